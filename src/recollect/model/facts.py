@@ -26,7 +26,8 @@ class FoundFact:
     `subject` is None if it is about who speaks, or else a name as it was said: "Bob", "brother". `holds` says whether
     the value is so "now", was so and has "ended", or is "not" so; an empty value then means every value of the key.
     `corrects` is an explicit correction or change, `echo` a repetition of what the assistant was shown or said.
-    `since` and `until` are there only if they were said.
+    `since` and `until` are there only if they were said. `is_undated` is an event of long ago: the day on which it was
+    told is not its day.
     """
 
     category: FactCategory
@@ -40,6 +41,7 @@ class FoundFact:
     echo: bool = False
     since: date | None = None
     until: date | None = None
+    is_undated: bool = False
 
     @property
     def retracts(self) -> bool:

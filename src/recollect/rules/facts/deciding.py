@@ -28,7 +28,14 @@ from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FoundFact, Message
 from recollect.rules.access import channels_of
 from recollect.rules.facts.claims import UNDONE_BY, has_same_subject, is_answered
 from recollect.rules.facts.keys import find_home, holds_several_values, home_of_planned
-from recollect.rules.facts.validity import DATED, begin_of, midnight, order_dates, place_in_time
+from recollect.rules.facts.validity import (
+    DATED,
+    begin_of,
+    is_other_occasion,
+    midnight,
+    order_dates,
+    place_in_time,
+)
 from recollect.rules.facts.values import excludes_value, fold, fuller_value, has_same_value, sense
 
 MIN_CONFIDENCE = 0.4
@@ -180,6 +187,8 @@ def _weigh(mention: _Mention, earlier: Sequence[Fact]) -> list[Action]:
     new, message = mention.fact, mention.message
     same_key = [fact for fact in earlier if fact.key == new.key and fact.category == new.category]
     active = [fact for fact in same_key if fact.active]
+    if not new.retracts:
+        active = [fact for fact in active if not is_other_occasion(fact, new, message)]
     if any(message.id in fact.sources and has_same_value(fact, new) for fact in active if not new.retracts):
         return [Action("ignore", "this message was read before")]
     if new.retracts or _is_over(new, message):
@@ -229,7 +238,7 @@ class _Mention:
     def row(self, *, active: bool = True) -> Fact:
         """The fact as a new row."""
         new, message = self.fact, self.message
-        begins = midnight(new.since) if new.since else message.time if active else None
+        begins = midnight(new.since) if new.since else message.time if active and not new.is_undated else None
         if begins and new.category not in DATED:
             begins = min(begins, message.time)
         return Fact(

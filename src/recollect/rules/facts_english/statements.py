@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
+from recollect.language.english_verbs import PLAIN_VERBS
 from recollect.language.fact_words import PETS, RELATIONS
 from recollect.language.stopwords import function_words
-from recollect.language.verbs import PAST_FORMS, is_past
+from recollect.language.verbs import PAST_FORMS, gerund, is_past
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.rules.facts_english import statement_words as words
@@ -47,21 +48,26 @@ class LifeStatement:
 
 
 def find_statements(
-    assertions: Iterable[str], today: date | None = None, *, in_request: bool = False
+    assertions: Iterable[str], today: date | None = None, *, in_request: bool = False, is_long_ago: bool = False
 ) -> Iterator[FoundFact]:
     """The statements in sentences that state something, as facts. If they are `in_request`, in a message that asks
-    something, what somebody only thinks of doing is what they ask about."""
+    something, what somebody only thinks of doing is what they ask about. If the message tells of long ago, an event
+    without a day was not on the day of the message."""
     for sentence in assertions:
         if _HINT.search(sentence):
             for unit, is_dependent in statement_clauses(sentence):
                 fact = _read_unit(unit, today)
-                if fact is None or (in_request and _TENTATIVE.match(fact.value)):
+                if fact is None or (in_request and _IN_REQUEST.match(fact.value)):
                     continue
-                if not (is_dependent and (fact.category != "event" or fact.since is None)):
-                    yield fact
+                if is_dependent and (fact.category != "event" or fact.since is None):
+                    continue
+                is_undated = is_long_ago and fact.category == "event" and fact.since is None
+                yield replace(fact, is_undated=True) if is_undated else fact
 
 
-_TENTATIVE = re.compile(r"is\sthinking\b")
+_IN_REQUEST = re.compile(
+    r"(?:is|has\sbeen)\s(?:debating|wondering)\b|is\sthinking\b|the\s.*\s(?:is|are)\simportant\sto\sthem"
+)
 _HINT = re.compile(
     rf"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
     re.IGNORECASE,
@@ -87,7 +93,7 @@ _THING = re.compile(
 
 
 def _read_unit(unit: str, today: date | None) -> FoundFact | None:
-    unit = _shorten(unit.strip(" .!,"))
+    unit = _shorten(_ASIDE.sub(" ", unit).strip(" .!,"))
     lead = TIME_FIRST.match(unit)
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
@@ -104,6 +110,9 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     return _build_fact(statement, today)
 
 
+_ASIDE = re.compile(rf",\s{any_of(words.ASIDES)},\s?", re.IGNORECASE)
+_LONG_PAUSE = re.compile(r",\s|\sand\s", re.IGNORECASE)
+_LEAST_KEPT = 0.4
 _PAUSE = re.compile(rf",\s|\s{any_of(words.PHRASE_STARTS)}\s", re.IGNORECASE)
 
 
@@ -112,19 +121,34 @@ def _shorten(unit: str) -> str:
     if len(unit.split()) <= MAX_WORDS:
         return unit
     head = " ".join(unit.split()[:MAX_WORDS])
-    ends = [end.start() for end in _PAUSE.finditer(head)]
-    return head[: ends[-1]] if ends else ""
+    for pause in (_LONG_PAUSE, _PAUSE):
+        ends = [end.start() for end in pause.finditer(head) if end.start() > _LEAST_KEPT * len(head)]
+        if ends:
+            return head[: ends[-1]]
+    return ""
 
 
 def _is_unclear(unit: str) -> bool:
     """Whether a clause speaks to somebody, supposes something, or points at what it does not name."""
-    return bool(_YOU.search(unit) or _UNREAL.search(unit) or _TALK.search(unit)) or _points_away(unit)
+    patterns = (_YOU, _UNREAL, _TALK, _SO_THAT, _THEN, _SOMETHING, _CUT_SHORT)
+    return any(pattern.search(unit) for pattern in patterns) or _points_away(unit)
 
 
 def _before_and(unit: str) -> str:
-    """What a clause says before the last "and", if that is a clause of its own."""
-    head, joint, _ = unit.rpartition(" and ")
-    return head.strip(" ,") if joint else unit
+    """What a clause says before the last "and", if another verb follows: "a safe and loving home" is not cut."""
+    head, joint, tail = unit.rpartition(" and ")
+    verb = tail.partition(" ")[0].casefold()
+    is_clause = is_past(verb) or verb in PLAIN_VERBS or verb in words.SUBJECT_WORDS or head.endswith(",")
+    return head.strip(" ,") if joint and is_clause else unit
+
+
+_SO_THAT = re.compile(r"\b(?:so|such)\s(?:\w+\s){1,6}that\b", re.IGNORECASE)
+_THEN = re.compile(
+    r"\b(?:(?:since|by|until|before|after)\sthen|the\s(?:same|whole)\s\w+$|a\ssimilar|got\sthe\s\w+(?:$|\sand\b))",
+    re.IGNORECASE,
+)
+_SOMETHING = re.compile(r"(?<!,\s)\b(?:something|somewhere|somehow)\b", re.IGNORECASE)
+_CUT_SHORT = re.compile(rf"\b(?:the|a)\s{any_of(words.NOUNS_THAT_LEAD)}$", re.IGNORECASE)
 
 
 _MINUTES = re.compile(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
@@ -149,7 +173,7 @@ def _read_statement(unit: str) -> LifeStatement | None:
         predicate = retell_predicate(unit[own.end() :])
         if predicate is None or not _tells(predicate):
             return None
-        if own["we"] and _is_about_all(predicate):
+        if own["we"] and (_is_about_all(predicate) or _leaves_out_others(predicate)):
             return None
         other = retell_pronouns(own["other"].strip()) if own["other"] else ""
         return LifeStatement(f"{predicate.text} with {_lower_first(other)}" if other else predicate.text, predicate)
@@ -171,7 +195,13 @@ _NO_ACTOR = re.compile(  # "took some time", "gave me hope": something else is t
 _FINITE = re.compile(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
 _HABIT = re.compile(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
 _COUNTED = re.compile(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
+_WITH_OTHERS = re.compile(r"\btogether$", re.IGNORECASE)
 _TOGETHER = re.compile(r"\beach\sother\b|\bone\sanother\b", re.IGNORECASE)
+
+
+def _leaves_out_others(predicate: Predicate) -> bool:
+    """Whether it takes the others of "we", who are not named: "decided to move in together"."""
+    return _WITH_OTHERS.search(predicate.rest) is not None and " with " not in predicate.rest
 
 
 def _is_about_all(predicate: Predicate) -> bool:
@@ -226,13 +256,15 @@ _WHAT_IT_IS = re.compile(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE)
 # Whether a predicate tells something
 
 _THOUGHTS = frozenset(words.THOUGHT_VERBS)
-_FEELING = re.compile(rf"(?:so\s|very\s|really\s)*{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
+_FEELING = re.compile(
+    rf"(?:so\s|very\s|really\s|quite\s|pretty\s|a\sbit\s|a\slittle\s)*{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE
+)
 _BE = re.compile(r"(?:is|was|(?:has|had)\s(?:\w+\s)?been)\b")
-_LASTING = re.compile(rf"{any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
+_LASTING = re.compile(rf"(?!a\s(?:bit|little|tad)\b){any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
 _POINTED = re.compile(rf"^(?:{any_of(words.POINTERS)})\b", re.IGNORECASE)
 _PLANS = re.compile(
-    rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s|always\slooks\sforward\sto\s)"
-    rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|their\b|an?\b)",
+    rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s(?:their\s)?|always\slooks\sforward\sto\s(?:their\s)?)"
+    rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)",
     re.IGNORECASE,
 )
 _CONVICTION = re.compile(
@@ -251,10 +283,21 @@ _OF_THE_MOMENT = re.compile(
     rf"|trying\sto\s(?!{any_of(words.LIFE_EFFORTS)}\b)",
     re.IGNORECASE,
 )
+_EVERYDAY = re.compile(
+    rf"(?:got|came|went)\s(?:back\s)?(?:from|to|for)\s(?:an?\s|my\s|the\s)?(?:\w+\s)?{any_of(words.WALKS)}$"
+    r"|added\s(?!.*\bto\b)",
+    re.IGNORECASE,
+)
+_TALKED_VERBS = ("talked", "chatted", "spoke")
+_ABOUT_WHAT = re.compile(r"\b(?:about|at|on)\b", re.IGNORECASE)
+_TROUBLE = re.compile(
+    rf"^(?:\w+\s){{0,4}}?{any_of(words.TROUBLES)}(?:\W*$|\s(?:last|this|yesterday|at|in)\b)", re.IGNORECASE
+)
 _LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
 _POINTED_AT = re.compile(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
 _UNNAMED = re.compile(
-    r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|out\son\stop)(?:\s\w+)?\W*$", re.IGNORECASE
+    r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project|out\son\stop)(?:\s\w+)?\W*$",
+    re.IGNORECASE,
 )
 _TALKED = re.compile(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
 
@@ -296,7 +339,15 @@ def _tells(predicate: Predicate) -> bool:
         or (predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest))
     ):
         return False
-    if predicate.verb in ("have", "got") and predicate.tense == "present" and _MOMENT.search(predicate.rest):
+    if _EVERYDAY.match(f"{predicate.verb} {predicate.rest}"):
+        return False
+    if predicate.rest.startswith("that "):
+        return False  # what was heard or noticed
+    if predicate.verb in _TALKED_VERBS and not _ABOUT_WHAT.search(predicate.rest):
+        return False
+    if predicate.verb in ("had", "having", "got") and _TROUBLE.search(predicate.rest.partition(" with ")[0]):
+        return predicate.verb != "having" and " with " in predicate.rest
+    if predicate.verb in ("have", "got") and predicate.tense != "past" and _MOMENT.search(predicate.rest):
         return "coming up" in predicate.rest and not predicate.rest.startswith("no ")
     return not predicate.is_negated or " never " in predicate.text
 
@@ -323,8 +374,14 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     category = "plan" if is_ahead else _category(statement, text)
     liking = _LIKING.match(text) if category == "preference" else None
     key = ("prefers" if liking[0].startswith("prefer") else "likes") if liking else category
-    value = text[liking.end() :] if liking else text
+    value = _liked_thing(text[liking.end() :]) if liking else text
     return FoundFact(category, key, value, _CONFIDENCE, _IMPORTANCE.get(category, 0.4), since=since)
+
+
+def _liked_thing(text: str) -> str:
+    """What is liked, as a thing: "reading" for "to read"."""
+    to_do = re.match(r"to\s(\w+)", text)
+    return f"{gerund(to_do[1])}{text[to_do.end() :]}" if to_do else text
 
 
 _POINTER = re.compile(rf"\b{any_of(words.POINTERS)}\b", re.IGNORECASE)
@@ -340,7 +397,7 @@ _NEW_THING = re.compile(r"\ban?\s+\w{2,}", re.IGNORECASE)
 _THIS_TIME = re.compile(rf"\s{any_of(words.STRONG_TIME_WORDS, WEEKDAYS, MONTHS)}", re.IGNORECASE)
 _THOSE_WHO = re.compile(r"\s(?:in\sneed|who|with|an?)\b", re.IGNORECASE)
 _ONE_OF = re.compile(r"\s(?:of(?!\smy\sown)|day|year|week|month|time|night)\b", re.IGNORECASE)
-_ABOUT = re.compile(r"\b(?:about|of|from)\s$", re.IGNORECASE)
+_ABOUT = re.compile(r"\b(?:about|of|from|with)\s$", re.IGNORECASE)
 _POINTS_BACK = re.compile(rf"(?:\b{any_of(words.BEFORE_POINTER)}|^\w+\s\w+)\s*$", re.IGNORECASE)
 
 
@@ -405,6 +462,9 @@ _LIKING = re.compile(
 )
 
 
+_GOT_FROM = re.compile(rf"\b{any_of(words.AFTER_GOT)}\b")
+
+
 def _category(statement: LifeStatement, text: str) -> FactCategory:
     predicate = statement.predicate
     verb = predicate.verb
@@ -416,6 +476,8 @@ def _category(statement: LifeStatement, text: str) -> FactCategory:
         return "relationship" if predicate.tense != "past" else "event"
     if _HEALTH.search(text):
         return "health"
+    if verb == "got" and predicate.tense == "past" and (_WORK.search(text) or _GOT_FROM.search(text)):
+        return "work" if _WORK.search(text) else "event"
     if verb in words.POSSESSION_VERBS or (
         not statement.about_other
         and verb in ("have", "has", "got")
