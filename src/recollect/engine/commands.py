@@ -269,7 +269,7 @@ class CommandRun:
         """The facts and statements about a person that the viewer may see, and that fit the question."""
         space = self.scene.space
         viewer = self.viewer
-        facts, statements = knowledge_for_viewer(tx, space, person, viewer)
+        facts, statements = knowledge_for_viewer(tx, space, person, viewer, self.knowledge.runtime.parts.clock.now())
         if viewer.person not in (None, person):
             facts += self._facts_in_own_words(tx, person)
         if not self.command.text:

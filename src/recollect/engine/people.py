@@ -227,7 +227,8 @@ class Knowledge:
     async def profile_for_viewer(self, person: str, space: str, wait: float | None, viewer: Viewer) -> Profile:
         """The profile of a person as far as a viewer may see it."""
         digest_request = await self.runtime.digests.prepare_request(space, self._check_wait(wait))
-        profile: Profile = await self.runtime.read(lambda tx: knowing.profile_of(tx, space, person, viewer))
+        now = self.runtime.parts.clock.now()
+        profile: Profile = await self.runtime.read(lambda tx: knowing.profile_of(tx, space, person, viewer, now))
         statements = await self.runtime.read(
             lambda tx: knowing.statements_beside(tx, profile.statements, profile.facts)
         )

@@ -309,3 +309,22 @@ def test_what_was_refused_is_counted_shown_and_erased_with_the_person_f6(tmp_pat
         memory.erase(user="alex")
         memory.settle()
     assert succeeded("--store", address, "facts", "alex", "--refused") == ""
+
+
+def test_a_plan_whose_day_has_come_is_a_fact_in_contexts_f8(tmp_path: Path) -> None:
+    clock = FrozenClock(NOW)
+    with Memory(str(tmp_path / "plans.db"), clock=clock, followers=False) as memory:
+        chat = memory.conversation("chat", user="pia")
+        chat.add("user", "I live in Utrecht.", time=clock.now())
+        chat.add("user", "I will move to Lyon on 1 March 2027.", time=clock.now())
+        memory.settle()
+        known = str(chat.context("Which city is my home?").messages[0]["content"])
+        assert known.index("- location: Utrecht") < known.index("Plans\n- location: Lyon (from March 2027)")
+        clock.advance(timedelta(days=300))
+        known = str(chat.context("Which city is my home?").messages[0]["content"])
+        assert "Identity\n- location: Lyon (since March 2027)" in known
+        assert "Utrecht" not in known
+        assert "Plans" not in known + memory.profile(user="pia").text
+        assert [fact.category for fact in memory.facts(user="pia")] == ["identity"]
+        hits = memory.search("Lyon", user="pia", kinds=("fact",))
+        assert [hit.fact.category for hit in hits if hit.fact] == ["identity"]

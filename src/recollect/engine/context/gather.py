@@ -340,10 +340,12 @@ class ContextBuilder:
         """Notes about the person, or about those who spoke last in a channel; what the message is about first."""
         query = request.query if request.vector is not None else ""
         if person is not None:
-            return knowing.person_notes(tx, self._scope.space, person, self._viewer(tx, person), query)
+            return knowing.person_notes(tx, self._scope.space, person, self._viewer(tx, person), request.now, query)
         recent = [*window, *([request.question] if request.question else [])][-SPEAKERS:]
         people = dict.fromkeys(m.author for m in reversed(recent) if m.role == "user")
-        return knowing.group_notes(tx, self._scope.space, people, self._channel_viewer, request.speaker, query)
+        return knowing.group_notes(
+            tx, self._scope.space, people, self._channel_viewer, request.now, request.speaker, query
+        )
 
     def _viewer(self, tx: Tx, person: str | None) -> Viewer:
         """Who reads the context: the person of the chat, or everybody in the channel."""
@@ -372,7 +374,8 @@ class ContextBuilder:
             if not messages or messages[0].erased:
                 return None
             author = messages[0].author
-            return author, *knowing.channel_profile(tx, self._scope.space, author, self._channel_viewer)
+            now = self._runtime.parts.clock.now()
+            return author, *knowing.channel_profile(tx, self._scope.space, author, self._channel_viewer, now)
 
         speaker = await self._runtime.read(look)
         if speaker is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from functools import lru_cache
 from itertools import filterfalse
 
@@ -25,10 +25,10 @@ from recollect.engine.views.digest_texts import MergedDigest
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
-from recollect.rules.facts.claims import without_answered_claims
 from recollect.rules.facts.deciding import MAX_SOURCES
 from recollect.rules.facts.profile_lines import HEADINGS, value_with_dates
 from recollect.rules.facts.relevance import fact_relevances
+from recollect.rules.facts.validity import facts_now
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.facts_english.instructions import is_about_answering
 from recollect.rules.people.remembered_statements import is_said_by_facts, parse_statement
@@ -43,11 +43,11 @@ CLAIMS = 50  # statements of others about a person that are shown, the newest on
 LINE = 300  # characters of a line, about: a key with many values takes several lines, so that some fit a small budget
 
 
-def person_notes(tx: Tx, space: str, person: str, viewer: Viewer, query: str = "") -> list[Note]:
+def person_notes(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime, query: str = "") -> list[Note]:
     """What a chat with one person shows of them: what a query is about first, then the most important. What they said
     themselves comes first, so that what others say takes no room from it; of what others say, the newest comes
     first."""
-    all_facts, all_statements = knowledge_for_viewer(tx, space, person, viewer)
+    all_facts, all_statements = knowledge_for_viewer(tx, space, person, viewer, now)
     shown_facts = facts_to_show(all_facts, query)
     all_statements = statements_beside(tx, all_statements, shown_facts)
     facts, statements = own_knowledge(shown_facts, all_statements)
@@ -60,23 +60,26 @@ def person_notes(tx: Tx, space: str, person: str, viewer: Viewer, query: str = "
     ]
 
 
-def profile_of(tx: Tx, space: str, person: str, viewer: Viewer) -> Profile:
+def profile_of(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -> Profile:
     """What is known of a person, with the text that a chat of theirs would show."""
-    facts, statements = knowledge_for_viewer(tx, space, person, viewer)
+    facts, statements = knowledge_for_viewer(tx, space, person, viewer, now)
     text = profile_text(facts, statements_beside(tx, statements, facts))
     return Profile(person, own_name(tx, space, person), tuple(facts), tuple(statements), text)
 
 
-def knowledge_for_viewer(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[list[Fact], list[Statement]]:
+def knowledge_for_viewer(
+    tx: Tx, space: str, person: str, viewer: Viewer, now: datetime
+) -> tuple[list[Fact], list[Statement]]:
     """What a viewer may be shown of a person."""
     statements = [statement for statement in statements_of(tx, space, person) if viewer.sees(statement)]
-    return facts_for_viewer(tx, space, person, viewer), hide_private_names(tx, statements, viewer)
+    return facts_for_viewer(tx, space, person, viewer, now), hide_private_names(tx, statements, viewer)
 
 
-def facts_for_viewer(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Fact]:
-    """The facts of a person that a viewer may be shown."""
+def facts_for_viewer(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -> list[Fact]:
+    """The facts of a person that a viewer may be shown, as they hold now: a plan whose day has come is a fact. Where
+    the viewer did not hear the day, it stays a plan: else the day could be guessed from it."""
     visible_facts = [fact for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)]
-    return hide_private_dates(tx, space, without_answered_claims(visible_facts), viewer)
+    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
 
 
 def profile_text(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
@@ -96,6 +99,7 @@ def group_notes(
     space: str,
     people: Iterable[str],
     viewer: Viewer,
+    now: datetime,
     speaker: tuple[str, MergedDigest] | None = None,
     query: str = "",
 ) -> list[Note]:
@@ -105,7 +109,7 @@ def group_notes(
     claims: list[Note] = []
     for number, person in enumerate(people):
         merged_digest = speaker[1] if speaker is not None and speaker[0] == person else None
-        facts = facts_for_viewer(tx, space, person, viewer)
+        facts = facts_for_viewer(tx, space, person, viewer, now)
         own_facts = [fact for fact in facts if not is_claim(fact)]
         claims += fact_notes([fact for fact in facts if is_claim(fact)], name=person, number=number, query=query)
         if merged_digest is not None and merged_digest.made_by == "model":
@@ -140,9 +144,9 @@ def digest_notes(merged_digest: MergedDigest, person: str, number: int) -> list[
     ]
 
 
-def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer) -> tuple[str, str]:
+def channel_profile(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -> tuple[str, str]:
     """What a person is called in a channel, and what they said of themselves there."""
-    facts, statements = own_knowledge(*knowledge_for_viewer(tx, space, person, viewer))
+    facts, statements = own_knowledge(*knowledge_for_viewer(tx, space, person, viewer, now))
     return public_name(tx, space, person), profile_text(facts, statements_beside(tx, statements, facts))
 
 

@@ -24,11 +24,13 @@ from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.retelling import Predicate, retell_predicate, retell_pronouns
 from recollect.rules.facts_english.statement_clauses import SELF, TIME_FIRST, TIME_HINT, statement_clauses
 from recollect.rules.facts_english.statement_days import take_time
+from recollect.rules.facts_english.values import place
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, longest_first, word_tuple
 
 MAX_WORDS = 22
 """Words of one statement; a longer one is a story, and is left out."""
 _CONFIDENCE = 0.8
+_IMPORTANCE_OF_HOME = 0.7
 _IMPORTANCE: dict[FactCategory, float] = {
     "relationship": 0.45,
     "work": 0.45,
@@ -371,11 +373,17 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     if statement.predicate.text.startswith("will ") and since is None:
         return None  # a promise in the chat: "I'll ask around"
     is_ahead = since is not None and today is not None and since > today
+    move = _MOVE.match(text) if is_ahead else None
+    if move and (home := place(text[move.end() :])):
+        return FoundFact("plan", "location", home, _CONFIDENCE, _IMPORTANCE_OF_HOME, corrects=True, since=since)
     category = "plan" if is_ahead else _category(statement, text)
     liking = _LIKING.match(text) if category == "preference" else None
     key = ("prefers" if liking[0].startswith("prefer") else "likes") if liking else category
     value = _liked_thing(text[liking.end() :]) if liking else text
     return FoundFact(category, key, value, _CONFIDENCE, _IMPORTANCE.get(category, 0.4), since=since)
+
+
+_MOVE = re.compile(r"(?:will\s|is\s(?:going\sto\s)?)(?:move|moving|relocate|relocating)\sto\s(?=[A-Z])")
 
 
 def _liked_thing(text: str) -> str:
