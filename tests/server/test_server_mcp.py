@@ -107,6 +107,7 @@ async def change_facts(client: Client) -> None:
     _, back = await good(client, "undo", id=deleted["undo_id"], user="alex")
     assert [one["value"] for one in back["facts"]] == ["a green canoe"]
     assert "no fact" in await bad(client, "edit_fact", fact="f0", value="x", user="alex")
+    assert await good(client, "get_refused_facts", user="alex") == ("Nothing was refused.", {"refused": []})
     assert "category" in await bad(client, "add_fact", category="gossip", key="k", value="v", user="alex")
     await good(client, "delete_fact", fact=green["id"], user="alex")
 
@@ -125,6 +126,7 @@ async def use_everything(client: Client) -> None:
         "get_facts": (True, False, True),
         "add_messages": (False, False, False),
         "ask_memory": (True, False, True),
+        "get_refused_facts": (True, False, True),
         "add_fact": (False, False, False),
         "edit_fact": (False, True, False),
         "delete_fact": (False, True, False),
@@ -275,6 +277,7 @@ async def be_alex_alone(client: Client) -> None:
     change: dict[str, str] = {"category": "identity", "key": "city", "value": "Rome"}
     for tool, given in (
         ("get_facts", {}),
+        ("get_refused_facts", {}),
         ("remember", {"text": "Sam snores"}),
         ("forget", {"what": "tea"}),
         ("ask_memory", {"question": "What does Sam like?"}),
@@ -448,7 +451,7 @@ def test_without_keys_a_page_of_another_host_is_refused(tmp_path: Path) -> None:
 
         async def use() -> None:
             async with over_http(server) as client:
-                assert len((await client.list_tools()).tools) == 11
+                assert len((await client.list_tools()).tools) == 12
 
         asyncio.run(use())
 
@@ -469,7 +472,7 @@ def test_there_is_no_stream_that_stays_open_and_empty(serving: Serving) -> None:
 
     async def use() -> None:
         async with over_http(serving, door["Authorization"].removeprefix("Bearer "), mode="legacy") as client:
-            assert len((await client.list_tools()).tools) == 11
+            assert len((await client.list_tools()).tools) == 12
 
     asyncio.run(use())
 

@@ -29,6 +29,7 @@ from recollect.engine.tables import log
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.facts import put_facts as put_facts
+from recollect.engine.tables.findings import refusals_of
 from recollect.engine.views import digests as days
 from recollect.engine.views import facts
 from recollect.engine.views.digest_texts import recent_speakers
@@ -42,6 +43,7 @@ from recollect.model import (
     Member,
     Message,
     Profile,
+    RefusedFact,
     Statement,
     Whom,
 )
@@ -93,6 +95,12 @@ class Knowledge:
             rules.check_text("query", query, limit=MAX_STATEMENT)
             return [fact for fact, _ in await rank_facts(self.runtime, query, selection)]
         return sorted(selection, key=importance_order)
+
+    async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
+        space_id = self.runtime.resolve_space(space)
+        user_id = rules.check_id("user", user)
+        refused: list[RefusedFact] = await self.runtime.read(lambda tx: refusals_of(tx, space_id, user_id))
+        return refused
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         space_id = self.runtime.resolve_space(space)

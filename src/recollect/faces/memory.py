@@ -26,6 +26,7 @@ from recollect.model import (
     MemoryAnswer,
     Message,
     Profile,
+    RefusedFact,
     Retained,
     Retried,
     Role,
@@ -244,6 +245,10 @@ class MemoryFace(Protocol):
         It stays as history, and `undo` brings it back; to remove a person's words for good, `erase`. A `speaker` who is
         somebody else can delete only what they said themselves.
         """
+        ...
+
+    async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
+        """What a model found in a person's messages and was not kept, oldest first, each with the reason."""
         ...
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:

@@ -18,6 +18,12 @@ FactChangeKind = Literal["add", "edit", "delete"]
 Holds = Literal["now", "ended", "not"]
 HOLDS: tuple[Holds, ...] = get_args(Holds)
 
+RefusalKind = Literal[
+    "unsure", "unimportant", "incomplete", "invalid", "about_assistant", "about_nobody", "only_asked", "denied",
+    "not_said",
+]  # fmt: skip
+REFUSAL_KINDS: tuple[RefusalKind, ...] = get_args(RefusalKind)
+
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
@@ -155,3 +161,35 @@ class FactChange:
     changed_at: datetime
     fact: Fact | None = None
     retired: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactRefusal:
+    """Why a fact is not kept: the kind of reason, which programs and counts use, and the reason in words."""
+
+    kind: RefusalKind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFact:
+    """A fact that a model found in a message and that is not kept, and why.
+
+    `user` is in whose memory it would be, `speaker` who wrote the message, at `said_at`; `audience` is the channel
+    where, or None if it was in private.
+    """
+
+    space: str
+    user: str
+    category: FactCategory
+    key: str
+    value: str
+    kind: RefusalKind
+    reason: str
+    speaker: str
+    conversation: str
+    turn: int
+    message: str
+    said_at: datetime
+    subject: str | None = None
+    audience: str | None = None

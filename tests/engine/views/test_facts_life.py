@@ -302,8 +302,12 @@ def test_what_was_refused_is_counted_shown_and_erased_with_the_person_f6(tmp_pat
         memory.settle()
         counted = {(done.kind, done.outcome): done.count for done in memory.stats().activity if done.what == "refused"}
         assert counted == {("facts", "not_said"): 1}
+        (refused_fact,) = memory.refused_facts(user="alex")
+        assert (refused_fact.key, refused_fact.value, refused_fact.kind) == ("location", "Atlantis", "not_said")
+        assert (refused_fact.conversation, refused_fact.speaker, refused_fact.said_at) == ("chat", "alex", NOW)
+        assert memory.refused_facts(user="bo") == []
     (refused,) = json_lines(succeeded("--store", address, "facts", "alex", "--refused", "--json"))
-    assert (refused["value"], refused["reason"]) == ("Atlantis", "no line says 'Atlantis'")
+    assert (refused["value"], refused["kind"], refused["reason"]) == ("Atlantis", "not_said", "no line says 'Atlantis'")
     assert "Atlantis" in succeeded("--store", address, "facts", "alex", "--refused")
     with Memory(address, followers=False) as memory:
         memory.erase(user="alex")

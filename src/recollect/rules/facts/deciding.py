@@ -24,7 +24,7 @@ from typing import Literal
 
 from recollect.language.fact_words import species
 from recollect.language.terms import analyse
-from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FoundFact, Message
+from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FactRefusal, FoundFact, Message
 from recollect.rules.access import channels_of
 from recollect.rules.facts.claims import UNDONE_BY, has_same_subject, is_answered
 from recollect.rules.facts.keys import find_home, holds_several_values, home_of_planned
@@ -109,22 +109,25 @@ def tidy_fact(fact: FoundFact) -> FoundFact:
     )
 
 
-def refusal(fact: FoundFact) -> str | None:
+def refusal(fact: FoundFact) -> FactRefusal | None:
     """Why a found fact is not kept, or None if it may be."""
     if fact.category not in FACT_CATEGORIES:
-        return f"there is no category {fact.category!r}; there are {', '.join(FACT_CATEGORIES)}"
+        categories = ", ".join(FACT_CATEGORIES)
+        return FactRefusal("invalid", f"there is no category {fact.category!r}; there are {categories}")
     if fact.holds not in HOLDS:
-        return f"a fact cannot be {fact.holds!r}; it holds {', '.join(HOLDS)}"
+        return FactRefusal("invalid", f"a fact cannot be {fact.holds!r}; it holds {', '.join(HOLDS)}")
     if not fact.key:
-        return "it has no key"
+        return FactRefusal("incomplete", "it has no key")
     if not fact.value and not fact.retracts:
-        return "it has no value"
+        return FactRefusal("incomplete", "it has no value")
     if len(fact.value) > MAX_VALUE:
-        return f"its value has {len(fact.value)} characters; at most {MAX_VALUE} are kept"
+        return FactRefusal("invalid", f"its value has {len(fact.value)} characters; at most {MAX_VALUE} are kept")
     if fact.confidence < MIN_CONFIDENCE:
-        return f"its confidence is {fact.confidence:.2f}; at least {MIN_CONFIDENCE} is kept"
+        reason = f"its confidence is {fact.confidence:.2f}; at least {MIN_CONFIDENCE} is kept"
+        return FactRefusal("unsure", reason)
     if fact.importance < MIN_IMPORTANCE:
-        return f"its importance is {fact.importance:.2f}; at least {MIN_IMPORTANCE} is kept"
+        reason = f"its importance is {fact.importance:.2f}; at least {MIN_IMPORTANCE} is kept"
+        return FactRefusal("unimportant", reason)
     return None
 
 
@@ -150,9 +153,9 @@ def decide(
 
 
 def _actions(facts: Iterable[Fact], new: FoundFact, message: Message, user: str, audience: str | None) -> list[Action]:
-    reason = refusal(new)
-    if reason is not None:
-        return [Action("ignore", reason)]
+    refused = refusal(new)
+    if refused is not None:
+        return [Action("ignore", refused.reason)]
     mention = _Mention(new, message, user, audience)
     peers = [
         fact for fact in facts if fact.user == user and fact.space == message.space and has_same_subject(fact, new)

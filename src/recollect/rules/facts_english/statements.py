@@ -13,19 +13,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
-from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.english_verbs import PLAIN_VERBS
-from recollect.language.fact_words import PETS, RELATIONS
+from recollect.language.fact_words import RELATIONS
 from recollect.language.stopwords import function_words
 from recollect.language.verbs import PAST_FORMS, gerund, is_past
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.retelling import Predicate, retell_predicate, retell_pronouns
+from recollect.rules.facts_english.statement_clarity import is_unclear
 from recollect.rules.facts_english.statement_clauses import SELF, TIME_FIRST, TIME_HINT, statement_clauses
 from recollect.rules.facts_english.statement_days import take_time
+from recollect.rules.facts_english.statement_telling import THOUGHTS, tells_of_life
 from recollect.rules.facts_english.values import place
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, longest_first, word_tuple
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of
 
 MAX_WORDS = 22
 """Words of one statement; a longer one is a story, and is left out."""
@@ -100,9 +101,9 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
     unit = _name_thing(unit)
-    if _is_unclear(unit):
+    if is_unclear(unit):
         unit = _before_and(unit)
-        if _is_unclear(unit):
+        if is_unclear(unit):
             return None
     statement = _read_statement(unit)
     if statement is None or (statement.predicate.tense in ("present", "progressive") and _PASSING.search(unit)):
@@ -130,12 +131,6 @@ def _shorten(unit: str) -> str:
     return ""
 
 
-def _is_unclear(unit: str) -> bool:
-    """Whether a clause speaks to somebody, supposes something, or points at what it does not name."""
-    patterns = (_YOU, _UNREAL, _TALK, _SO_THAT, _THEN, _SOMETHING, _CUT_SHORT)
-    return any(pattern.search(unit) for pattern in patterns) or _points_away(unit)
-
-
 def _before_and(unit: str) -> str:
     """What a clause says before the last "and", if another verb follows: "a safe and loving home" is not cut."""
     head, joint, tail = unit.rpartition(" and ")
@@ -144,20 +139,9 @@ def _before_and(unit: str) -> str:
     return head.strip(" ,") if joint and is_clause else unit
 
 
-_SO_THAT = re.compile(r"\b(?:so|such)\s(?:\w+\s){1,6}that\b", re.IGNORECASE)
-_THEN = re.compile(
-    r"\b(?:(?:since|by|until|before|after)\sthen|the\s(?:same|whole)\s\w+$|a\ssimilar|got\sthe\s\w+(?:$|\sand\b))",
-    re.IGNORECASE,
-)
-_SOMETHING = re.compile(r"(?<!,\s)\b(?:something|somewhere|somehow)\b", re.IGNORECASE)
-_CUT_SHORT = re.compile(rf"\b(?:the|a)\s{any_of(words.NOUNS_THAT_LEAD)}$", re.IGNORECASE)
-
-
 _MINUTES = re.compile(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
 _PASSING = re.compile(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
-_UNREAL = re.compile(rf"\b{any_of(words.UNREAL_WORDS)}\b")
 _THIS_THING = re.compile(rf"(?<=\w)\s(?:this|that)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
-_YOU = re.compile(rf"\b{any_of(words.YOU_WORDS)}\b", re.IGNORECASE)
 
 
 def _name_thing(unit: str) -> str:
@@ -173,7 +157,7 @@ def _read_statement(unit: str) -> LifeStatement | None:
     own = SELF.match(unit)
     if own:
         predicate = retell_predicate(unit[own.end() :])
-        if predicate is None or not _tells(predicate):
+        if predicate is None or not tells_of_life(predicate):
             return None
         if own["we"] and (_is_about_all(predicate) or _leaves_out_others(predicate)):
             return None
@@ -224,13 +208,13 @@ def _read_bare(unit: str, bare: re.Match[str]) -> LifeStatement | None:
     helper = "have " if bare["been"] else "am " if bare["doing"] else "am " if bare["gonna"] else ""
     action = re.sub(r"^gonna\b", "going to", unit[start:], flags=re.IGNORECASE)
     predicate = retell_predicate(f"{helper}{action[0].lower()}{action[1:]}")
-    return LifeStatement(predicate.text, predicate) if predicate and _tells(predicate) else None
+    return LifeStatement(predicate.text, predicate) if predicate and tells_of_life(predicate) else None
 
 
 def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
     """What is said of somebody or something of the speaker's: "my car broke down"."""
     rest = _EMPTY.sub("", unit[end:])
-    if (verb.casefold() in _THOUGHTS and verb.casefold() != "believed") or (
+    if (verb.casefold() in THOUGHTS and verb.casefold() != "believed") or (
         _IS.match(verb) and not _WHAT_IT_IS.match(rest)
     ):
         return None  # how something is, it is for a while: "my train is late"
@@ -255,108 +239,8 @@ def _lower_first(text: str) -> str:
 
 _WHAT_IT_IS = re.compile(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE)
 
-# Whether a predicate tells something
-
-_THOUGHTS = frozenset(words.THOUGHT_VERBS)
-_FEELING = re.compile(
-    rf"(?:so\s|very\s|really\s|quite\s|pretty\s|a\sbit\s|a\slittle\s)*{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE
-)
-_BE = re.compile(r"(?:is|was|(?:has|had)\s(?:\w+\s)?been)\b")
-_LASTING = re.compile(rf"(?!a\s(?:bit|little|tad)\b){any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
-_POINTED = re.compile(rf"^(?:{any_of(words.POINTERS)})\b", re.IGNORECASE)
-_PLANS = re.compile(
-    rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s(?:their\s)?|always\slooks\sforward\sto\s(?:their\s)?)"
-    rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)",
-    re.IGNORECASE,
-)
-_CONVICTION = re.compile(
-    r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE
-)
-_TO_THINK = re.compile(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
-_BACKGROUND = re.compile(r"(?:was|were)\s\w+ing\b|had\sto\s", re.IGNORECASE)
-_MOOD = re.compile(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
-_MOMENT = re.compile(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
-_SOME = re.compile(
-    rf"{any_of(words.QUANTITIES, NUMBERS_TO_SIX)}(?:\s(?:{any_of(words.AFTER_QUANTITY)})\b|$)", re.IGNORECASE
-)
-_OF_THE_MOMENT = re.compile(
-    rf"(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\s(?!to\s{any_of(words.LIFE_VERBS)}\b)"
-    r"|am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure)\b"
-    rf"|trying\sto\s(?!{any_of(words.LIFE_EFFORTS)}\b)",
-    re.IGNORECASE,
-)
-_EVERYDAY = re.compile(
-    rf"(?:got|came|went)\s(?:back\s)?(?:from|to|for)\s(?:an?\s|my\s|the\s)?(?:\w+\s)?{any_of(words.WALKS)}$"
-    r"|added\s(?!.*\bto\b)",
-    re.IGNORECASE,
-)
-_TALKED_VERBS = ("talked", "chatted", "spoke")
-_ABOUT_WHAT = re.compile(r"\b(?:about|at|on)\b", re.IGNORECASE)
-_TROUBLE = re.compile(
-    rf"^(?:\w+\s){{0,4}}?{any_of(words.TROUBLES)}(?:\W*$|\s(?:last|this|yesterday|at|in)\b)", re.IGNORECASE
-)
-_LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
-_POINTED_AT = re.compile(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
-_UNNAMED = re.compile(
-    r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project|out\son\stop)(?:\s\w+)?\W*$",
-    re.IGNORECASE,
-)
-_TALKED = re.compile(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
-
-
-def _tells(predicate: Predicate) -> bool:
-    """Whether a predicate tells of a life, rather than of what somebody thinks or feels just now."""
-    if _PLANS.match(predicate.text):
-        return True
-    if _CONVICTION.match(f"{predicate.verb} {predicate.rest}"):
-        return not predicate.is_negated
-    if predicate.verb in _THOUGHTS or _OF_THE_MOMENT.match(f"{predicate.verb} {predicate.rest}"):
-        return False
-    if predicate.verb in ("am", "are", "was", "were", "been"):
-        if predicate.tense == "past":
-            if predicate.rest.startswith("able to "):
-                return True
-            return (
-                " " in predicate.rest and not _FEELING.match(predicate.rest) and not _BACKGROUND.match(predicate.text)
-            )
-        return _LASTING.match(predicate.rest) is not None
-    is_state = _BE.match(predicate.text) is not None
-    if (
-        is_state
-        and _FEELING.match(f"{predicate.verb} {predicate.rest}")
-        and not _LASTING.match(f"{predicate.verb} {predicate.rest}")
-    ):
-        return False
-    if predicate.verb in ("want", "like", "love") and _TALKED.match(predicate.rest):
-        return False
-    if _BACKGROUND.match(predicate.text) or _UNNAMED.match(predicate.rest):
-        return False
-    if predicate.tense == "progressive" and predicate.verb in words.DOING_JUST_NOW:
-        return False
-    if predicate.verb in ("have", "got", "had") and _MOOD.match(predicate.rest):
-        return False
-    if (
-        _SOME.match(predicate.rest)
-        or _TO_THINK.match(predicate.rest)
-        or (predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest))
-    ):
-        return False
-    if _EVERYDAY.match(f"{predicate.verb} {predicate.rest}"):
-        return False
-    if predicate.rest.startswith("that "):
-        return False  # what was heard or noticed
-    if predicate.verb in _TALKED_VERBS and not _ABOUT_WHAT.search(predicate.rest):
-        return False
-    if predicate.verb in ("had", "having", "got") and _TROUBLE.search(predicate.rest.partition(" with ")[0]):
-        return predicate.verb != "having" and " with " in predicate.rest
-    if predicate.verb in ("have", "got") and predicate.tense != "past" and _MOMENT.search(predicate.rest):
-        return "coming up" in predicate.rest and not predicate.rest.startswith("no ")
-    return not predicate.is_negated or " never " in predicate.text
-
-
 # The value
 
-_TALK = re.compile(rf"\b{any_of(words.TALK_WORDS)}\b", re.IGNORECASE)
 _SYMBOLS = re.compile(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
 _VAGUE_TIME = re.compile(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
 _TAIL = re.compile(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
@@ -392,52 +276,6 @@ def _liked_thing(text: str) -> str:
     return f"{gerund(to_do[1])}{text[to_do.end() :]}" if to_do else text
 
 
-_POINTER = re.compile(rf"\b{any_of(words.POINTERS)}\b", re.IGNORECASE)
-_PERSON = re.compile(
-    rf"\b(?:{any_of(longest_first(RELATIONS))}|{any_of(words.PERSON_NOUNS)})s?\b|(?<=\s)(?!I\b)[A-Z][a-z]+"
-)
-_SEVERAL = re.compile(
-    rf"\b(?:{any_of(words.NEW_SEVERAL, NUMBERS_TO_SIX)}\s(?:[\w'’-]+\s){{0,3}}?\w+s\b|{any_of(words.GROUPS)}\b)",
-    re.IGNORECASE,
-)
-_RELATIVE = re.compile(rf"\s(?:{any_of(words.AFTER_RELATIVE)}|\w+s|\w+ed)\b", re.IGNORECASE)
-_NEW_THING = re.compile(r"\ban?\s+\w{2,}", re.IGNORECASE)
-_THIS_TIME = re.compile(rf"\s{any_of(words.STRONG_TIME_WORDS, WEEKDAYS, MONTHS)}", re.IGNORECASE)
-_THOSE_WHO = re.compile(r"\s(?:in\sneed|who|with|an?)\b", re.IGNORECASE)
-_ONE_OF = re.compile(r"\s(?:of(?!\smy\sown)|day|year|week|month|time|night)\b", re.IGNORECASE)
-_ABOUT = re.compile(r"\b(?:about|of|from|with)\s$", re.IGNORECASE)
-_POINTS_BACK = re.compile(rf"(?:\b{any_of(words.BEFORE_POINTER)}|^\w+\s\w+)\s*$", re.IGNORECASE)
-
-
-def _points_away(unit: str) -> bool:
-    """Whether a clause points at somebody or something that it does not name."""
-    for pointer in _POINTER.finditer(unit):
-        word = pointer[0].casefold()
-        if word in ("he", "she", "him", "his", "her"):
-            is_named = _PERSON.search(unit, 0, pointer.start()) is not None
-        elif word in ("they", "them", "their"):
-            is_named = _SEVERAL.search(unit, 0, pointer.start()) is not None and not unit[: pointer.start()].endswith(
-                "of "
-            )
-        elif word in ("it", "its"):
-            is_new = _NEW_THING.search(unit, 0, pointer.start()) is not None
-            is_named = is_new and not _ABOUT.search(unit[: pointer.start()])
-        elif word == "that":
-            is_relative = _RELATIVE.match(unit, pointer.end()) is not None
-            is_named = is_relative and not _POINTS_BACK.search(unit[: pointer.start()])
-        elif word == "this":
-            is_named = _THIS_TIME.match(unit, pointer.end()) is not None
-        elif word in ("those", "such"):
-            is_named = _THOSE_WHO.match(unit, pointer.end()) is not None
-        elif word == "one":
-            is_named = _ONE_OF.match(unit, pointer.end()) is not None
-        else:
-            is_named = False
-        if not is_named:
-            return True
-    return False
-
-
 _THIN = words.THIN_WORDS | function_words("en")
 
 
@@ -461,7 +299,6 @@ _RELATION = re.compile(rf"\b{any_of(words.RELATION_WORDS)}\b", re.IGNORECASE)
 _KIN = re.compile(
     rf"^their\s(?:\w+\s)?(?:{any_of(sorted(RELATIONS))}|kids|family|friends|parents|grandparents)\b", re.IGNORECASE
 )
-_PET = re.compile(rf"\b(?:{any_of(sorted(PETS))})s?\b", re.IGNORECASE)
 
 
 _LIKING = re.compile(
