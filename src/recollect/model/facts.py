@@ -33,7 +33,7 @@ class FoundFact:
     the value is so "now", was so and has "ended", or is "not" so; an empty value then means every value of the key.
     `corrects` is an explicit correction or change, `echo` a repetition of what the assistant was shown or said.
     `since` and `until` are there only if they were said. `is_undated` is an event of long ago: the day on which it was
-    told is not its day.
+    told is not its day. `asked_in` is the id of the message with the question that it answers, if it was found by both.
     """
 
     category: FactCategory
@@ -48,6 +48,7 @@ class FoundFact:
     since: date | None = None
     until: date | None = None
     is_undated: bool = False
+    asked_in: str | None = None
 
     @property
     def retracts(self) -> bool:

@@ -72,7 +72,11 @@ def parse(text: str, inputs: Inputs) -> Reply:
         reader.read_entry(entry)
     reply = reader.reply()
     by_rules = {_slot(found) for found in reading.offline(chosen.lines).facts}  # they are known from the reading
-    facts = [replace(found, place=places[found.place]) for found in reply.facts if _slot(found) not in by_rules]
+    facts = [
+        replace(found, place=places[found.place], question=None if found.question is None else places[found.question])
+        for found in reply.facts
+        if _slot(found) not in by_rules
+    ]
     return Reply(tuple(facts), tuple(replace(refused, place=places[refused.place]) for refused in reply.refused))
 
 

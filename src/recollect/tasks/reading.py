@@ -27,6 +27,7 @@ from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts.evidence import Evidence, ReadLine, settle_time
 from recollect.rules.facts.keys import category_of
 from recollect.rules.facts.own_words import own_words
+from recollect.rules.facts_english.answers import complete_answer
 from recollect.rules.facts_english.finder import find_facts, read_facts, reconcile_facts
 from recollect.rules.prompt.fences import Fenced, escape_line, section
 from recollect.tasks import answers
@@ -52,10 +53,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class FactInLine:
-    """A fact, and the place of the line that states it."""
+    """A fact, the place of the line that states it, and the place of the question it answers, if it needs it."""
 
     place: int
     fact: FoundFact
+    question: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,9 @@ def offline(inputs: Inputs) -> Reply:
     for place, line in enumerate(inputs.lines):
         if line.may_state and not is_small_talk(line.text):
             question = question_before(inputs.lines, place)
-            facts += [FactInLine(place, fact) for fact in read_facts(line.text, line.day, line.shown, question)]
+            found = read_facts(line.text, line.day, line.shown, question)
+            alone = read_facts(line.text, line.day, line.shown) if question and found else found
+            facts += [FactInLine(place, fact, None if fact in alone else place - 1) for fact in found]
     return Reply(tuple(facts))
 
 
@@ -248,8 +252,18 @@ class LineReader:
             found = reconcile_facts(self._facts.get(place, [])[:MAX_FACTS], by_rules)
             if found and is_echo(line.text, line.shown):
                 found = [replace(fact, echo=True) for fact in found]
-            facts += [FactInLine(place, fact) for fact in found]
+            facts += [FactInLine(place, fact, self._question_of(fact, place)) for fact in found]
         return Reply(tuple(facts), tuple(self._refused))
+
+    def _question_of(self, fact: FoundFact, place: int) -> int | None:
+        """The place of the question just before a line, if the line is an answer that says too little by itself."""
+        question = question_before(self._lines, place)
+        if "?" not in question:
+            return None
+        is_answer = self._evidence_at(place).is_short_answer or complete_answer(self._lines[place].text, question)
+        if is_answer:
+            return place - 1
+        return place - 1 if Evidence.of(self._lines[place : place + 1], 0).refuse_fact(fact) else None
 
     def _refuse(self, fact: FoundFact, about: str, place: int) -> FactRefusal | None:
         if about.casefold() in _ASSISTANTS or self._is_assistant(about):

@@ -332,3 +332,23 @@ def test_a_plan_whose_day_has_come_is_a_fact_in_contexts_f8(tmp_path: Path) -> N
         assert [fact.category for fact in memory.facts(user="pia")] == ["identity"]
         hits = memory.search("Lyon", user="pia", kinds=("fact",))
         assert [hit.fact.category for hit in hits if hit.fact] == ["identity"]
+
+
+@pytest.mark.parametrize("by", ["rules", "model"])
+def test_a_fact_by_question_and_answer_names_both_messages_f7(tmp_path: Path, by: str) -> None:
+    found = {"peanuts": [entry("constraint", "allergies", "peanuts")]}
+    model = ScriptedLLM(default=lambda request: answer_lines(found, request)) if by == "model" else None
+    with Memory(str(tmp_path / "memory.db"), memory=model, clock=FrozenClock(NOW), followers=False) as memory:
+        chat = memory.conversation("chat", user="uma")
+        asked = chat.add("assistant", "Do you have any allergies?", time=NOW)
+        said = chat.add("user", "Yes, peanuts.", time=NOW)
+        chat.add("user", "I live in Bergen.", time=NOW)
+        memory.settle()
+        allergy = next(fact for fact in memory.facts(user="uma") if fact.key == "allergies")
+        assert set(allergy.sources) == {asked.id, said.id}
+        assert memory.why(allergy.id, user="uma") == [asked, said]
+        found.clear()
+        assert chat.delete(asked.id, dry_run=True).views["facts"] == 1
+        chat.delete(asked.id)
+        memory.settle()
+        assert [fact.value for fact in memory.facts(user="uma")] == ["Bergen"]

@@ -185,7 +185,9 @@ def facts_of_reply(
     facts_by_place: dict[int, list[FoundFact]] = {}
     for found in reply.facts:
         known_facts = (scene.known or {}).get(owner_of(messages[found.place]), ())
-        facts_by_place.setdefault(found.place, []).append(align_fact(found.fact, known_facts))
+        asked_in = None if found.question is None else messages[found.question].id
+        fact = replace(found.fact, asked_in=asked_in)
+        facts_by_place.setdefault(found.place, []).append(align_fact(fact, known_facts))
     return [
         (messages[place], attribute_to_author(messages[place], facts))
         for place, facts in sorted(facts_by_place.items())

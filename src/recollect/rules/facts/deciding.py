@@ -258,7 +258,7 @@ class _Mention:
             turn=message.turn,
             said_at=message.time,
             recorded_at=message.time,
-            sources=(message.id,),
+            sources=tuple(filter(None, (message.id, new.asked_in))),
             subject=new.subject,
             audience=self.audience,
             active=active,
@@ -314,7 +314,7 @@ def _confirm(mention: _Mention, old: Fact, active: Sequence[Fact]) -> Action:
     new, message = mention.fact, mention.message
     is_newer = not _is_before(message, old)
     row = replace(
-        _add_source(old, message),
+        _add_source(old, message, new.asked_in),
         value=_confirmed_value(old, new) if is_newer else old.value,
         confidence=max(old.confidence, new.confidence),
         importance=max(old.importance, new.importance),
@@ -399,10 +399,11 @@ def _set_end(fact: Fact, end: datetime | None) -> Fact:
     return replace(fact, valid_to=max(end, fact.valid_from) if fact.valid_from else end)
 
 
-def _add_source(fact: Fact, message: Message) -> Fact:
+def _add_source(fact: Fact, message: Message, asked_in: str | None = None) -> Fact:
+    """The fact with a message as a source, and the question it answers."""
     if message.id in fact.sources:
         return fact
-    first, *others = *fact.sources, message.id
+    first, *others = *fact.sources, *filter(None, (asked_in, message.id))
     return replace(fact, sources=(first, *others[-(MAX_SOURCES - 1) :]))
 
 

@@ -150,6 +150,11 @@ class Evidence:
             answers,
         )
 
+    @property
+    def is_short_answer(self) -> bool:
+        """Whether the line begins by affirming or denying what was asked just before it."""
+        return self.answers is not None
+
     def refuse_fact(self, fact: FoundFact) -> FactRefusal | None:
         """Why the lines do not say a fact, or None if they do. Whom it is about is asked apart (`names_subject`)."""
         if not self.stated.strip():
