@@ -51,6 +51,7 @@ from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer
 from recollect.rules.days import parse_time_zone
+from recollect.rules.facts.keys import is_in_category
 from recollect.rules.facts.validity import facts_as_of, facts_now
 from recollect.rules.facts.validity import history as fact_history
 from recollect.rules.people.forgetting import matching_facts, target_statement
@@ -90,7 +91,7 @@ class Knowledge:
         all_facts = await self.runtime.read(lambda tx: facts_of(tx, space_id, user_id, active=moment is None))
         now = self.runtime.parts.clock.now()
         valid_facts = facts_now(all_facts, now) if moment is None else facts_as_of(all_facts, moment)
-        selection = [fact for fact in valid_facts if kind is None or fact.category == kind]
+        selection = [fact for fact in valid_facts if kind is None or is_in_category(fact.category, fact.key, kind)]
         if query is not None:
             rules.check_text("query", query, limit=MAX_STATEMENT)
             return [fact for fact, _ in await rank_facts(self.runtime, query, selection)]

@@ -190,7 +190,8 @@ class MemoryFace(Protocol):
     ) -> list[Fact]:
         """What is known of a person, most important first: now, or as it was so at a time.
 
-        With a `query`, what has most to do with it comes first.
+        With a `query`, what has most to do with it comes first. A `category` is meant as people mean it: the employer,
+        which is identity, is found under "work" too, a home under "place", and allergies under "health".
         """
         ...
 

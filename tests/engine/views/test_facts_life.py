@@ -352,3 +352,5 @@ def test_a_fact_by_question_and_answer_names_both_messages_f7(tmp_path: Path, by
         chat.delete(asked.id)
         memory.settle()
         assert [fact.value for fact in memory.facts(user="uma")] == ["Bergen"]
+        assert [fact.value for fact in memory.facts(user="uma", category="place")] == ["Bergen"]
+        assert memory.facts(user="uma", category="work") == []
