@@ -529,6 +529,11 @@ class TestLikeValues:
         assert len(retold) == 2
         assert len(said(facts, replace(again, since=None), message(222))) == 2
 
+    def test_an_event_that_was_told_as_done_was_not_done_later(self) -> None:
+        facts = said([], FoundFact("event", "event", "started streaming chess games"), message(1))
+        later = FoundFact("event", "event", "streamed chess games", since=(START + timedelta(days=2)).date())
+        assert len(said(facts, later, message(3))) == 2
+
     def test_an_event_of_long_ago_has_no_day(self) -> None:
         (fact,) = said([], FoundFact("event", "event", "rowed for the school", is_undated=True), message(1))
         assert fact.active

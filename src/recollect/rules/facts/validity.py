@@ -82,6 +82,8 @@ def is_other_occasion(event: Fact, new: FoundFact, message: Message) -> bool:
     if event.category != "event" or new.category != "event" or new.is_undated or event.valid_from is None:
         return False
     day = new.since or message.time.date()
+    if event.valid_from <= event.said_at and new.since is not None and new.since > event.said_at.date():
+        return True  # what was told as done cannot have been done after that
     are_dated = new.since is not None and event.valid_from not in (event.recorded_at, event.said_at)
     return abs((day - event.valid_from.date()).days) > (SAME_DATED_EVENT if are_dated else SAME_EVENT)
 

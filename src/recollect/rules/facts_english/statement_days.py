@@ -63,14 +63,26 @@ def _cut_time(text: str, span: TimeSpan, after: str) -> str:
 def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None:
     """The first day of a time; of a plan, None if it has begun."""
     start = parse_date(span.text, today) if span.text.endswith("ago") else None
-    start = start or (span.start + (span.end - span.start) / 2 if _FEW.search(span.text) else span.start).date()
-    if predicate.tense == "past":
-        return start if start <= today else start - timedelta(days=7)  # "this weekend" is then the last one
+    start = (
+        start
+        or _start_of_several(span)
+        or (span.start + (span.end - span.start) / 2 if _FEW.search(span.text) else span.start).date()
+    )
+    if predicate.tense == "past":  # "this weekend" is then the last one
+        return start if start <= today else start - timedelta(days=7)
     if start >= today:
         return start
     if _WEEKDAY.search(span.text) and span.end.date() <= today:
         return start + timedelta(days=7)
     return start if predicate.tense == "perfect" else None
+
+
+def _start_of_several(span: TimeSpan) -> date | None:
+    """The year or the month of "a few years ago": nobody means a day."""
+    middle = (span.start + (span.end - span.start) / 2).date()
+    if not _FEW.search(span.text) or "day" in span.text or "week" in span.text:
+        return None
+    return middle.replace(month=1, day=1) if "year" in span.text else middle.replace(day=1)
 
 
 def _is_name_part(text: str, span: TimeSpan) -> bool:

@@ -34,7 +34,7 @@ _SOME = re.compile(
 )
 _OF_THE_MOMENT = re.compile(
     rf"(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\s(?!to\s{any_of(words.LIFE_VERBS)}\b)"
-    r"|am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure)\b"
+    r"|am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure|going\sthrough)\b"
     rf"|trying\sto\s(?!{any_of(words.LIFE_EFFORTS)}\b)",
     re.IGNORECASE,
 )
@@ -51,7 +51,8 @@ _TROUBLE = re.compile(
 _LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
 _POINTED_AT = re.compile(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
 _UNNAMED = re.compile(
-    r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project|out\son\stop)(?:\s\w+)?\W*$",
+    r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project"
+    r"|a\sgroup\sof\sfriends|up\s(?:some\s)?new\sskills|out\son\stop)(?:\s\w+)?\W*$",
     re.IGNORECASE,
 )
 _TALKED = re.compile(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)

@@ -266,7 +266,7 @@ THIN_WORDS = frozenset(
         still even every well many few couple home early late one two three four five six seven eight nine ten
         ton sore spot major trip trips event events win story stories friend tough crazy dream
         appointment book gains progress okay fine bad start hurdles kinds challenges personal tour weather young
-        younger kid milestone distance upgrade challenge activities group whole collection alright
+        younger kid milestone distance upgrade making challenge activities group whole collection alright
         eventful accomplishment call frustrating keys wallet pushing flowing eventually managed country
         issue issues scare setback snag hurdle interesting learned learnt quiet adventure wild similar turnout
         hang hard impact together busy weekend night hour hours positive stay stays staying options situation

@@ -159,7 +159,7 @@ def _read_statement(unit: str) -> LifeStatement | None:
         predicate = retell_predicate(unit[own.end() :])
         if predicate is None or not tells_of_life(predicate):
             return None
-        if own["we"] and (_is_about_all(predicate) or _leaves_out_others(predicate)):
+        if (own["we"] and _is_about_all(predicate)) or (not own["other"] and _leaves_out_others(predicate)):
             return None
         other = retell_pronouns(own["other"].strip()) if own["other"] else ""
         return LifeStatement(f"{predicate.text} with {_lower_first(other)}" if other else predicate.text, predicate)
