@@ -118,7 +118,8 @@ def show(counts: FactCounts, drawn: list[ReadFact], file: Path, part: str) -> No
     for number, read in enumerate(drawn, 1):
         fact = read.fact
         about = f"{read.person}, {fact.subject}" if fact.subject else read.person
-        began = f", from {fact.valid_from:%Y-%m-%d}" if fact.valid_from else ""
+        is_dated = fact.valid_from is not None and fact.valid_from not in (fact.recorded_at, fact.said_at)
+        began = f", from {fact.valid_from:%Y-%m-%d}" if is_dated else ""
         click.echo(f"\n{number}. {printable(about)}: {fact.category}/{fact.key} = {printable(fact.value)}{began}")
         for message in read.sources:
             click.echo(f"   {message.time:%Y-%m-%d} {printable(message.author)}: {printable(message.content)}")

@@ -27,7 +27,7 @@ import recollect.rules
 import recollect.tasks
 from recollect.errors import ModelNonsense
 from recollect.language import dates
-from recollect.model import Budget, FoundFact, LogChange, Message
+from recollect.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from recollect.ports import PassageCandidate, Request
 from recollect.rules import changes, retention
 from recollect.rules.documents import anthropic_memory_tool as memory_files
@@ -270,7 +270,7 @@ def read_by_evidence(given: Given) -> object:
 
 def repair_inputs(given: Given) -> fact_repair.Inputs:
     fact = FoundFact("identity", given.text, given.text, subject=given.text, since=given.moment.date())
-    refused = (reading.RefusedFact(1, fact, given.text),)
+    refused = (reading.RefusedInLine(1, fact, FactRefusal("not_said", given.text)),)
     return fact_repair.Inputs(reading.Inputs(tuple(lines_of(given)), (given.text,)), refused)
 
 

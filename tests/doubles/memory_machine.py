@@ -12,7 +12,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from recollect import Memory, NotFound
 from recollect.config import Settings
 from recollect.engine.transfer import copy_store
+from recollect.rules.moves import further_profile_conversation
 from recollect.testing import FrozenClock
 from recollect.wiring import open_store
 
@@ -50,12 +52,18 @@ sayings = st.sampled_from(SAYINGS)
 class Said:
     """One message, as the model has it."""
 
+    id: str  # of the message
     word: str
     content: str
     role: str
     author: str
     whose: str | None
     words: set[str] = field(default_factory=set)  # of all its versions
+    expires_at: datetime | None = None
+
+
+def is_profile_of(name: str, person: str) -> bool:
+    return name == f"profile:{person}" or name.startswith(f"profile:{person}~")
 
 
 class MemoryMachine(RuleBasedStateMachine):
@@ -72,6 +80,7 @@ class MemoryMachine(RuleBasedStateMachine):
         self.memory = self.open()
         self.number = 0
         self.owners: dict[str, str | None] = dict(CHATS)
+        self.profiles: set[str] = set()  # the names of all conversations with what was told by command
         self.log: dict[str, list[Said]] = {}
         self.removed: set[str] = set()
         self.has_retained = False
@@ -98,14 +107,16 @@ class MemoryMachine(RuleBasedStateMachine):
         said.words.add(said.word)
         self.log.setdefault(chat, []).append(said)
 
-    @rule(number=chats, person=people, saying=sayings)
-    def say(self, number: int, person: str, saying: str) -> None:
+    @rule(number=chats, person=people, saying=sayings, hours=st.one_of(st.none(), st.integers(1, 40)))
+    def say(self, number: int, person: str, saying: str, hours: int | None = None) -> None:
         chat = self.chat_at(number)
         word = self.new_word()
         author = self.owners[chat] or person
         content = saying.format(word)
-        self.memory.conversation(chat, user=self.owners[chat]).add("user", content, author=author, platform_id=word)
-        self.keep(chat, Said(word, content, "user", author, author))
+        span = None if hours is None else timedelta(hours=hours)
+        talk = self.memory.conversation(chat, user=self.owners[chat])
+        message = talk.add("user", content, author=author, platform_id=word, expires=span)
+        self.keep(chat, Said(message.id, word, content, "user", author, author, expires_at=message.expires_at))
 
     @rule(number=chats)
     def say_much(self, number: int) -> None:
@@ -118,14 +129,98 @@ class MemoryMachine(RuleBasedStateMachine):
         chat = self.chat_at(number)
         word = self.new_word()
         content = saying.format(word)
-        self.memory.conversation(chat, user=self.owners[chat]).add("assistant", content, platform_id=word)
-        self.keep(chat, Said(word, content, "assistant", "assistant", self.owners[chat]))
+        message = self.memory.conversation(chat, user=self.owners[chat]).add("assistant", content, platform_id=word)
+        self.keep(chat, Said(message.id, word, content, "assistant", "assistant", self.owners[chat]))
 
     @rule(person=people, speaker=people)
     def tell(self, person: str, speaker: str) -> None:
         word = self.new_word()
-        self.memory.remember(f"{person} likes {word}ing", user=person, speaker=speaker)
-        self.keep(f"profile:{speaker}", Said(word, f"{person} likes {word}ing", "user", speaker, person))
+        content = f"{person} likes {word}ing"
+        self.memory.remember(content, user=person, speaker=speaker)
+        place = f"profile:{speaker}"
+        self.profiles.add(place)
+        message = self.memory.conversation(place).history()[-1]
+        self.keep(place, Said(message.id, word, content, "user", speaker, person))
+
+    # -- what is changed
+
+    @precondition(lambda self: any(self.log.values()))
+    @rule(number=st.integers(0, 1_000), saying=sayings)
+    def edit(self, number: int, saying: str) -> None:
+        """A message gets another word; the one it had goes with it, when it goes."""
+        chat, said = self.standing()[number % len(self.standing())]
+        word = self.new_word()
+        text = saying.format(word) if chat in self.owners else said.content.replace(said.word, word)
+        assert self.memory.conversation(chat).edit(said.id, text).content == text
+        said.word, said.content = word, text
+        said.words.add(word)
+
+    @rule(number=chats)
+    def rename(self, number: int) -> None:
+        chat = self.chat_at(number)
+        name = f"{chat}+" if len(chat) < 9 else chat.rstrip("+")
+        if self.has_conversation(chat) and self.memory.move_conversation(chat, to=name).id:
+            self.owners[name] = self.owners.pop(chat)
+            self.log[name] = self.log.pop(chat, [])
+
+    def has_conversation(self, chat: str) -> bool:
+        return bool(self.log.get(chat))
+
+    @rule(number=chats, person=people)
+    def give(self, number: int, person: str) -> None:
+        """A chat becomes another person's; if its owner has nothing else, all they have does."""
+        chat = self.chat_at(number)
+        owner = self.owners[chat]
+        if owner in (None, person) or not self.has_conversation(chat):
+            return
+        assert owner is not None
+        places = {place for place, said in self.standing() if owner in (said.author, said.whose)}
+        is_whole = all(place == chat or place in self.profiles for place in places)
+        self.memory.move_conversation(chat, user=person)
+        if is_whole:
+            self.pass_on(owner, person)
+            return
+        self.owners[chat] = person
+        for said in self.log[chat]:
+            said.author = person if said.author == owner else said.author
+            said.whose = person if said.whose == owner else said.whose
+
+    @rule(person=people)
+    def merge(self, person: str) -> None:
+        """One of the two was the other all along."""
+        other = next(name for name in PEOPLE if name != person)
+        try:
+            self.memory.merge_users(person, into=other)
+        except NotFound:
+            assert not any(person in (said.author, said.whose) for _, said in self.standing())
+            return
+        self.pass_on(person, other)
+
+    def pass_on(self, person: str, other: str) -> None:
+        """All that a person has is the other's."""
+        for _, said in self.standing():
+            said.author = other if said.author == person else said.author
+            said.whose = other if said.whose == person else said.whose
+        self.owners = {chat: other if owner == person else owner for chat, owner in self.owners.items()}
+        for place in sorted(name for name in self.profiles if is_profile_of(name, person)):
+            if self.memory.conversation(place).history():
+                continue  # it has stayed: nobody owned it any more
+            numbers = (further_profile_conversation(other, number) for number in count(1))
+            new = next(name for name in numbers if name not in self.profiles)
+            self.profiles.add(new)
+            self.log[new] = self.log.pop(place, [])
+
+    @rule(number=chats, person=people, does_settle=st.booleans())
+    def move_and_undo(self, number: int, person: str, does_settle: bool) -> None:
+        """Nothing has happened."""
+        chat = self.chat_at(number)
+        if not self.has_conversation(chat):
+            return
+        user = None if self.owners[chat] is None else person
+        move = self.memory.move_conversation(chat, to=f"{chat}-", user=user)
+        if does_settle:
+            self.memory.settle()
+        self.memory.undo_move(move.id)
 
     @rule()
     def settle(self) -> None:
@@ -151,7 +246,7 @@ class MemoryMachine(RuleBasedStateMachine):
         preview = self.memory.delete(query=said.word, dry_run=True)
         assert preview.conversations == {chat: 1}
         if chat in self.owners:
-            gone = self.memory.conversation(chat).delete(said.word)
+            gone = self.memory.conversation(chat).delete(said.id)
         else:
             gone = self.memory.delete(query=said.word)
         assert (gone.messages, gone.views) == (1, preview.views)
@@ -181,15 +276,18 @@ class MemoryMachine(RuleBasedStateMachine):
 
     @rule(is_late=st.booleans())
     def retain(self, is_late: bool) -> None:
-        if not is_late:
-            assert self.memory.retain(dry_run=False).count == 0
-            return
+        """What has expired goes, with all its words; what is old goes, and what was made of it may stay."""
         self.memory.settle()  # what no view has read yet is kept
-        self.clock.advance(MONTH)
-        gone = [said for _, said in self.standing()]
-        self.memory.retain(dry_run=False)
-        self.has_retained = self.has_retained or bool(gone)
-        self.drop(gone)  # what was made of them may be kept: facts that hold, what people asked to be remembered
+        self.clock.advance(MONTH if is_late else timedelta(0))
+        expired = [said for _, said in self.standing() if self.is_over(said)]
+        old = [said for _, said in self.standing() if is_late and said not in expired]
+        assert self.memory.retain(dry_run=False).count >= len(expired)
+        self.lose(expired)
+        self.has_retained = self.has_retained or bool(old)
+        self.drop(old)
+
+    def is_over(self, said: Said) -> bool:
+        return said.expires_at is not None and said.expires_at <= self.clock.now()
 
     def lose(self, gone: list[Said]) -> None:
         """These messages are gone, and so is each of their words."""
@@ -255,9 +353,12 @@ class MemoryMachine(RuleBasedStateMachine):
                 talk.context("What do I like?"),
             )
         seen["digests"] = [(digest.user, digest.text) for digest in memory.digests(day=self.clock.now().date())]
+        shown = repr(seen)
         for _, said in self.standing():
             hits = memory.search(said.word, limit=3)
             seen[said.word] = sorted(hit.message.id for hit in hits if hit.parts["text"])
+            assert not (self.is_over(said) and (said.word in shown or said.id in seen[said.word]))
+        assert [word for word in self.removed if word in shown] == []
         return seen
 
     def check_log(self) -> None:

@@ -217,6 +217,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "edit_fact": lambda: memory.edit_fact("f1", "Rome", user="alex"),
         "delete_fact": lambda: memory.delete_fact("f1", user="alex"),
         "ask": lambda: memory.ask("Where does Alex live?", user="alex"),
+        "refused_facts": lambda: memory.refused_facts(user="alex"),
         "fact_history": lambda: memory.fact_history("name", user="alex"),
         "why": lambda: memory.why("f1", user="alex"),
         "remember": lambda: memory.remember("Alex lives in Rome.", user="alex"),

@@ -21,20 +21,25 @@ SAID = (
     "to Kyoto for eleven days to see the old town and the sea."
 )
 SHORT = 12  # tokens of a reply: enough to be one
+ANSWER = 32  # tokens of an answer to a question: enough to name lines
 
 
 class Brief(LocalModel):
     """The local model, given few words: the test is of the turn, not of its wit."""
 
     asked_for: list[str]
+    max_tokens: int
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        async for piece in super().stream(replace(request, temperature=0.0, max_tokens=SHORT)):
+        limit = getattr(self, "max_tokens", SHORT)
+        async for piece in super().stream(replace(request, temperature=0.0, max_tokens=limit)):
             yield piece
 
     async def complete(self, request: Request) -> Completion:
-        self.asked_for = [*getattr(self, "asked_for", ()), *(request.schema or {}).get("required", ())]
-        return await super().complete(replace(request, temperature=0.0, max_tokens=SHORT))
+        required = (request.schema or {}).get("required", ())
+        self.asked_for = [*getattr(self, "asked_for", ()), *required]
+        self.max_tokens = ANSWER if "answer" in required else SHORT
+        return await super().complete(replace(request, temperature=0.0, max_tokens=self.max_tokens))
 
 
 def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path) -> None:
@@ -57,8 +62,8 @@ def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path) -> None
     assert len(tiers[1].tier2) < len(SAID)
 
 
-def test_the_nonsense_of_a_real_model_never_becomes_a_fact_f6(tmp_path: Path) -> None:
-    """F6: the whole path, from lines to facts, with a model that is too small for it."""
+def test_the_nonsense_of_a_real_model_never_becomes_a_fact_or_a_source_f6(tmp_path: Path) -> None:
+    """F6: the whole path, from lines to facts and to an answer, with a model that is too small for it."""
     model = Brief()
     with Memory(str(tmp_path / "memory.db"), memory=model, followers=False) as memory:
         chat = memory.conversation("demo", user="alex")
@@ -67,7 +72,14 @@ def test_the_nonsense_of_a_real_model_never_becomes_a_fact_f6(tmp_path: Path) ->
         )
         memory.settle(timeout=300)
         facts = memory.facts(user="alex")
-    assert "facts" in model.asked_for
+        answer = memory.ask("What is Alex allergic to?", user="alex")
+        known_messages = chat.history()
+    assert {"facts", "answer"} <= set(model.asked_for)
+    assert answer.text
+    assert answer.made_by in ("model", "offline")
+    assert not answer.known or answer.facts or answer.messages, "an answer rests on something"
+    assert {fact.id for fact in answer.facts} <= {fact.id for fact in facts}
+    assert {message.id for message in answer.messages} <= {message.id for message in known_messages}
     assert {"Alex", "peanuts"} <= {fact.value for fact in facts}
     words = f"{SAID} I have a cat called Mia.".casefold()
     said = {word.strip(".,()") for word in words.split()} | {"they", "their", "them", "runs", "travels", "has"}

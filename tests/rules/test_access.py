@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.errors import Forbidden, InvalidInput
-from recollect.model import Fact, Statement
+from recollect.model import Fact, RefusedFact, Statement
 from recollect.rules.access import PROGRAM, STDIO, Access, Viewer, is_claim, may_take_back
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -50,6 +50,15 @@ def test_a_fact_said_in_several_channels_is_seen_in_each_f14() -> None:
         assert Viewer(channel=channel).sees(fact("general", "mods"))
     assert not Viewer(channel="garden").sees(fact("general", "mods"))
     assert not Viewer(channel="general").sees(fact(None))
+
+
+def test_what_was_refused_is_for_those_who_heard_it_f14() -> None:
+    found = ("identity", "location", "Rome", "not_said", "no line says it", "bob", "c", 1, "m", NOW)
+    private = RefusedFact("default", "bob", *found)  # type: ignore[arg-type]
+    public = replace(private, audience="general")
+    assert Viewer("bob").sees(private)
+    assert not Viewer("ann", heard=frozenset({"general"})).sees(private)
+    assert Viewer("ann", heard=frozenset({"general"})).sees(public)
 
 
 def test_a_word_is_taken_back_by_who_said_it_or_by_whom_it_is_about_f14() -> None:

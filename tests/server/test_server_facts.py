@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import httpx2
 import pytest
+from fact_talks import entry
 
-from recollect import Client
+from recollect import Client, Memory
+from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
 Headers = dict[str, str]
@@ -16,8 +19,21 @@ Headers = dict[str, str]
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with Serving(str(tmp_path_factory.mktemp("facts") / "memory.db"), auth=True) as running:
+    address = str(tmp_path_factory.mktemp("facts") / "memory.db")
+    refuse_facts(address)
+    with Serving(address, auth=True) as running:
         yield running
+
+
+def refuse_facts(address: str) -> None:
+    """A model finds an island in the lines of two people that neither of them names."""
+    island = [entry("identity", "location", "Atlantis") | {"line": line} for line in (1, 2)]
+    model = ScriptedLLM(default=json.dumps({"facts": island}))
+    with Memory(address, memory=model, followers=False) as memory:
+        chat = memory.conversation("boats", user="gus")
+        chat.add("user", "I bought a red canoe in Bergen.")
+        chat.add("user", "I sold my kayak in Malmö.", author="hal")
+        memory.settle()
 
 
 @pytest.fixture
@@ -116,6 +132,21 @@ def test_a_key_of_one_user_changes_and_sees_only_what_is_theirs(server: Serving,
         http.delete(f"/v1/users/dan/facts/{theirs['id']}", headers=reader),
     ]
     assert [answer.status_code for answer in refused] == [403, 403, 403]
+
+
+def test_what_was_refused_is_shown_with_its_reason_and_to_nobody_else(http: httpx2.Client, server: Serving) -> None:
+    refused = http.get("/v1/users/gus/refused-facts").json()
+    assert {(fact["value"], fact["kind"], fact["speaker"]) for fact in refused} == {
+        ("Atlantis", "not_said", "gus"),
+        ("Atlantis", "not_said", "hal"),
+    }
+    assert refused[0]["reason"] == "no line says 'Atlantis'"
+    with Client(server.url, server.key()) as memory:
+        assert [fact.message for fact in memory.refused_facts(user="gus")] == [fact["message"] for fact in refused]
+    with httpx2.Client(base_url=server.url, headers=bearer(server.key(user="gus"))) as gus:
+        assert [fact["speaker"] for fact in gus.get("/v1/users/gus/refused-facts").json()] == ["gus"]
+        assert gus.get("/v1/users/hal/refused-facts").status_code == 403
+    assert http.get("/v1/users/hal/refused-facts").json() == []
 
 
 def test_a_client_does_the_same(server: Serving) -> None:

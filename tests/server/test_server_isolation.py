@@ -58,6 +58,7 @@ OF_A_SPACE: dict[str, Any] = {
     "DELETE /v1/users/{id}/facts/{fact}": None,
     "POST /v1/users/{id}/ask": {"question": "When does the vault open?"},
     "GET /v1/users/{id}/fact-history?key=name": None,
+    "GET /v1/users/{id}/refused-facts": None,
     "GET /v1/users/{id}/facts/{fact}/why": None,
     "GET /v1/users/{id}/profile?wait=0": None,
     "POST /v1/users/{id}/remember": {"text": "Alex plays chess"},

@@ -107,6 +107,7 @@ async def change_facts(client: Client) -> None:
     _, back = await good(client, "undo", id=deleted["undo_id"], user="alex")
     assert [one["value"] for one in back["facts"]] == ["a green canoe"]
     assert "no fact" in await bad(client, "edit_fact", fact="f0", value="x", user="alex")
+    assert await good(client, "get_refused_facts", user="alex") == ("Nothing was refused.", {"refused": []})
     assert "category" in await bad(client, "add_fact", category="gossip", key="k", value="v", user="alex")
     await good(client, "delete_fact", fact=green["id"], user="alex")
 
@@ -126,6 +127,7 @@ async def use_everything(client: Client) -> None:
         "add_messages": (False, False, False),
         "edit_message": (False, False, True),
         "ask_memory": (True, False, True),
+        "get_refused_facts": (True, False, True),
         "add_fact": (False, False, False),
         "edit_fact": (False, True, False),
         "delete_fact": (False, True, False),
@@ -286,6 +288,7 @@ async def be_alex_alone(client: Client) -> None:
     change: dict[str, str] = {"category": "identity", "key": "city", "value": "Rome"}
     for tool, given in (
         ("get_facts", {}),
+        ("get_refused_facts", {}),
         ("remember", {"text": "Sam snores"}),
         ("forget", {"what": "tea"}),
         ("ask_memory", {"question": "What does Sam like?"}),

@@ -143,7 +143,7 @@ class TestParse:
     def test_what_is_unsure_or_not_said_is_refused_with_a_reason(self, bad: dict[str, Any]) -> None:
         reply = parse(INPUTS, bad)
         assert reply.facts == parse(INPUTS).facts
-        assert [bool(refused.reason) for refused in reply.refused] == [True]
+        assert [bool(refused.refusal.reason) for refused in reply.refused] == [True]
 
     def test_an_unknown_category_is_other(self) -> None:
         assert by_value(parse(INPUTS, stamps(category="mood", key="thing")))["vintage stamps"].category == "other"
@@ -239,7 +239,7 @@ class TestLines:
             (0, "oboe", None),
             (1, "viola", None),
         ]
-        assert [refused.reason for refused in reply.refused] == ["it is about an assistant"]
+        assert [refused.refusal.reason for refused in reply.refused] == ["it is about an assistant"]
 
     def test_a_line_that_is_not_new_is_no_source(self) -> None:
         reply = parse(Inputs((line("I collect vintage stamps.", is_new=False), line("The rain is loud."))), stamps())
@@ -254,7 +254,7 @@ class TestRepair:
         assert "1. Dana: I collect vintage stamps." in shown
         assert "- Dana: Is it cold in Oslo?" in shown
         assert "antique coins" in shown
-        assert refused.reason in shown
+        assert refused.refusal.reason in shown
         reply = fact_repair.parse(answer(stamps(line=1)), inputs)
         assert [(found.place, found.fact.value) for found in reply.facts] == [(2, "vintage stamps")]
         assert fact_repair.parse(answer(), inputs) == fact_repair.offline(inputs) == Reply()

@@ -278,7 +278,8 @@ class ChatSession:
     def show_facts(self, _: str) -> None:
         """Print what is known of the speaker; in a channel, from what was said in it."""
         from recollect.cli.facts import unread_warning
-        from recollect.engine.context.people import facts_for_viewer
+        from recollect.clock import SystemClock
+        from recollect.engine.context.people import knowledge_for_viewer
         from recollect.engine.context.viewers import viewer_of_chat
         from recollect.model import Fact
         from recollect.ports import Tx
@@ -291,7 +292,7 @@ class ChatSession:
 
         def read_facts(tx: Tx) -> list[Fact]:
             viewer = viewer_of_chat(tx, space, conversation.id, owner, person)
-            return facts_for_viewer(tx, space, person, viewer)
+            return knowledge_for_viewer(tx, space, person, viewer, SystemClock().now())[0]
 
         lines = profile_lines(self.store.read(read_facts))
         click.echo(printable("\n".join(lines)) if lines else "nothing is known yet")

@@ -17,7 +17,7 @@ from recollect.model import FACT_CATEGORIES
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recollect.model import Fact, Message
+    from recollect.model import Fact, Message, RefusedFact
     from recollect.ports import Store
 
 VIEW = "facts"
@@ -110,25 +110,20 @@ def why(fact: str, user: str, as_json: bool) -> None:
 
 def show_refused(user: str, as_json: bool) -> None:
     """Print what was found in a person's messages and refused, with the reason, oldest first."""
-    from recollect.engine.tables.findings import refusals_of
-
     with open_for_reading() as handle:
-        refusals = handle.store.read(lambda tx: refusals_of(tx, handle.settings.space, user))
+        refused = handle.memory.refused_facts(user=user)
     if as_json:
-        for refusal in refusals:
-            fact = refusal.fact
-            fields = {"category": fact.category, "key": fact.key, "value": fact.value, "subject": fact.subject}
-            print_json(fields | {"reason": refusal.reason, "message": refusal.message.id, "time": refusal.message.time})
+        for fact in refused:
+            print_json(fact_fields(fact))
         return
-    if not refusals:
+    if not refused:
         click.echo("nothing was refused", err=True)
         return
     grid = table("said", "fact", "why it is not kept")
-    for refusal in refusals:
-        fact = refusal.fact
+    for fact in refused:
         about = f"{fact.subject}: " if fact.subject else ""
         text = f"{about}{fact.category}, {fact.key}: {fact.value}"
-        grid.add_row(format_time(refusal.message.time), printable(text), printable(refusal.reason))
+        grid.add_row(format_time(fact.said_at), printable(text), printable(fact.reason))
     show_table(grid)
 
 
@@ -144,7 +139,7 @@ def unread_warning(store: Store, space: str) -> str:
     )
 
 
-def fact_fields(fact: Fact) -> dict[str, Any]:
+def fact_fields(fact: Fact | RefusedFact) -> dict[str, Any]:
     """A fact as a dictionary of all its fields."""
     from dataclasses import fields as dataclass_fields
 

@@ -38,6 +38,7 @@ from recollect.model import (
     Message,
     Move,
     Profile,
+    RefusedFact,
     Retained,
     Retried,
     Role,
@@ -217,6 +218,9 @@ class AsyncClient(MemoryFace):
     ) -> FactChange:
         path = user_path(user, "facts", check_id("fact", id))
         return await self._ask(FactChange, "DELETE", path, space, query=without_none(speaker=speaker))
+
+    async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
+        return await self._ask_list(RefusedFact, "GET", user_path(user, "refused-facts"), space)
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         return await self._ask_list(Fact, "GET", user_path(user, "fact-history"), space, query={"key": key})

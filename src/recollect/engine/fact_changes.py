@@ -249,7 +249,7 @@ def check_found_fact(fact: FoundFact) -> FoundFact:
     tidy = tidy_fact(fact)
     if tidy.since is not None and tidy.until is not None and tidy.until < tidy.since:
         raise InvalidInput("valid_to", f"is {tidy.until}, before valid_from, {tidy.since}")
-    reason = refusal(tidy)
-    if reason is not None:
-        raise InvalidInput("fact" if tidy.key else "key", f"cannot be kept: {reason}")
+    refused = refusal(tidy)
+    if refused is not None:
+        raise InvalidInput("fact" if tidy.key else "key", f"cannot be kept: {refused.reason}")
     return tidy

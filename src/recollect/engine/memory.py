@@ -51,6 +51,7 @@ from recollect.model import (
     Message,
     Move,
     Profile,
+    RefusedFact,
     Retained,
     Retried,
     Role,
@@ -236,6 +237,9 @@ class MemoryEngine(MemoryFace):
         self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
     ) -> FactChange:
         return await self.fact_changes.delete_fact(id, user=user, speaker=speaker, space=space)
+
+    async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
+        return await self.knowledge.refused_facts(user=user, space=space)
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         return await self.knowledge.fact_history(key, user=user, space=space)

@@ -29,6 +29,7 @@ from recollect.engine.tables import log
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.facts import put_facts as put_facts
+from recollect.engine.tables.findings import refusals_of
 from recollect.engine.views import digests as days
 from recollect.engine.views import facts
 from recollect.engine.views.digest_texts import recent_speakers
@@ -42,6 +43,7 @@ from recollect.model import (
     Member,
     Message,
     Profile,
+    RefusedFact,
     Statement,
     Whom,
 )
@@ -50,6 +52,7 @@ from recollect.rules import log as rules
 from recollect.rules.access import Viewer
 from recollect.rules.days import parse_time_zone
 from recollect.rules.expiry import first_expiry
+from recollect.rules.facts.keys import is_in_category
 from recollect.rules.facts.validity import facts_as_of, facts_now
 from recollect.rules.facts.validity import history as fact_history
 from recollect.rules.people.forgetting import matching_facts, target_statement
@@ -89,11 +92,17 @@ class Knowledge:
         all_facts = await self.runtime.read(lambda tx: facts_of(tx, space_id, user_id, active=moment is None))
         now = self.runtime.parts.clock.now()
         valid_facts = facts_now(all_facts, now) if moment is None else facts_as_of(all_facts, moment)
-        selection = [fact for fact in valid_facts if kind is None or fact.category == kind]
+        selection = [fact for fact in valid_facts if kind is None or is_in_category(fact.category, fact.key, kind)]
         if query is not None:
             rules.check_text("query", query, limit=MAX_STATEMENT)
             return [fact for fact, _ in await rank_facts(self.runtime, query, selection)]
         return sorted(selection, key=importance_order)
+
+    async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
+        space_id = self.runtime.resolve_space(space)
+        user_id = rules.check_id("user", user)
+        refused: list[RefusedFact] = await self.runtime.read(lambda tx: refusals_of(tx, space_id, user_id))
+        return refused
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         space_id = self.runtime.resolve_space(space)

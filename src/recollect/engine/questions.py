@@ -97,7 +97,7 @@ class Questions:
         def read(tx: Tx) -> tuple[str, list[Fact]]:
             space = scope.where.space
             name = name_for(tx, space, scope.person, scope.viewer)
-            return name, facts_for_viewer(tx, space, scope.person, scope.viewer)
+            return name, facts_for_viewer(tx, space, scope.person, scope.viewer, self.runtime.parts.clock.now())
 
         name, facts = await self.runtime.read(read)
         query = re.sub(rf"(?i)(?<!\w){re.escape(name)}(?!\w)", " ", question)

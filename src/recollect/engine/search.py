@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from recollect.errors import EmbedderError
 from recollect.model import Fact, Filter, Hit, HitKind, Message
 from recollect.ports import Tx
 from recollect.rules.access import channels_of
-from recollect.rules.facts.claims import without_answered_claims
 from recollect.rules.facts.relevance import fact_relevances, fact_text, shared_words
+from recollect.rules.facts.validity import facts_now
 
 COMPARED = 400  # facts whose meaning is compared with a query: those that share most words with it
 ALONE = 1.0  # the score of the best fact, if no message is found
@@ -52,7 +53,8 @@ async def search(
     if "fact" not in kinds:
         return hits
     best_score = hits[0].score if hits else ALONE
-    facts = await runtime.read(lambda tx: facts_within(tx, where))
+    now = runtime.parts.clock.now()
+    facts = await runtime.read(lambda tx: facts_within(tx, where, now))
     ranked_facts = (await rank_facts(runtime, query, facts))[:limit]
     relevant = [(fact, relevance) for fact, relevance in ranked_facts if relevance > 0 and relevance >= (floor or 0.0)]
     messages = await runtime.read(lambda tx: newest_sources(tx, where.space, [fact for fact, _ in relevant]))
@@ -64,7 +66,7 @@ async def search(
     return sorted([*hits, *fact_hits], key=lambda hit: -hit.score)[:limit]
 
 
-def facts_within(tx: Tx, where: Filter) -> list[Fact]:
+def facts_within(tx: Tx, where: Filter, now: datetime) -> list[Fact]:
     """The facts that hold now and were said where and when a filter means."""
     if where.role not in (None, "user"):
         return []
@@ -75,7 +77,7 @@ def facts_within(tx: Tx, where: Filter) -> list[Fact]:
     return [
         fact
         for person_facts in by_person.values()
-        for fact in without_answered_claims(person_facts)
+        for fact in facts_now(person_facts, now)
         if where.conversation in (None, fact.conversation, *channels_of(fact))
         and (where.after is None or fact.said_at >= where.after)
         and (where.before is None or fact.said_at < where.before)

@@ -40,6 +40,7 @@ from recollect.model import (
     Move,
     OnEdit,
     Profile,
+    RefusedFact,
     Reply,
     Retained,
     Retried,
@@ -204,6 +205,9 @@ class BlockingMemory:
 
     def delete_fact(self, id: str, *, user: str, speaker: str | None = None, space: str | None = None) -> FactChange:
         return self._private.wait(self._memory.delete_fact(id, user=user, speaker=speaker, space=space))
+
+    def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
+        return self._private.wait(self._memory.refused_facts(user=user, space=space))
 
     def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
         return self._private.wait(self._memory.fact_history(key, user=user, space=space))

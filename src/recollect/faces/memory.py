@@ -27,6 +27,7 @@ from recollect.model import (
     Message,
     Move,
     Profile,
+    RefusedFact,
     Retained,
     Retried,
     Role,
@@ -227,7 +228,8 @@ class MemoryFace(Protocol):
     ) -> list[Fact]:
         """What is known of a person, most important first: now, or as it was so at a time.
 
-        With a `query`, what has most to do with it comes first.
+        With a `query`, what has most to do with it comes first. A `category` is meant as people mean it: the employer,
+        which is identity, is found under "work" too, a home under "place", and allergies under "health".
         """
         ...
 
@@ -282,6 +284,10 @@ class MemoryFace(Protocol):
         It stays as history, and `undo` brings it back; to remove a person's words for good, `erase`. A `speaker` who is
         somebody else can delete only what they said themselves.
         """
+        ...
+
+    async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
+        """What a model found in a person's messages and was not kept, oldest first, each with the reason."""
         ...
 
     async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:

@@ -13,7 +13,7 @@ import re
 from recollect.language.fact_words import wordlist
 from recollect.language.stopwords import function_words
 
-_BASES = wordlist(
+PLAIN_VERBS = wordlist(
     """accept achieve act add adjust adopt advise affect agree aim align allocate allow analyze announce answer apply
     appreciate approach arrange arrive ask assess attend avoid bake balance be become begin believe belong benefit blend
     boil book borrow break bring brush build buy calculate call care carry catch celebrate change chat check choose
@@ -39,6 +39,7 @@ _BASES = wordlist(
     wish wonder work worry worship write yield bloom thrive prove ride rise sail ski skate climb dance draft email text
     phone download upload cheer laugh cry smile hug kiss hike camp jog fish hunt knit sew tend rule reign date"""
 )
+"""Common verbs in their plain form."""
 _PASTS = wordlist(
     """was were had did went got made took saw came found told gave thought felt bought met won lost said knew began
     wrote ran kept sold spent built brought taught caught sent heard held stood understood became grew drew broke chose
@@ -146,7 +147,7 @@ def _has_request(text: str) -> bool:
     """Whether a clause begins with the plain form of a verb."""
     may_follow = _LEADS_IN.match(text) is not None or ":" in text
     return any(
-        match["verb"].casefold() in _BASES and (may_follow or not match[0].startswith((",", ";")))
+        match["verb"].casefold() in PLAIN_VERBS and (may_follow or not match[0].startswith((",", ";")))
         for match in _REQUEST.finditer(text)
     )
 
@@ -158,14 +159,14 @@ def _has_present(text: str) -> bool:
         before = text[: match.start()].split()
         if not before or before[-1].casefold() in _BEFORE_NOUN or before[-1][-1].isdigit():
             continue
-        is_known = verb[:-1] in _BASES or verb[:-2] in _BASES or f"{verb[:-3]}y" in _BASES
+        is_known = verb[:-1] in PLAIN_VERBS or verb[:-2] in PLAIN_VERBS or f"{verb[:-3]}y" in PLAIN_VERBS
         is_noun = match["place"] and _NOUN_LIKE.intersection((verb[:-1], verb[:-2]))
         if is_noun and not _BEFORE_NOUN.intersection(word.casefold() for word in before):
             continue  # "long walks on the beach"
         if is_known or match["object"]:
             return True
     return any(
-        match["verb"] in _BASES and _is_plural(match["subject"].casefold()) for match in _AFTER_NOUN.finditer(text)
+        match["verb"] in PLAIN_VERBS and _is_plural(match["subject"].casefold()) for match in _AFTER_NOUN.finditer(text)
     )
 
 

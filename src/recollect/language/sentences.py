@@ -202,6 +202,7 @@ _SHORTENED = """
 """
 _ABBREVIATIONS = frozenset((*_SHORTENED.split(), *MONTH_ABBREVIATIONS, *WEEKDAY_ABBREVIATIONS))
 _END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
+_LONGEST_NAME = 32
 _NAME_WITH_MARK = re.compile(r"(?<![.!?]\s)\b[A-Z][^\W\d_]{0,30}!\s$")  # Yahoo!
 _CLOSING = "\"'”’»)]"
 _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
@@ -213,7 +214,8 @@ def split_sentences(paragraph: str) -> list[str]:
     raw_sentences: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
-        is_inside = end[0].rstrip()[-1:] in _CLOSING or _NAME_WITH_MARK.search(paragraph, start + 1, end.end())
+        name_at = max(start + 1, end.start() - _LONGEST_NAME)
+        is_inside = end[0].rstrip()[-1:] in _CLOSING or _NAME_WITH_MARK.search(paragraph, name_at, end.end())
         goes_on = paragraph[end.end() : end.end() + 1].islower() and is_inside
         if goes_on or (paragraph[end.start()] == "." and not _is_sentence_end(paragraph, start, end)):
             continue

@@ -41,6 +41,10 @@ COMMON_VERBS = wordlist(
 )
 """Verbs of plain statements about people, as they are after "I"."""
 _PRESENT_IN_ED = wordlist("need feed breed speed bleed heed seed weed shed embed proceed succeed exceed")
+_PREFIXED = re.compile(r"(?:re|over|out|under)(\w{3,})")  # "retook", "overcame"
+_PRESENT_WITH_PREFIX = wordlist("relay overlay outlay underlay resent relent")
+_DOUBLED = re.compile(r"(?:[^aeiou]|^|qu)[aeiou][bdgklmnprt]$")
+_NOT_DOUBLED = wordlist("visit open listen travel cook look read eat edit garden happen offer order")
 _BASES = {
     "is": "am",
     "isn't": "am not",
@@ -56,6 +60,9 @@ _ENDS_IN_S = wordlist("was wasn't always sometimes this its as")
 def is_past(verb: str) -> bool:
     """Whether a verb can only be in the past, or be a participle: "went", "finished"."""
     plain = verb.casefold()
+    prefixed = _PREFIXED.fullmatch(plain)
+    if prefixed and prefixed[1] in PAST_FORMS and plain not in _PRESENT_WITH_PREFIX:
+        return True
     return plain in PAST_FORMS or (plain.endswith("ed") and plain not in _PRESENT_IN_ED and len(plain) > 3)
 
 
@@ -69,6 +76,19 @@ def form_after_name(verb: str) -> str:
     if re.search(r"[^aeiou]y$", plain):
         return f"{verb[:-1]}ies"
     return f"{verb}es" if plain.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
+
+
+def gerund(verb: str) -> str:
+    """The form in "-ing" of a verb in its plain form: "reading", "making", "swimming"."""
+    plain = verb.casefold()
+    if plain.endswith("ing") and len(plain) > 4:
+        return verb
+    if plain.endswith("ie"):
+        return f"{verb[:-2]}ying"
+    if plain.endswith("e") and not plain.endswith(("ee", "ye", "oe")) and len(plain) > 2:
+        return f"{verb[:-1]}ing"
+    is_short = len(re.findall(r"[aeiou]+", plain)) == 1
+    return f"{verb}{verb[-1]}ing" if is_short and _DOUBLED.search(plain) and plain not in _NOT_DOUBLED else f"{verb}ing"
 
 
 def form_after_i(verb: str) -> str:

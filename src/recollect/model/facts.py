@@ -18,6 +18,12 @@ FactChangeKind = Literal["add", "edit", "delete"]
 Holds = Literal["now", "ended", "not"]
 HOLDS: tuple[Holds, ...] = get_args(Holds)
 
+RefusalKind = Literal[
+    "unsure", "unimportant", "incomplete", "invalid", "about_assistant", "about_nobody", "only_asked", "denied",
+    "not_said",
+]  # fmt: skip
+REFUSAL_KINDS: tuple[RefusalKind, ...] = get_args(RefusalKind)
+
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
@@ -26,7 +32,8 @@ class FoundFact:
     `subject` is None if it is about who speaks, or else a name as it was said: "Bob", "brother". `holds` says whether
     the value is so "now", was so and has "ended", or is "not" so; an empty value then means every value of the key.
     `corrects` is an explicit correction or change, `echo` a repetition of what the assistant was shown or said.
-    `since` and `until` are there only if they were said.
+    `since` and `until` are there only if they were said. `is_undated` is an event of long ago: the day on which it was
+    told is not its day. `asked_in` is the id of the message with the question that it answers, if it was found by both.
     """
 
     category: FactCategory
@@ -40,6 +47,8 @@ class FoundFact:
     echo: bool = False
     since: date | None = None
     until: date | None = None
+    is_undated: bool = False
+    asked_in: str | None = None
 
     @property
     def retracts(self) -> bool:
@@ -159,3 +168,35 @@ class FactChange:
     changed_at: datetime
     fact: Fact | None = None
     retired: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactRefusal:
+    """Why a fact is not kept: the kind of reason, which programs and counts use, and the reason in words."""
+
+    kind: RefusalKind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFact:
+    """A fact that a model found in a message and that is not kept, and why.
+
+    `user` is in whose memory it would be, `speaker` who wrote the message, at `said_at`; `audience` is the channel
+    where, or None if it was in private.
+    """
+
+    space: str
+    user: str
+    category: FactCategory
+    key: str
+    value: str
+    kind: RefusalKind
+    reason: str
+    speaker: str
+    conversation: str
+    turn: int
+    message: str
+    said_at: datetime
+    subject: str | None = None
+    audience: str | None = None

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recollect.errors import Forbidden
-from recollect.model import Fact, Statement
+from recollect.model import Fact, RefusedFact, Statement
 from recollect.rules.log import check_id
 
 RIGHTS = ("read", "write", "admin")
@@ -32,7 +32,7 @@ class Viewer:
     heard: frozenset[str] = frozenset()
     shared: bool = False
 
-    def sees(self, item: Fact | Statement) -> bool:
+    def sees(self, item: Fact | RefusedFact | Statement) -> bool:
         """Whether a fact or statement may be shown to this viewer."""
         channels = channels_of(item)
         if self.shared and channels:
@@ -46,7 +46,7 @@ class Viewer:
         return self.shared or channel == self.channel or (self.person is not None and channel in self.heard)
 
 
-def channels_of(item: Fact | Statement) -> frozenset[str]:
+def channels_of(item: Fact | RefusedFact | Statement) -> frozenset[str]:
     """The channels in which something was said; none if it was said only in private."""
     others = item.also_heard_in if isinstance(item, Fact) else ()
     return frozenset(others if item.audience is None else (item.audience, *others))

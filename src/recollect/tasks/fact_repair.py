@@ -11,7 +11,7 @@ from recollect.ports import Request
 from recollect.rules.facts.evidence import NEAR
 from recollect.rules.prompt.fences import Fenced, escape_line, section
 from recollect.tasks import reading
-from recollect.tasks.reading import LineReader, RefusedFact, Reply, numbered_lines, read_entries, shown_lines
+from recollect.tasks.reading import LineReader, RefusedInLine, Reply, numbered_lines, read_entries, shown_lines
 from recollect.tasks.task import DATA, build_request, repair_request
 
 name = "fact_repair"
@@ -26,7 +26,7 @@ class Inputs:
     """The lines that were read, and what was refused in them."""
 
     lines: reading.Inputs
-    refused: tuple[RefusedFact, ...]
+    refused: tuple[RefusedInLine, ...]
 
 
 _SYSTEM = f"""You noted facts from a chat for a memory. Some are not in the lines as you wrote them. Correct each in the
@@ -53,8 +53,8 @@ def build(inputs: Inputs) -> Request:
     chosen, _ = choose_lines(inputs)
     numbers = [number for number, _ in numbered_lines(chosen.lines.lines)]
     entries = [
-        Fenced(f"{json.dumps(_entry(fact, numbers[fact.place]), ensure_ascii=False)} {escape_line(fact.reason)}")
-        for fact in chosen.refused
+        Fenced(f"{json.dumps(_entry(refused, numbers[refused.place]), ensure_ascii=False)} {_reason(refused)}")
+        for refused in chosen.refused
     ]
     return build_request(
         _SYSTEM,
@@ -72,7 +72,11 @@ def parse(text: str, inputs: Inputs) -> Reply:
         reader.read_entry(entry)
     reply = reader.reply()
     by_rules = {_slot(found) for found in reading.offline(chosen.lines).facts}  # they are known from the reading
-    facts = [replace(found, place=places[found.place]) for found in reply.facts if _slot(found) not in by_rules]
+    facts = [
+        replace(found, place=places[found.place], question=None if found.question is None else places[found.question])
+        for found in reply.facts
+        if _slot(found) not in by_rules
+    ]
     return Reply(tuple(facts), tuple(replace(refused, place=places[refused.place]) for refused in reply.refused))
 
 
@@ -84,11 +88,15 @@ def offline(inputs: Inputs) -> Reply:
     return Reply()
 
 
+def _reason(refused: RefusedInLine) -> Fenced:
+    return escape_line(refused.refusal.reason)
+
+
 def _slot(found: reading.FactInLine) -> tuple[object, ...]:
     return found.place, found.fact.subject, found.fact.category, found.fact.key, found.fact.value
 
 
-def _entry(refused: RefusedFact, number: int) -> dict[str, object]:
+def _entry(refused: RefusedInLine, number: int) -> dict[str, object]:
     fact = refused.fact
     return {
         "line": number,

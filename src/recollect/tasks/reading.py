@@ -20,13 +20,14 @@ from recollect.language.fact_words import RELATIONS
 from recollect.language.sentences import limit_text
 from recollect.language.since_until import parse_date
 from recollect.language.smalltalk import is_small_talk
-from recollect.model import FACT_CATEGORIES, FoundFact, Holds
+from recollect.model import FACT_CATEGORIES, FactRefusal, FoundFact, Holds
 from recollect.ports import Request
 from recollect.rules.facts.deciding import refusal, tidy_fact
 from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts.evidence import Evidence, ReadLine, settle_time
 from recollect.rules.facts.keys import category_of
 from recollect.rules.facts.own_words import own_words
+from recollect.rules.facts_english.answers import complete_answer
 from recollect.rules.facts_english.finder import find_facts, read_facts, reconcile_facts
 from recollect.rules.prompt.fences import Fenced, escape_line, section
 from recollect.tasks import answers
@@ -52,36 +53,20 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class FactInLine:
-    """A fact, and the place of the line that states it."""
+    """A fact, the place of the line that states it, and the place of the question it answers, if it needs it."""
 
     place: int
     fact: FoundFact
+    question: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedFact:
+class RefusedInLine:
     """A fact that is not kept, the place of the line it was found in, and why."""
 
     place: int
     fact: FoundFact
-    reason: str
-
-    @property
-    def kind(self) -> str:
-        """The kind of reason, for counts: it names nothing that was said."""
-        return next((kind for start, kind in _REASONS.items() if self.reason.startswith(start)), "not_said")
-
-
-_REASONS = {
-    "its confidence": "unsure",
-    "its importance": "unimportant",
-    "it is about an assistant": "about_assistant",
-    "it has no": "incomplete",
-    "no value": "incomplete",
-    "no line speaks of": "about_nobody",
-    "the line only asks": "only_asked",
-    "the line denies": "denied",
-}
+    refusal: FactRefusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +74,7 @@ class Reply:
     """The facts as they may be kept, and those that were refused."""
 
     facts: tuple[FactInLine, ...] = ()
-    refused: tuple[RefusedFact, ...] = field(default=())
+    refused: tuple[RefusedInLine, ...] = field(default=())
 
 
 _SYSTEM = f"""You read a chat for a memory and note facts and events in the lives of its people that matter later.
@@ -176,7 +161,9 @@ def offline(inputs: Inputs) -> Reply:
     for place, line in enumerate(inputs.lines):
         if line.may_state and not is_small_talk(line.text):
             question = question_before(inputs.lines, place)
-            facts += [FactInLine(place, fact) for fact in read_facts(line.text, line.day, line.shown, question)]
+            found = read_facts(line.text, line.day, line.shown, question)
+            alone = read_facts(line.text, line.day, line.shown) if question and found else found
+            facts += [FactInLine(place, fact, None if fact in alone else place - 1) for fact in found]
     return Reply(tuple(facts))
 
 
@@ -236,23 +223,25 @@ class LineReader:
         self._sources = [place for place, line in enumerate(lines) if line.may_state]
         self._evidence: dict[int, Evidence] = {}
         self._facts: dict[int, list[FoundFact]] = {}
-        self._refused: list[RefusedFact] = []
+        self._refused: list[RefusedInLine] = []
 
     def read_entry(self, entry: Mapping[str, Any]) -> None:
         if not self._sources:
             return
         about = answers.line(entry.get("about")).strip()
-        first_reason = ""
+        first_refusal: FactRefusal | None = None
         places = self._places_to_try(entry, about)
         for place in places:
             fact = self._parse_fact(entry, about, place)
-            reason = self._refuse(fact, about, place)
-            if reason is None:
+            refused = self._refuse(fact, about, place)
+            if refused is None:
                 settled = settle_time(tidy_fact(fact), self._evidence_at(place), self._lines[place])
                 self._facts.setdefault(place, []).append(settled)
                 return
-            first_reason = first_reason or reason
-        self._refused.append(RefusedFact(places[0], tidy_fact(self._parse_fact(entry, about, places[0])), first_reason))
+            first_refusal = first_refusal or refused
+        if first_refusal is not None:
+            fact = tidy_fact(self._parse_fact(entry, about, places[0]))
+            self._refused.append(RefusedInLine(places[0], fact, first_refusal))
 
     def reply(self) -> Reply:
         """What the model and the rules found; marked, if a line repeats what the assistant was shown."""
@@ -263,15 +252,25 @@ class LineReader:
             found = reconcile_facts(self._facts.get(place, [])[:MAX_FACTS], by_rules)
             if found and is_echo(line.text, line.shown):
                 found = [replace(fact, echo=True) for fact in found]
-            facts += [FactInLine(place, fact) for fact in found]
+            facts += [FactInLine(place, fact, self._question_of(fact, place)) for fact in found]
         return Reply(tuple(facts), tuple(self._refused))
 
-    def _refuse(self, fact: FoundFact, about: str, place: int) -> str | None:
+    def _question_of(self, fact: FoundFact, place: int) -> int | None:
+        """The place of the question just before a line, if the line is an answer that says too little by itself."""
+        question = question_before(self._lines, place)
+        if "?" not in question:
+            return None
+        is_answer = self._evidence_at(place).is_short_answer or complete_answer(self._lines[place].text, question)
+        if is_answer:
+            return place - 1
+        return place - 1 if Evidence.of(self._lines[place : place + 1], 0).refuse_fact(fact) else None
+
+    def _refuse(self, fact: FoundFact, about: str, place: int) -> FactRefusal | None:
         if about.casefold() in _ASSISTANTS or self._is_assistant(about):
-            return "it is about an assistant"
+            return FactRefusal("about_assistant", "it is about an assistant")
         evidence = self._evidence_at(place)
         if fact.subject is not None and not self._is_named(fact.subject, about, evidence):
-            return f"no line speaks of {about!r}"
+            return FactRefusal("about_nobody", f"no line speaks of {about!r}")
         return evidence.refuse_fact(fact) or refusal(tidy_fact(fact))
 
     def _is_named(self, subject: str, about: str, evidence: Evidence) -> bool:

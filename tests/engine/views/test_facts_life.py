@@ -302,10 +302,55 @@ def test_what_was_refused_is_counted_shown_and_erased_with_the_person_f6(tmp_pat
         memory.settle()
         counted = {(done.kind, done.outcome): done.count for done in memory.stats().activity if done.what == "refused"}
         assert counted == {("facts", "not_said"): 1}
+        (refused_fact,) = memory.refused_facts(user="alex")
+        assert (refused_fact.key, refused_fact.value, refused_fact.kind) == ("location", "Atlantis", "not_said")
+        assert (refused_fact.conversation, refused_fact.speaker, refused_fact.said_at) == ("chat", "alex", NOW)
+        assert memory.refused_facts(user="bo") == []
     (refused,) = json_lines(succeeded("--store", address, "facts", "alex", "--refused", "--json"))
-    assert (refused["value"], refused["reason"]) == ("Atlantis", "no line says 'Atlantis'")
+    assert (refused["value"], refused["kind"], refused["reason"]) == ("Atlantis", "not_said", "no line says 'Atlantis'")
     assert "Atlantis" in succeeded("--store", address, "facts", "alex", "--refused")
     with Memory(address, followers=False) as memory:
         memory.erase(user="alex")
         memory.settle()
     assert succeeded("--store", address, "facts", "alex", "--refused") == ""
+
+
+def test_a_plan_whose_day_has_come_is_a_fact_in_contexts_f8(tmp_path: Path) -> None:
+    clock = FrozenClock(NOW)
+    with Memory(str(tmp_path / "plans.db"), clock=clock, followers=False) as memory:
+        chat = memory.conversation("chat", user="pia")
+        chat.add("user", "I live in Utrecht.", time=clock.now())
+        chat.add("user", "I will move to Lyon on 1 March 2027.", time=clock.now())
+        memory.settle()
+        known = str(chat.context("Which city is my home?").messages[0]["content"])
+        assert known.index("- location: Utrecht") < known.index("Plans\n- location: Lyon (from March 2027)")
+        clock.advance(timedelta(days=300))
+        known = str(chat.context("Which city is my home?").messages[0]["content"])
+        assert "Identity\n- location: Lyon (since March 2027)" in known
+        assert "Utrecht" not in known
+        assert "Plans" not in known + memory.profile(user="pia").text
+        assert [fact.category for fact in memory.facts(user="pia")] == ["identity"]
+        hits = memory.search("Lyon", user="pia", kinds=("fact",))
+        assert [hit.fact.category for hit in hits if hit.fact] == ["identity"]
+
+
+@pytest.mark.parametrize("by", ["rules", "model"])
+def test_a_fact_by_question_and_answer_names_both_messages_f7(tmp_path: Path, by: str) -> None:
+    found = {"peanuts": [entry("constraint", "allergies", "peanuts")]}
+    model = ScriptedLLM(default=lambda request: answer_lines(found, request)) if by == "model" else None
+    with Memory(str(tmp_path / "memory.db"), memory=model, clock=FrozenClock(NOW), followers=False) as memory:
+        chat = memory.conversation("chat", user="uma")
+        asked = chat.add("assistant", "Do you have any allergies?", time=NOW)
+        said = chat.add("user", "Yes, peanuts.", time=NOW)
+        chat.add("user", "I live in Bergen.", time=NOW)
+        memory.settle()
+        allergy = next(fact for fact in memory.facts(user="uma") if fact.key == "allergies")
+        assert set(allergy.sources) == {asked.id, said.id}
+        assert memory.why(allergy.id, user="uma") == [asked, said]
+        found.clear()
+        assert chat.delete(asked.id, dry_run=True).views["facts"] == 1
+        chat.delete(asked.id)
+        memory.settle()
+        assert [fact.value for fact in memory.facts(user="uma")] == ["Bergen"]
+        assert [fact.value for fact in memory.facts(user="uma", category="place")] == ["Bergen"]
+        assert memory.facts(user="uma", category="work") == []

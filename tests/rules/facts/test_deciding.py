@@ -516,6 +516,30 @@ class TestLikeValues:
         facts = said(facts, FoundFact("event", "writing", "finished her first screenplay in May"), message(2))
         assert active(facts) == ["finished her first screenplay in May"]
 
+    def test_the_same_event_of_another_month_is_another_event(self) -> None:
+        june = FoundFact("event", "event", "went camping by the lake", since=date(2024, 6, 8))
+        facts = said([], june, message(165))
+        again = FoundFact("event", "event", "went camping by the lake", since=date(2024, 8, 3))
+        facts = said(facts, again, message(220))
+        assert [fact.valid_from for fact in facts if fact.active] == [
+            midnight(date(2024, 6, 8)),
+            midnight(date(2024, 8, 3)),
+        ]
+        retold = said(facts, replace(again, since=date(2024, 8, 5)), message(221))
+        assert len(retold) == 2
+        assert len(said(facts, replace(again, since=None), message(222))) == 2
+
+    def test_an_event_that_was_told_as_done_was_not_done_later(self) -> None:
+        facts = said([], FoundFact("event", "event", "started streaming chess games"), message(1))
+        later = FoundFact("event", "event", "streamed chess games", since=(START + timedelta(days=2)).date())
+        assert len(said(facts, later, message(3))) == 2
+
+    def test_an_event_of_long_ago_has_no_day(self) -> None:
+        (fact,) = said([], FoundFact("event", "event", "rowed for the school", is_undated=True), message(1))
+        assert fact.active
+        assert fact.valid_from is None
+        assert facts_as_of([fact], START) == [fact]
+
     @pytest.mark.parametrize(
         ("first", "second"),
         [

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import FACT_CATEGORIES, FactCategory
-from recollect.rules.facts.keys import MAX_KEY, category_of, find_home, holds_several_values, normalise_key
+from recollect.rules.facts.keys import (
+    MAX_KEY,
+    category_of,
+    find_home,
+    holds_several_values,
+    is_in_category,
+    normalise_key,
+)
 
 
 @pytest.mark.parametrize(
@@ -97,3 +104,15 @@ def test_normalising_twice_is_the_same_as_once(category: FactCategory, key: str)
     once = normalise_key(category, key)
     assert len(once) <= MAX_KEY
     assert normalise_key(category, once) == once
+
+
+def test_a_category_is_meant_as_people_mean_it() -> None:
+    assert is_in_category("identity", "employer", "work")
+    assert is_in_category("identity", "employer", "identity")
+    assert is_in_category("identity", "location", "place")
+    assert is_in_category("identity", "sister", "relationship")
+    assert is_in_category("constraint", "allergies", "health")
+    assert not is_in_category("identity", "name", "work")
+    assert not is_in_category("plan", "location", "place")
+    assert not is_in_category("other", "employer", "work")
+    assert not is_in_category("work", "project", "identity")

@@ -34,6 +34,33 @@ def told(text: str) -> list[tuple[str, str, date | None]]:
         ("I usually swim before breakfast.", "other", "usually swims before breakfast", None),
         ("Weaving helps me forget my worries.", "other", "weaving helps them forget their worries", None),
         ("I carved this spoon for my niece.", "event", "carved a spoon for their niece", None),
+        ("I'm setting aside some me-time each evening.", "other", "is setting aside some me-time each evening", None),
+        ("I retook the sailing exam last Friday.", "event", "retook the sailing exam", date(2024, 9, 6)),
+        ("I mended sails in Genoa a few years ago.", "event", "mended sails in Genoa", date(2021, 1, 1)),
+        ("I got a call from the shipyard.", "event", "got a call from the shipyard", None),
+        ("We rented a kayak last month, on August 20.", "event", "rented a kayak", date(2024, 8, 20)),
+        ("I attended Harbour College from 2010 to 2014.", "event", "attended Harbour College", date(2010, 1, 1)),
+        (
+            "I've started my pottery lessons on Monday evenings.",
+            "other",
+            "has started their pottery lessons on Monday evenings",
+            None,
+        ),
+        ("I've been training for my Saturday regatta.", "other", "has been training for their Saturday regatta", None),
+        (
+            "I do tend to spend more on holidays like Easter.",
+            "other",
+            "tends to spend more on holidays like Easter",
+            None,
+        ),
+        (
+            "We usually try soups, like a chowder or a bisque.",
+            "other",
+            "usually tries soups, like a chowder or a bisque",
+            None,
+        ),
+        ("I like to mend nets.", "preference", "mending nets", None),
+        ("I love novels about whales and lighthouses.", "preference", "novels about whales and lighthouses", None),
     ],
 )
 def test_a_statement_is_told_in_the_third_person(text: str, category: str, value: str, since: date | None) -> None:
@@ -68,6 +95,30 @@ def test_a_statement_is_told_in_the_third_person(text: str, category: str, value
         "Did I sell the farm?",
         '"I sold the farm and moved to sea", she wrote.',
         "```\nI sold the farm\n```",
+        "I've got a funny story for later.",
+        "I had a huge sailing problem last week.",
+        "I'm having some trouble with my rudder.",
+        "I met the whole crew!",
+        "I talked to my neighbour.",
+        "I went on a tour.",
+        "I'm working on something I always wanted.",
+        "My plan involved reading and outguessing these rivals.",
+        "I was so busy with the sails that I missed the lighthouse.",
+        "Really made me think about the tides.",
+        "I have been rowing more since then.",
+        "I've read that's normal for a ketch.",
+        "I've been noticing that the sails tear.",
+        "I'm assuming a wind of six knots.",
+        "I have a similar compass.",
+        "I've been a bit upset with my rudder.",
+        "I got the offer.",
+        "I just got back from my morning walk.",
+        "I lost my keys.",
+        "We decided to move in together.",
+        "I love making him proud.",
+        "I've been thinking about my career.",
+        "I'm going through some hard weeks now.",
+        "I picked up new skills.",
     ],
 )
 def test_talk_thoughts_moods_and_pointers_are_no_statements(text: str) -> None:
@@ -91,6 +142,26 @@ def test_a_time_without_a_day_gives_no_date() -> None:
 def test_what_somebody_only_thinks_of_is_what_a_request_is_about() -> None:
     assert told("I'm thinking of keeping goats.") == [("plan", "is thinking of keeping goats", None)]
     assert told("I'm thinking of keeping goats. What do they eat?") == []
+
+
+def test_a_long_clause_ends_where_a_thought_ends() -> None:
+    facts = told(
+        "I've been using short films to give my customers a look into the boatyard and into my workshop, and to ask for"
+        " their opinion on new canoes, sails and paddles."
+    )
+    assert [value for _, value, _ in facts] == [
+        "has been using short films to give their customers a look into the boatyard and into their workshop"
+    ]
+
+
+def test_what_happened_long_ago_was_not_on_the_day_it_was_told() -> None:
+    facts = read_facts("When I was younger, we lived on a barge. We painted the barge green.", TODAY)
+    assert [(fact.value, fact.is_undated) for fact in facts if fact.category == "event"] == [
+        ("painted the barge green", True)
+    ]
+    facts = read_facts("I played the harp when I was a child.", TODAY)
+    assert [(fact.value, fact.is_undated) for fact in facts] == [("played the harp when they were a child", True)]
+    assert [fact.is_undated for fact in read_facts("We painted the barge green.", TODAY)] == [False]
 
 
 def test_pronouns_are_told_of_them() -> None:

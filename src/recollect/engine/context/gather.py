@@ -352,7 +352,9 @@ class ContextBuilder:
             return knowing.person_notes(tx, self._scope.space, person, viewer, request.now, query)
         recent = [*window, *([request.question] if request.question else [])][-SPEAKERS:]
         people = dict.fromkeys(m.author for m in reversed(recent) if m.role == "user")
-        return knowing.group_notes(tx, self._scope.space, people, self._channel_viewer, request.speaker, query)
+        return knowing.group_notes(
+            tx, self._scope.space, people, self._channel_viewer, request.now, request.speaker, query
+        )
 
     def _viewer(self, tx: Tx, person: str | None) -> Viewer:
         """Who reads the context: the person of the chat, or everybody in the channel."""

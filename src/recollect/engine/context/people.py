@@ -25,10 +25,10 @@ from recollect.engine.views.digest_texts import MergedDigest
 from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
-from recollect.rules.facts.claims import without_answered_claims
 from recollect.rules.facts.deciding import MAX_SOURCES
 from recollect.rules.facts.profile_lines import HEADINGS, value_with_dates
 from recollect.rules.facts.relevance import fact_relevances
+from recollect.rules.facts.validity import facts_now
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.facts_english.instructions import is_about_answering
 from recollect.rules.people.remembered_statements import is_said_by_facts, parse_statement
@@ -76,13 +76,14 @@ def knowledge_for_viewer(
         for statement in statements_of(tx, space, person)
         if statement.is_shown_at(now) and viewer.sees(statement)
     ]
-    return facts_for_viewer(tx, space, person, viewer), hide_private_names(tx, statements, viewer)
+    return facts_for_viewer(tx, space, person, viewer, now), hide_private_names(tx, statements, viewer)
 
 
-def facts_for_viewer(tx: Tx, space: str, person: str, viewer: Viewer) -> list[Fact]:
-    """The facts of a person that a viewer may be shown."""
+def facts_for_viewer(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -> list[Fact]:
+    """The facts of a person that a viewer may be shown, as they hold now: a plan whose day has come is a fact. Where
+    the viewer did not hear the day, it stays a plan: else the day could be guessed from it."""
     visible_facts = [fact for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)]
-    return hide_private_dates(tx, space, without_answered_claims(visible_facts), viewer)
+    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
 
 
 def profile_text(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
@@ -102,6 +103,7 @@ def group_notes(
     space: str,
     people: Iterable[str],
     viewer: Viewer,
+    now: datetime,
     speaker: tuple[str, MergedDigest] | None = None,
     query: str = "",
 ) -> list[Note]:
@@ -111,7 +113,7 @@ def group_notes(
     claims: list[Note] = []
     for number, person in enumerate(people):
         merged_digest = speaker[1] if speaker is not None and speaker[0] == person else None
-        facts = facts_for_viewer(tx, space, person, viewer)
+        facts = facts_for_viewer(tx, space, person, viewer, now)
         own_facts = [fact for fact in facts if not is_claim(fact)]
         claims += fact_notes([fact for fact in facts if is_claim(fact)], name=person, number=number, query=query)
         if merged_digest is not None and merged_digest.made_by == "model":

@@ -13,7 +13,7 @@ from typing import Any
 from recollect.engine.context.viewers import hears_channel, viewer_alone
 from recollect.engine.fact_changes import missing_fact
 from recollect.engine.memory import MemoryEngine
-from recollect.model import Fact, FactChange, Forgotten, Hit, MemoryAnswer, Message, Profile
+from recollect.model import Fact, FactChange, Forgotten, Hit, MemoryAnswer, Message, Profile, RefusedFact
 from recollect.ports import Tx
 from recollect.rules.access import Access, Viewer
 
@@ -34,6 +34,13 @@ async def viewer_for(memory: MemoryEngine, access: Access, space: str) -> Viewer
 async def visible_facts(memory: MemoryEngine, access: Access, space: str, facts: Sequence[Fact]) -> list[Fact]:
     viewer = await viewer_for(memory, access, space)
     return [fact for fact in facts if viewer is None or viewer.sees(fact)]
+
+
+async def visible_refusals(
+    memory: MemoryEngine, access: Access, space: str, refused: Sequence[RefusedFact]
+) -> list[RefusedFact]:
+    viewer = await viewer_for(memory, access, space)
+    return [fact for fact in refused if viewer is None or viewer.sees(fact)]
 
 
 async def visible_messages(

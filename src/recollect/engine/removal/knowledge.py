@@ -97,16 +97,13 @@ def rows_with(tx: Tx, table: str, space: str, column: str, values: Collection[st
 # -- facts
 
 
-def facts_naming(tx: Tx, space: str, ids: frozenset[str]) -> list[Fact]:
-    """The facts that name one of these messages as a source."""
-    persons = {row["user_id"] for row in rows_with(tx, TABLE, space, "message_id", ids)}
-    facts = [fact for person in sorted(persons) for fact in facts_of(tx, space, person)]
+def facts_resting_on(tx: Tx, space: str, messages: Sequence[Message]) -> list[Fact]:
+    """The facts that one of these messages stated or asked for, alone or with others."""
+    ids = frozenset(message.id for message in messages if message.id)
+    findings = [*rows_with(tx, TABLE, space, "message_id", ids), *messages_read_again(tx, space, messages)[1]]
+    persons = sorted({row["user_id"] for row in findings})
+    facts = [fact for person in persons for fact in facts_of(tx, space, person)]
     return [fact for fact in facts if not ids.isdisjoint(fact.sources)]
-
-
-def facts_resting_on(tx: Tx, space: str, messages: Iterable[Message]) -> list[Fact]:
-    """The facts that one of these messages stated, alone or with others."""
-    return facts_naming(tx, space, frozenset(message.id for message in messages if message.id))
 
 
 def withdraw_from_person(tx: Tx, space: str, person: str, affected: Affected, now: datetime) -> None:
@@ -243,6 +240,7 @@ def messages_after(tx: Tx, space: str, conversation: str, turns: Collection[int]
 def messages_read_again(tx: Tx, space: str, messages: Sequence[Message]) -> tuple[list[Message], list[Row]]:
     """The messages that must be read again, and the findings in them that may rest on removed ones."""
     roles_by_place = {(message.conversation, message.turn): message.role for message in messages}
+    ids = {message.id for message in messages if message.id}
     read_again: list[Message] = []
     findings: list[Row] = []
     for conversation in sorted({conversation for conversation, _ in roles_by_place}):
@@ -251,16 +249,18 @@ def messages_read_again(tx: Tx, space: str, messages: Sequence[Message]) -> tupl
         near = list(messages_after(tx, space, conversation, turns, MAX_ECHOES if has_reply else NEAR))
         rows = rows_with(tx, TABLE, space, "message_id", {message.id for message in near})
         for message in near:
-            loose = [row for row in rows if row["message_id"] == message.id and rests_on_others(row, message)]
+            loose = [row for row in rows if row["message_id"] == message.id and rests_on_others(row, message, ids)]
             if loose:
                 read_again.append(message)
                 findings += [row for row in rows if row["message_id"] == message.id]
     return read_again, findings
 
 
-def rests_on_others(row: Row, message: Message) -> bool:
-    """Whether what was found in a message may have its words from a message before it."""
+def rests_on_others(row: Row, message: Message, removed_ids: Collection[str]) -> bool:
+    """Whether what was found in a message answers a removed question, or may have its words from a message before."""
     found = row["found"]
+    if found.get("asked_in") in removed_ids:
+        return True
     return bool(found.get("echo")) or has_other_words(str(found.get("value", "")), message.content)
 
 

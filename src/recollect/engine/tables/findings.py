@@ -16,7 +16,7 @@ from datetime import date, datetime
 from typing import Any
 
 from recollect.errors import StoreError
-from recollect.model import Fact, FoundFact, Message
+from recollect.model import Fact, FactRefusal, FoundFact, Message, RefusalKind, RefusedFact
 from recollect.ports import Tx
 from recollect.rules.facts import deciding as rules
 from recollect.rules.facts.validity import place_in_time
@@ -51,7 +51,7 @@ class RefusedFinding:
 
     message: Message
     fact: FoundFact
-    reason: str
+    refusal: FactRefusal
 
 
 def slot_of(fact: FoundFact | Fact) -> str:
@@ -123,9 +123,9 @@ def record_refusals(tx: Tx, person: str, audience: str | None, refusals: Sequenc
     for message_id in {refusal.message.id for refusal in refusals}:
         tx.remove(TABLE, {**place, "message_id": message_id})
     rows = [
-        finding_row(person, REFUSED, Finding(refusal.message, number, audience, refusal.fact))
-        | {"found": json_values(refusal.fact) | {"reason": refusal.reason}}
-        for number, refusal in enumerate(refusals)
+        finding_row(person, REFUSED, Finding(refused.message, number, audience, refused.fact))
+        | {"found": json_values(refused.fact) | asdict(refused.refusal)}
+        for number, refused in enumerate(refusals)
     ]
     tx.put(TABLE, rows)
     stored_rows = tx.rows(TABLE, where=place)
@@ -133,14 +133,48 @@ def record_refusals(tx: Tx, person: str, audience: str | None, refusals: Sequenc
         tx.remove(TABLE, {**place, **{name: row[name] for name in ("time", "conversation", "turn", "number")}})
 
 
-def refusals_of(tx: Tx, space: str, person: str) -> list[RefusedFinding]:
+def refusals_of(tx: Tx, space: str, person: str) -> list[RefusedFact]:
     """What was refused in a person's messages, oldest first."""
-    refusals: list[RefusedFinding] = []
-    for row in tx.rows(TABLE, where={"space": space, "user_id": person, "slot": REFUSED}):
-        found = {name: value for name, value in row["found"].items() if name != "reason"}
-        finding = to_finding({**row, "found": found})
-        refusals.append(RefusedFinding(finding.message, finding.fact, str(row["found"].get("reason", ""))))
-    return refusals
+    return [to_refused_fact(row) for row in tx.rows(TABLE, where={"space": space, "user_id": person, "slot": REFUSED})]
+
+
+def to_refused_fact(row: Mapping[str, Any]) -> RefusedFact:
+    found = {name: value for name, value in row["found"].items() if name not in ("reason", "kind")}
+    fact = to_found_fact({**row, "found": found})
+    reason = str(row["found"].get("reason", ""))
+    return RefusedFact(
+        space=row["space"],
+        user=row["user_id"],
+        category=fact.category,
+        key=fact.key,
+        value=fact.value,
+        kind=row["found"].get("kind") or kind_of_reason(reason),
+        reason=reason,
+        speaker=row["author"],
+        conversation=row["conversation"],
+        turn=row["turn"],
+        message=row["message_id"],
+        said_at=row["time"],
+        subject=fact.subject,
+        audience=row["audience"],
+    )
+
+
+def kind_of_reason(reason: str) -> RefusalKind:
+    """The kind of a refusal that was stored without it, before there were kinds."""
+    return next((kind for start, kind in OLD_REASONS.items() if reason.startswith(start)), "not_said")
+
+
+OLD_REASONS: dict[str, RefusalKind] = {
+    "its confidence": "unsure",
+    "its importance": "unimportant",
+    "it is about an assistant": "about_assistant",
+    "it has no": "incomplete",
+    "no value": "incomplete",
+    "no line speaks of": "about_nobody",
+    "the line only asks": "only_asked",
+    "the line denies": "denied",
+}
 
 
 # -- rows

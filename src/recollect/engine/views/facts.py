@@ -49,7 +49,7 @@ from recollect.engine.views.fact_lines import (
 )
 from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.view import Run, SaveResult
-from recollect.model import Fact, FoundFact, Message, Statement
+from recollect.model import Fact, FoundFact, Message, RefusalKind, Statement
 from recollect.ports import Telemetry, Tx
 from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.facts import deciding as rules
@@ -66,8 +66,8 @@ from recollect.tasks import fact_repair, reading
 BACKLOG = 2_000
 """Turns from the end of a conversation that a model reads, oldest first; older ones of an import are read by rules."""
 LOCK = "facts"
-LASTING_REASONS = ("its confidence", "its importance", "it is about an assistant", "it has no")
-"""How the reasons of refusals begin that no rewording mends."""
+LASTING_REFUSALS: frozenset[RefusalKind] = frozenset({"unsure", "unimportant", "about_assistant", "incomplete"})
+"""Refusals that no rewording mends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,9 @@ class FactsView:
         upto = max((message.turn for message in run.messages if message.turn < unread_turn), default=run.lag.done)
         return Extraction(run, facts_by_message, refusals, SaveResult(upto, max(len(facts_by_message), 1), outage))
 
-    def _count_refused(self, message: Message, refused: reading.RefusedFact) -> RefusedFinding:
-        self._telemetry.count("refused", kind=self.name, outcome=refused.kind)
-        return RefusedFinding(message, refused.fact, refused.reason)
+    def _count_refused(self, message: Message, refused: reading.RefusedInLine) -> RefusedFinding:
+        self._telemetry.count("refused", kind=self.name, outcome=refused.refusal.kind)
+        return RefusedFinding(message, refused.fact, refused.refusal)
 
     def _asks_about(self, run: Run, batch: Sequence[tuple[Message, ReadLine]], inputs: reading.Inputs) -> bool:
         is_recent = batch[-1][0].turn > run.lag.turns - BACKLOG
@@ -154,7 +154,7 @@ class FactsView:
 
     async def _ask_about_refused(self, inputs: reading.Inputs, reply: reading.Reply) -> reading.Reply:
         """Ask once about what was refused: what the model corrects is added, all else stays refused."""
-        doubtful = tuple(fact for fact in reply.refused if not fact.reason.startswith(LASTING_REASONS))
+        doubtful = tuple(fact for fact in reply.refused if fact.refusal.kind not in LASTING_REFUSALS)
         if not doubtful:
             return reply
         repaired = (await self._asking.ask(fact_repair, fact_repair.Inputs(inputs, doubtful))).reply
@@ -185,7 +185,9 @@ def facts_of_reply(
     facts_by_place: dict[int, list[FoundFact]] = {}
     for found in reply.facts:
         known_facts = (scene.known or {}).get(owner_of(messages[found.place]), ())
-        facts_by_place.setdefault(found.place, []).append(align_fact(found.fact, known_facts))
+        asked_in = None if found.question is None else messages[found.question].id
+        fact = replace(found.fact, asked_in=asked_in)
+        facts_by_place.setdefault(found.place, []).append(align_fact(fact, known_facts))
     return [
         (messages[place], attribute_to_author(messages[place], facts))
         for place, facts in sorted(facts_by_place.items())

@@ -24,11 +24,18 @@ from typing import Literal
 
 from recollect.language.fact_words import species
 from recollect.language.terms import analyse
-from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FoundFact, Message
+from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FactRefusal, FoundFact, Message
 from recollect.rules.access import channels_of
 from recollect.rules.facts.claims import UNDONE_BY, has_same_subject, is_answered
 from recollect.rules.facts.keys import find_home, holds_several_values, home_of_planned
-from recollect.rules.facts.validity import DATED, begin_of, midnight, order_dates, place_in_time
+from recollect.rules.facts.validity import (
+    DATED,
+    begin_of,
+    is_other_occasion,
+    midnight,
+    order_dates,
+    place_in_time,
+)
 from recollect.rules.facts.values import excludes_value, fold, fuller_value, has_same_value, sense
 
 MIN_CONFIDENCE = 0.4
@@ -102,22 +109,25 @@ def tidy_fact(fact: FoundFact) -> FoundFact:
     )
 
 
-def refusal(fact: FoundFact) -> str | None:
+def refusal(fact: FoundFact) -> FactRefusal | None:
     """Why a found fact is not kept, or None if it may be."""
     if fact.category not in FACT_CATEGORIES:
-        return f"there is no category {fact.category!r}; there are {', '.join(FACT_CATEGORIES)}"
+        categories = ", ".join(FACT_CATEGORIES)
+        return FactRefusal("invalid", f"there is no category {fact.category!r}; there are {categories}")
     if fact.holds not in HOLDS:
-        return f"a fact cannot be {fact.holds!r}; it holds {', '.join(HOLDS)}"
+        return FactRefusal("invalid", f"a fact cannot be {fact.holds!r}; it holds {', '.join(HOLDS)}")
     if not fact.key:
-        return "it has no key"
+        return FactRefusal("incomplete", "it has no key")
     if not fact.value and not fact.retracts:
-        return "it has no value"
+        return FactRefusal("incomplete", "it has no value")
     if len(fact.value) > MAX_VALUE:
-        return f"its value has {len(fact.value)} characters; at most {MAX_VALUE} are kept"
+        return FactRefusal("invalid", f"its value has {len(fact.value)} characters; at most {MAX_VALUE} are kept")
     if fact.confidence < MIN_CONFIDENCE:
-        return f"its confidence is {fact.confidence:.2f}; at least {MIN_CONFIDENCE} is kept"
+        reason = f"its confidence is {fact.confidence:.2f}; at least {MIN_CONFIDENCE} is kept"
+        return FactRefusal("unsure", reason)
     if fact.importance < MIN_IMPORTANCE:
-        return f"its importance is {fact.importance:.2f}; at least {MIN_IMPORTANCE} is kept"
+        reason = f"its importance is {fact.importance:.2f}; at least {MIN_IMPORTANCE} is kept"
+        return FactRefusal("unimportant", reason)
     return None
 
 
@@ -143,9 +153,9 @@ def decide(
 
 
 def _actions(facts: Iterable[Fact], new: FoundFact, message: Message, user: str, audience: str | None) -> list[Action]:
-    reason = refusal(new)
-    if reason is not None:
-        return [Action("ignore", reason)]
+    refused = refusal(new)
+    if refused is not None:
+        return [Action("ignore", refused.reason)]
     mention = _Mention(new, message, user, audience)
     peers = [
         fact for fact in facts if fact.user == user and fact.space == message.space and has_same_subject(fact, new)
@@ -180,6 +190,8 @@ def _weigh(mention: _Mention, earlier: Sequence[Fact]) -> list[Action]:
     new, message = mention.fact, mention.message
     same_key = [fact for fact in earlier if fact.key == new.key and fact.category == new.category]
     active = [fact for fact in same_key if fact.active]
+    if not new.retracts:
+        active = [fact for fact in active if not is_other_occasion(fact, new, message)]
     if any(message.id in fact.sources and has_same_value(fact, new) for fact in active if not new.retracts):
         return [Action("ignore", "this message was read before")]
     if new.retracts or _is_over(new, message):
@@ -229,7 +241,7 @@ class _Mention:
     def row(self, *, active: bool = True) -> Fact:
         """The fact as a new row."""
         new, message = self.fact, self.message
-        begins = midnight(new.since) if new.since else message.time if active else None
+        begins = midnight(new.since) if new.since else message.time if active and not new.is_undated else None
         if begins and new.category not in DATED:
             begins = min(begins, message.time)
         return Fact(
@@ -246,7 +258,7 @@ class _Mention:
             turn=message.turn,
             said_at=message.time,
             recorded_at=message.time,
-            sources=(message.id,),
+            sources=tuple(filter(None, (message.id, new.asked_in))),
             subject=new.subject,
             audience=self.audience,
             active=active,
@@ -302,7 +314,7 @@ def _confirm(mention: _Mention, old: Fact, active: Sequence[Fact]) -> Action:
     new, message = mention.fact, mention.message
     is_newer = not _is_before(message, old)
     row = replace(
-        _add_source(old, message),
+        _add_source(old, message, new.asked_in),
         value=_confirmed_value(old, new) if is_newer else old.value,
         confidence=max(old.confidence, new.confidence),
         importance=max(old.importance, new.importance),
@@ -387,10 +399,11 @@ def _set_end(fact: Fact, end: datetime | None) -> Fact:
     return replace(fact, valid_to=max(end, fact.valid_from) if fact.valid_from else end)
 
 
-def _add_source(fact: Fact, message: Message) -> Fact:
+def _add_source(fact: Fact, message: Message, asked_in: str | None = None) -> Fact:
+    """The fact with a message as a source, and the question it answers."""
     if message.id in fact.sources:
         return fact
-    first, *others = *fact.sources, message.id
+    first, *others = *fact.sources, *filter(None, (asked_in, message.id))
     return replace(fact, sources=(first, *others[-(MAX_SOURCES - 1) :]))
 
 

@@ -21,7 +21,7 @@ from recollect.language.since_until import parse_times
 from recollect.language.smalltalk import is_small_talk
 from recollect.language.terms import analyse
 from recollect.language.word_weights import is_content, is_ordinary, words
-from recollect.model import FoundFact, Role
+from recollect.model import FactRefusal, FoundFact, Role
 from recollect.rules.facts.keys import holds_several_values
 from recollect.rules.facts_english.finder import stated_text, states_something
 
@@ -150,26 +150,32 @@ class Evidence:
             answers,
         )
 
-    def refuse_fact(self, fact: FoundFact) -> str | None:
+    @property
+    def is_short_answer(self) -> bool:
+        """Whether the line begins by affirming or denying what was asked just before it."""
+        return self.answers is not None
+
+    def refuse_fact(self, fact: FoundFact) -> FactRefusal | None:
         """Why the lines do not say a fact, or None if they do. Whom it is about is asked apart (`names_subject`)."""
         if not self.stated.strip():
-            return "the line only asks, supposes or quotes"
+            return FactRefusal("only_asked", "the line only asks, supposes or quotes")
         if not fact.value:
-            said = fact.retracts and self._shares_term(fact.key)
-            return None if said else "no value is given"
+            is_said = fact.retracts and self._shares_term(fact.key)
+            return None if is_said else FactRefusal("incomplete", "no value is given")
         foreign_words = self.foreign_words(fact.value)
         if foreign_words:
-            return f"no line says {', '.join(map(repr, foreign_words))}"
+            return FactRefusal("not_said", f"no line says {', '.join(map(repr, foreign_words))}")
         terms = analyse(fact.value, self.language).terms
         if not any(is_content(term, "en") for term in terms):
-            return None if self._says_tokens(fact.value) or self._shares_term(fact.key) else "no line says it"
+            is_said = self._says_tokens(fact.value) or self._shares_term(fact.key)
+            return None if is_said else FactRefusal("not_said", "no line says it")
         foreign_terms = [term for term in terms if term not in self.terms]
         if len(foreign_terms) > MOST_FOREIGN * len(terms):
-            return "the lines do not say it in these words"
+            return FactRefusal("not_said", "the lines do not say it in these words")
         if self.answers is None and self.own_terms.isdisjoint(terms):
-            return "the line given does not say it"
+            return FactRefusal("not_said", "the line given does not say it")
         if self.answers is _DENIES and not fact.retracts and self.own_terms.isdisjoint(terms):
-            return "the line denies it"
+            return FactRefusal("denied", "the line denies it")
         return None
 
     def foreign_words(self, value: str) -> list[str]:

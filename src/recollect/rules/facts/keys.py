@@ -101,6 +101,15 @@ _SEVERAL: dict[FactCategory, frozenset[str]] = {
     "instruction": frozenset({"always", "never"}),
 }
 
+# Known keys that are looked for in another category too: an employer is identity, and is what somebody means by work.
+_ALSO_IN: dict[FactCategory, frozenset[str]] = {
+    "work": frozenset({"job", "employer"}),
+    "place": frozenset({"location", "origin", "birthplace"}),
+    "relationship": frozenset({"marital status", "number of children", *RELATIONS.values()}),
+    "health": frozenset({"allergies", "conditions"}),
+    "possession": frozenset({"pets"}),
+}
+
 # Whose keys a category may use for its own: what a model calls work, a place or health is often a known key. A plan to
 # move is no home, a favourite place is none either: plans, events, preferences and instructions keep their keys.
 _BORROWS: dict[FactCategory, tuple[FactCategory, ...]] = {
@@ -180,6 +189,11 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
 def is_known(category: FactCategory, key: str) -> bool:
     """Whether a normalised key is one of those that a category is known to have."""
     return key in _KEYS.get(category, {}) or (category == "identity" and key in _RELATION_KEYS)
+
+
+def is_in_category(category: FactCategory, key: str, wanted: FactCategory) -> bool:
+    """Whether a fact is meant by who asks for a category: it is in it, or it has a known key that belongs there too."""
+    return category == wanted or (key in _ALSO_IN.get(wanted, ()) and is_known(category, key))
 
 
 def holds_several_values(category: FactCategory, key: str) -> bool:

@@ -20,6 +20,12 @@ DATED = ("plan", "event")
 """The categories whose facts may begin after they were said."""
 
 
+SAME_DATED_EVENT = 7
+"""Days between two tellings of one event that both name its day: "last week" is no exact one."""
+SAME_EVENT = 45
+"""Days between two tellings of one event, if one does not name its day."""
+
+
 def place_in_time(fact: FoundFact, message: Message) -> FoundFact:
     """A found fact as it is kept: what begins later is a plan, and an event that is over has still happened."""
     if fact.category == "event" and fact.holds != "not":
@@ -68,6 +74,18 @@ def _is_overtaken(fact: Fact, facts: Iterable[Fact]) -> bool:
         and (begin_of(other), other.id) > (begin_of(fact), fact.id)
         for other in facts
     )
+
+
+def is_other_occasion(event: Fact, new: FoundFact, message: Message) -> bool:
+    """Whether an event happened on another occasion than a known one, though the words may be the same: who goes
+    camping in June and again in August has done so twice."""
+    if event.category != "event" or new.category != "event" or new.is_undated or event.valid_from is None:
+        return False
+    day = new.since or message.time.date()
+    if event.valid_from <= event.said_at and new.since is not None and new.since > event.said_at.date():
+        return True  # what was told as done cannot have been done after that
+    are_dated = new.since is not None and event.valid_from not in (event.recorded_at, event.said_at)
+    return abs((day - event.valid_from.date()).days) > (SAME_DATED_EVENT if are_dated else SAME_EVENT)
 
 
 def history(facts: Iterable[Fact], key: str, *, subject: str | None = None) -> list[Fact]:

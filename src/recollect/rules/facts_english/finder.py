@@ -23,6 +23,7 @@ from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_c
 from recollect.rules.facts_english.instructions import instructions
 from recollect.rules.facts_english.patterns import readings
 from recollect.rules.facts_english.retelling import retell_pronouns
+from recollect.rules.facts_english.statement_words import LONG_AGO
 from recollect.rules.facts_english.statements import find_statements
 from recollect.rules.facts_english.values import name
 from recollect.rules.facts_english.words import (
@@ -67,11 +68,15 @@ def read_facts(
     facts = list(_relation_mentions(sentences))
     answer = complete_answer(text, question) if question else ""
     in_request = any(sentence.is_question for sentence in sentences)
+    is_long_ago = _LONG_AGO.search(text) is not None
     for assertion in (*assertions_in(sentences), *filter(None, [answer])):
         attributes = _attribute_facts([assertion], today)
-        statements = find_statements([assertion], today, in_request=in_request)
+        statements = find_statements([assertion], today, in_request=in_request, is_long_ago=is_long_ago)
         facts += [*attributes, *(statement for statement in statements if not _repeats(statement, attributes))]
     return _mark_echoes(acceptable_facts(facts), text, shown_texts)
+
+
+_LONG_AGO = re.compile(rf"\b{any_of(LONG_AGO)}\b", re.IGNORECASE)
 
 
 def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:

@@ -32,7 +32,8 @@ class Predicate:
 
 
 _ADVERBS = re.compile(
-    rf"(?:(?:{any_of(words.EMPTY_ADVERBS)}|(?!{any_of(words.VERBS_IN_LY, words.ADVERBS_OF_HABIT)}\b)\w{{3,}}ly)\s+)+",
+    rf"(?:(?!so\s(?:much|many)\b)(?:{any_of(words.EMPTY_ADVERBS)}"
+    rf"|(?!{any_of(words.VERBS_IN_LY, words.ADVERBS_OF_HABIT)}\b)\w{{3,}}ly)\s+)+",
     re.IGNORECASE,
 )
 _KEPT_ADVERBS = re.compile(rf"(?:{any_of(words.ADVERBS_OF_HABIT)}\s+)+", re.IGNORECASE)
@@ -44,7 +45,7 @@ _PERFECT = re.compile(rf"(?:have|has|had)\s+(?:{any_of(BEFORE_PERFECT)}\s+)*", r
 _NOT = re.compile(rf"(?P<do>{any_of(words.HELPERS)})\s+(?:not|never)\s+", re.IGNORECASE)
 
 
-_EMPHASIS = re.compile(rf"do\s(?={any_of(sorted(COMMON_VERBS))}\s)", re.IGNORECASE)
+_EMPHASIS = re.compile(rf"do\s(?={any_of(sorted(COMMON_VERBS))}\s|tend\sto\s)", re.IGNORECASE)
 
 
 def retell_predicate(predicate: str) -> Predicate | None:
@@ -79,6 +80,7 @@ def retell_predicate(predicate: str) -> Predicate | None:
             main = _strip_adverbs(rest.partition(" ")[2]) if participle == "been" else rest
             return _build(f"{begins} {adverb}{rest}", "perfect", main)
     if (first in SAME_IN_THE_PAST and not adverb) or is_past(first):
+        adverb = "" if adverb.casefold().strip() == "still" else adverb
         return _build(f"{adverb}{verb[0]} {rest}", "past", f"{verb[0]} {rest}")
     if first in SAME_IN_THE_PAST:
         return _build(f"{adverb}{verb[0]}s {rest}", "present", f"{verb[0]} {rest}")
@@ -87,7 +89,7 @@ def retell_predicate(predicate: str) -> Predicate | None:
 
 
 _SECOND_VERB = re.compile(
-    rf"((?:,|\b(?:and|but|then))\s(?:{any_of(words.ADVERBS_OF_HABIT)}\s)?)({any_of(sorted(COMMON_VERBS))})(?=[\s,])(?!\s(?:is|are|was)\b)"
+    rf"((?:,|\b(?:and|but|then))\s(?:{any_of(words.ADVERBS_OF_HABIT)}\s)?)((?!like\b){any_of(sorted(COMMON_VERBS))})(?=[\s,])(?!\s(?:is|are|was)\b)"
 )
 
 
@@ -139,7 +141,7 @@ _PRONOUNS = {
 }  # fmt: skip
 _PRONOUN = re.compile(
     r"(?P<numeral>\b[A-Z][\w-]+\sI\b(?!\s(?:am|was|have|had|\w+ed)\b))"  # a number in a name: "Mustang I"
-    r"|\b(?:I|i|[Ww]e|[Mm]y|MY|[Oo]ur|[Mm]e|ME|us|[Mm]yself|[Oo]urselves|[Mm]ine|[Oo]urs)\b(?!['’.]\w)"
+    r"|\b(?:I|i|[Ww]e|[Mm]y|MY|[Oo]ur|[Mm]e|ME|us|[Mm]yself|[Oo]urselves|[Mm]ine|[Oo]urs)\b(?!['’.-]\w)"
 )
 _SPACE = re.compile(r"\s+(?:([,.;:!?])(?=\s|$))?")
 

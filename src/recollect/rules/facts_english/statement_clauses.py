@@ -13,7 +13,7 @@ from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.sentences import MAX_SENTENCE
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
-from recollect.rules.facts_english.words import any_of
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of
 
 SELF = re.compile(
     rf"(?:(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b)(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
@@ -50,7 +50,15 @@ _LEADING_CLAUSE = re.compile(
 )
 
 _AGE_OF_LIFE = re.compile(
-    r"as\san?\s(?:little\s|small\s)?(?:kid|child|boy|girl|teen(?:ager)?|student)\b", re.IGNORECASE
+    r"(?:even\s)?as\san?\s(?:little\s|small\s|young\s)?(?:kid|child|boy|girl|teen(?:ager)?|student)\b"
+    r"|when\s(?:i|we)\s(?:was|were)\b",
+    re.IGNORECASE,
+)
+_WHEN_YOUNG = re.compile(
+    r",?\swhen\s(?:i|we)\s(?:was|were)\s(?:an?\s(?:\w+\s)?(?:kid|child|boy|girl|teen|teenager|student)\b|in\s\w+\sschool\b"
+    r"|in\s(?:school|college|university)\b|young(?:er)?\b|little\b|small\b|\d"
+    rf"|{any_of(NUMBERS_TO_SIX, NUMBERS_TO_TEN)}\b)",
+    re.IGNORECASE,
 )
 _SHORT_DAY = re.compile(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
 _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
@@ -70,7 +78,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     if leading:
         text = text[leading.end() :]
         if _AGE_OF_LIFE.match(leading[0]):
-            text = f"{text.rstrip(' .!')} {leading[0].strip(' ,').lower()}"
+            text = f"{text.rstrip(' .!')} {_lower_first(leading[0].strip(' ,'))}"
     time_lead = TIME_FIRST.match(text)
     if time_lead and TIME_HINT.search(time_lead[1]):
         text = f"{time_lead[1].replace(',', '')}{text[time_lead.end() :]}"
@@ -81,7 +89,8 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         return
     condition = _CONDITION.match(text)
     joint = condition[0].casefold() if condition else ""
-    for cut in (*_CUT.finditer(text, first), None):
+    cuts = [cut for cut in _CUT.finditer(text, first) if not _WHEN_YOUNG.match(text, cut.start())]
+    for cut in (*cuts, None):
         unit = text[start : cut.start()] if cut else text[start:]
         is_broken = cut is not None and cut["broken"] is not None
         is_broken = is_broken or (cut is not None and (cut["sub"] or "").strip(" ,").casefold() in _COMPLEMENTS)
@@ -93,6 +102,10 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
             break
         start = cut.end()
         joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _strip_openers(text: str) -> str:

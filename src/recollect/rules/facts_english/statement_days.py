@@ -27,22 +27,35 @@ def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str,
     """The text without the time it names, and the day on which that time begins."""
     if today is None:
         return text, None
-    if predicate.tense in ("perfect", "present", "progressive"):
-        times = parse_times(text, today)
-        if times.since:
-            return times.rest, times.since
+    times = parse_times(text, today)
+    if times.since and (predicate.tense in ("perfect", "present", "progressive") or times.until):
+        return times.rest, times.since
     now = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
-    for span in spans(text, now)[:1]:
-        after = text[span.at + len(span.text) :]
-        if predicate.tense != "past" and after.lstrip().startswith(","):
-            return text, None  # the time of one thing of several
-        return _cut_time(text, span, after), _first_day(span, predicate, today)
-    return text, None
+    times_named = spans(text, now)
+    if not times_named or not all(_is_time(text, span, predicate) for span in times_named[:2]):
+        return text, None
+    span = min(times_named[:2], key=lambda time: time.end - time.start)
+    start = _first_day(span, predicate, today)
+    if start is None:
+        return text, None
+    if len(times_named) > 1 and _SEVERAL.search(text[times_named[0].at : times_named[1].at]):
+        return text, _first_day(times_named[0], predicate, today)
+    for time in reversed(times_named[:2]):  # "last month, on 15 May": the closer one counts
+        text = _cut_time(text, time, text[time.at + len(time.text) :])
+    return text, start
+
+
+def _is_time(text: str, span: TimeSpan, predicate: Predicate) -> bool:
+    """Whether a time is when it was, rather than part of a name, one of several, or a habit."""
+    after = text[span.at + len(span.text) :]
+    if predicate.tense != "past" and after.lstrip().startswith(","):
+        return False
+    return not (_NO_TIME.search(text[: span.at]) or _HABIT.match(after) or _is_name_part(text, span))
 
 
 def _cut_time(text: str, span: TimeSpan, after: str) -> str:
     before = (_BEFORE_DAY if _DAY_WORD.match(span.text) else _BEFORE_TIME).sub("", text[: span.at])
-    if _PART_OF_DAY.match(after) or (_ARTICLE.search(text[: span.at]) and not _DAY_WORD.match(span.text)):
+    if _PART_OF_DAY.match(after):
         return text
     return " ".join(f"{before} {after}".split()).replace(" ,", ",")
 
@@ -50,9 +63,13 @@ def _cut_time(text: str, span: TimeSpan, after: str) -> str:
 def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None:
     """The first day of a time; of a plan, None if it has begun."""
     start = parse_date(span.text, today) if span.text.endswith("ago") else None
-    start = start or (span.start + (span.end - span.start) / 2 if _FEW.search(span.text) else span.start).date()
-    if predicate.tense == "past":
-        return start if start <= today else start - timedelta(days=7)  # "this weekend" is then the last one
+    start = (
+        start
+        or _start_of_several(span)
+        or (span.start + (span.end - span.start) / 2 if _FEW.search(span.text) else span.start).date()
+    )
+    if predicate.tense == "past":  # "this weekend" is then the last one
+        return start if start <= today else start - timedelta(days=7)
     if start >= today:
         return start
     if _WEEKDAY.search(span.text) and span.end.date() <= today:
@@ -60,5 +77,21 @@ def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None
     return start if predicate.tense == "perfect" else None
 
 
+def _start_of_several(span: TimeSpan) -> date | None:
+    """The year or the month of "a few years ago": nobody means a day."""
+    middle = (span.start + (span.end - span.start) / 2).date()
+    if not _FEW.search(span.text) or "day" in span.text or "week" in span.text:
+        return None
+    return middle.replace(month=1, day=1) if "year" in span.text else middle.replace(day=1)
+
+
+def _is_name_part(text: str, span: TimeSpan) -> bool:
+    """Whether a time is part of a name: "their Saturday class"."""
+    return _ARTICLE.search(text[: span.at]) is not None and not _DAY_WORD.match(span.text)
+
+
+_SEVERAL = re.compile(r"\band\b", re.IGNORECASE)
+_NO_TIME = re.compile(rf"\b{any_of(words.BEFORE_NO_TIME)}\s+(?:the\s)?$", re.IGNORECASE)
+_HABIT = re.compile(r"\s(?:mornings|afternoons|evenings|nights)\b|s\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(?:an?(?:\s+\w+)?|their)\s+$", re.IGNORECASE)
 _PART_OF_DAY = re.compile(r"\s(?:morning|afternoon|evening|night)\b", re.IGNORECASE)

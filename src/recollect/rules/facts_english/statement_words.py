@@ -66,15 +66,22 @@ OPEN_ENDS = word_tuple(
     from and or the a"""
 )
 LEADING_WORDS = word_tuple(
-    "when after since before while as once because even_though although though during despite besides with without"
+    """when after since before while as once because even_though although though during despite besides with without
+    even_as"""
 )
 FACTIVE_JOINTS = frozenset(word_tuple("after when since because 'cause where while as though although"))
+NOUNS_THAT_LEAD = word_tuple("part way moment point fact reason kind time day one idea feeling")
 PHRASE_STARTS = word_tuple("and with to for in on at by from")
 EXCLAMATIONS = word_tuple("wow yikes boy check_it_out check_this_out take_a_look look_at")
-THOUGHTS_THEN = word_tuple("thought felt knew realized realised hoped figured wondered wow wanted")
+THOUGHTS_THEN = word_tuple(
+    "thought felt knew realized realised hoped figured wondered wow wanted want need hope wonder wondering looking_for"
+)
+ASIDES = word_tuple("like_i_said as_i_said of_course for_example for_instance you_know unsurprisingly apparently")
+WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shopping")
 END_PHRASES = word_tuple(
     """speaking_of speaking_of_which though_it too as_well at_all haha lol these_days again so_far for_sure
-    to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know"""
+    to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance
+    even for_a_while for_a_while_now"""
 )
 
 TIME_WORDS = word_tuple(
@@ -90,12 +97,18 @@ STRONG_TIME_WORDS = word_tuple(
 BEFORE_TIME = word_tuple(
     "later on in at during over from by just back for about around almost nearly over earlier late the"
 )
+BEFORE_NO_TIME = word_tuple("like than as of with between and or such_as every each")
 BEFORE_DAY = word_tuple("for later earlier late early just back about around almost nearly over")
 NO_NOUNS = word_tuple(
     "is was has had will the with in for on at to from by and or as after before when because so while during of too"
 )
 VAGUE_TIMES = word_tuple(
     "recently lately the_other_day a_while_ago a_while_back not_long_ago not_too_long_ago these_days nowadays earlier"
+)
+
+LONG_AGO = word_tuple(
+    """used_to back_then way_back growing_up as_a_kid as_a_child when_i_was when_we_were childhood years_ago
+    in_high_school in_college in_my_youth once_upon_a_time grew_up when_i_turned back_in"""
 )
 
 # Pointers: who or what is meant stands elsewhere
@@ -108,7 +121,7 @@ BEFORE_POINTER = word_tuple(
 YOU_WORDS = word_tuple("you your yours yourself u ur y'all you're you've you'd you'll")
 TALK_WORDS = word_tuple(
     """chat chatting talk_soon pic pics photo photos picture pictures image screenshot link message question
-    questions great_news good_news news_to_share recommendation recommendations suggestions suggestion"""
+    questions shots shot_of great_news good_news news_to_share recommendation recommendations suggestions suggestion"""
 )
 
 PASSING_WORDS = word_tuple(
@@ -123,6 +136,10 @@ THINGS_OF_THE_MOMENT = word_tuple(
     """meeting meetings call appointment exam deadline question questions problem problems issue issues idea ideas
     headache cold feeling look chance trouble doubt doubts time fun blast good great point bug error errors clue
     story stories no hunch sense"""
+)
+
+TROUBLES = word_tuple(
+    "issue issues problem problems question questions trouble doubt doubts headache difficulty bug error game"
 )
 
 UNREAL_WORDS = word_tuple("would could might may should can must if whether maybe perhaps")
@@ -158,7 +175,7 @@ FEELING_WORDS = word_tuple(
     worried scared afraid relieved pleased delighted jealous bored hungry thirsty sleepy busy swamped fine good
     great well okay ok better bad alright here there back home ready all done free late early lost stuck
     confused hopeful hyped psyched eager down game all_ears speechless in_awe awestruck blown moved inspired
-    humbled bummed disappointed frustrated annoyed angry mad lonely calm awake able unable aware certain
+    humbled bummed disappointed frustrated torn annoyed angry mad lonely calm awake able unable aware certain
     positive optimistic confident right wrong serious kidding joking out_of not so too just very really super feeling
     doing looking hoping wondering thinking saying kind sort lucky_you with_you on_it in_love_with_it
     always_here so_happy so_glad fortunate lucky interested_in_hearing determined mesmerized mesmerised
@@ -170,7 +187,7 @@ DOING_JUST_NOW = frozenset(
     word_tuple(
         """finding keeping staying hanging chilling relaxing resting heading waiting sitting standing watching
         listening eating drinking walking driving leaving coming taking_the_time getting running_late
-        reaching_out hearing"""
+        reaching_out hearing assuming leaning encountering debating guessing"""
     )
 )
 LASTING_STATES = word_tuple(
@@ -229,7 +246,8 @@ SUBJECTS_THAT_POINT = word_tuple(
     if not so such all some any no one both each every everyone everything nothing something someone people
     others another here then now just only even maybe perhaps let sounds looks seems can could would should will
     may might do does did seeing hearing knowing imagining thinking talking looking is are was were has have had
-    and or but because as in on at for to from with by of about being thanks thank hope glad sorry a an"""
+    and or but because as in on at for to from with by of about being thanks thank hope glad sorry a an really
+    definitely truly honestly actually finally literally"""
 )
 
 NOUN_ENDINGS = ("ing", "ship", "ness", "ment", "tion", "ity", "ism", "ics")
@@ -246,7 +264,10 @@ THIN_WORDS = frozenset(
         perfect definitely always never recently blast pretty real happy sure able help place part while moment
         moments world life back experience hard work reminder huge difference key long old first last next also
         still even every well many few couple home early late one two three four five six seven eight nine ten
-        ton sore spot major challenge activities group whole collection alright eventful accomplishment call frustrating
+        ton sore spot major trip trips event events win story stories friend tough crazy dream
+        appointment book gains progress okay fine bad start hurdles kinds challenges personal tour weather young
+        younger kid milestone distance upgrade making challenge activities group whole collection alright
+        eventful accomplishment call frustrating keys wallet pushing flowing eventually managed country
         issue issues scare setback snag hurdle interesting learned learnt quiet adventure wild similar turnout
         hang hard impact together busy weekend night hour hours positive stay stays staying options situation
         attitude energy idea ideas effort efforts vibe vibes step steps plan plans them their they themself
@@ -263,9 +284,9 @@ WORK_WORDS = word_tuple(
     freelancing manager coding programming software contract gig profession"""
 )
 HEALTH_WORDS = word_tuple(
-    """doctor hospital surgery injury injured hurt diagnosed ill illness therapy therapist medication allergy
-    allergic asthma anxiety depression pain sprained broke_my weight diet sick healthy healthier treatment
-    insomnia physical_therapy ankle knee vegan vegetarian gluten sober smoking"""
+    """doctor the_hospital in_hospital surgery injury injured hurt diagnosed ill illness therapy therapist
+    medication allergy allergic asthma anxiety depression pain sprained broke_my weight diet sick healthy
+    healthier treatment insomnia physical_therapy ankle knee vegan vegetarian gluten sober smoking"""
 )
 RELATION_WORDS = word_tuple(
     """married engaged dating girlfriend boyfriend fiance fiancee friends_with best_friend best_friends broke_up
@@ -275,6 +296,7 @@ LIKING_VERBS = word_tuple("loves likes enjoys adores prefers cherishes treasures
 FOND_OF = word_tuple(
     """passionate_about interested_in into keen_on fond_of obsessed_with fascinated_by fascinated_with"""
 )
+AFTER_GOT = word_tuple("with about at for from call email offer deal")
 PLACE_VERBS = word_tuple("live lived living moved moving grew relocated reside")
 
 # Answers

@@ -10,24 +10,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
-from recollect.language.calendar_words import MONTHS, WEEKDAYS
-from recollect.language.fact_words import PETS, RELATIONS
+from recollect.language.english_verbs import PLAIN_VERBS
+from recollect.language.fact_words import RELATIONS
 from recollect.language.stopwords import function_words
-from recollect.language.verbs import PAST_FORMS, is_past
+from recollect.language.verbs import PAST_FORMS, gerund, is_past
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.retelling import Predicate, retell_predicate, retell_pronouns
+from recollect.rules.facts_english.statement_clarity import is_unclear
 from recollect.rules.facts_english.statement_clauses import SELF, TIME_FIRST, TIME_HINT, statement_clauses
 from recollect.rules.facts_english.statement_days import take_time
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, longest_first, word_tuple
+from recollect.rules.facts_english.statement_telling import THOUGHTS, tells_of_life
+from recollect.rules.facts_english.values import place
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of
 
 MAX_WORDS = 22
 """Words of one statement; a longer one is a story, and is left out."""
 _CONFIDENCE = 0.8
+_IMPORTANCE_OF_HOME = 0.7
 _IMPORTANCE: dict[FactCategory, float] = {
     "relationship": 0.45,
     "work": 0.45,
@@ -47,21 +51,26 @@ class LifeStatement:
 
 
 def find_statements(
-    assertions: Iterable[str], today: date | None = None, *, in_request: bool = False
+    assertions: Iterable[str], today: date | None = None, *, in_request: bool = False, is_long_ago: bool = False
 ) -> Iterator[FoundFact]:
     """The statements in sentences that state something, as facts. If they are `in_request`, in a message that asks
-    something, what somebody only thinks of doing is what they ask about."""
+    something, what somebody only thinks of doing is what they ask about. If the message tells of long ago, an event
+    without a day was not on the day of the message."""
     for sentence in assertions:
         if _HINT.search(sentence):
             for unit, is_dependent in statement_clauses(sentence):
                 fact = _read_unit(unit, today)
-                if fact is None or (in_request and _TENTATIVE.match(fact.value)):
+                if fact is None or (in_request and _IN_REQUEST.match(fact.value)):
                     continue
-                if not (is_dependent and (fact.category != "event" or fact.since is None)):
-                    yield fact
+                if is_dependent and (fact.category != "event" or fact.since is None):
+                    continue
+                is_undated = is_long_ago and fact.category == "event" and fact.since is None
+                yield replace(fact, is_undated=True) if is_undated else fact
 
 
-_TENTATIVE = re.compile(r"is\sthinking\b")
+_IN_REQUEST = re.compile(
+    r"(?:is|has\sbeen)\s(?:debating|wondering)\b|is\sthinking\b|the\s.*\s(?:is|are)\simportant\sto\sthem"
+)
 _HINT = re.compile(
     rf"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
     re.IGNORECASE,
@@ -87,14 +96,14 @@ _THING = re.compile(
 
 
 def _read_unit(unit: str, today: date | None) -> FoundFact | None:
-    unit = _shorten(unit.strip(" .!,"))
+    unit = _shorten(_ASIDE.sub(" ", unit).strip(" .!,"))
     lead = TIME_FIRST.match(unit)
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
     unit = _name_thing(unit)
-    if _is_unclear(unit):
+    if is_unclear(unit):
         unit = _before_and(unit)
-        if _is_unclear(unit):
+        if is_unclear(unit):
             return None
     statement = _read_statement(unit)
     if statement is None or (statement.predicate.tense in ("present", "progressive") and _PASSING.search(unit)):
@@ -104,6 +113,9 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     return _build_fact(statement, today)
 
 
+_ASIDE = re.compile(rf",\s{any_of(words.ASIDES)},\s?", re.IGNORECASE)
+_LONG_PAUSE = re.compile(r",\s|\sand\s", re.IGNORECASE)
+_LEAST_KEPT = 0.4
 _PAUSE = re.compile(rf",\s|\s{any_of(words.PHRASE_STARTS)}\s", re.IGNORECASE)
 
 
@@ -112,26 +124,24 @@ def _shorten(unit: str) -> str:
     if len(unit.split()) <= MAX_WORDS:
         return unit
     head = " ".join(unit.split()[:MAX_WORDS])
-    ends = [end.start() for end in _PAUSE.finditer(head)]
-    return head[: ends[-1]] if ends else ""
-
-
-def _is_unclear(unit: str) -> bool:
-    """Whether a clause speaks to somebody, supposes something, or points at what it does not name."""
-    return bool(_YOU.search(unit) or _UNREAL.search(unit) or _TALK.search(unit)) or _points_away(unit)
+    for pause in (_LONG_PAUSE, _PAUSE):
+        ends = [end.start() for end in pause.finditer(head) if end.start() > _LEAST_KEPT * len(head)]
+        if ends:
+            return head[: ends[-1]]
+    return ""
 
 
 def _before_and(unit: str) -> str:
-    """What a clause says before the last "and", if that is a clause of its own."""
-    head, joint, _ = unit.rpartition(" and ")
-    return head.strip(" ,") if joint else unit
+    """What a clause says before the last "and", if another verb follows: "a safe and loving home" is not cut."""
+    head, joint, tail = unit.rpartition(" and ")
+    verb = tail.partition(" ")[0].casefold()
+    is_clause = is_past(verb) or verb in PLAIN_VERBS or verb in words.SUBJECT_WORDS or head.endswith(",")
+    return head.strip(" ,") if joint and is_clause else unit
 
 
 _MINUTES = re.compile(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
 _PASSING = re.compile(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
-_UNREAL = re.compile(rf"\b{any_of(words.UNREAL_WORDS)}\b")
 _THIS_THING = re.compile(rf"(?<=\w)\s(?:this|that)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
-_YOU = re.compile(rf"\b{any_of(words.YOU_WORDS)}\b", re.IGNORECASE)
 
 
 def _name_thing(unit: str) -> str:
@@ -147,9 +157,9 @@ def _read_statement(unit: str) -> LifeStatement | None:
     own = SELF.match(unit)
     if own:
         predicate = retell_predicate(unit[own.end() :])
-        if predicate is None or not _tells(predicate):
+        if predicate is None or not tells_of_life(predicate):
             return None
-        if own["we"] and _is_about_all(predicate):
+        if (own["we"] and _is_about_all(predicate)) or (not own["other"] and _leaves_out_others(predicate)):
             return None
         other = retell_pronouns(own["other"].strip()) if own["other"] else ""
         return LifeStatement(f"{predicate.text} with {_lower_first(other)}" if other else predicate.text, predicate)
@@ -171,7 +181,13 @@ _NO_ACTOR = re.compile(  # "took some time", "gave me hope": something else is t
 _FINITE = re.compile(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
 _HABIT = re.compile(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
 _COUNTED = re.compile(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
+_WITH_OTHERS = re.compile(r"\btogether$", re.IGNORECASE)
 _TOGETHER = re.compile(r"\beach\sother\b|\bone\sanother\b", re.IGNORECASE)
+
+
+def _leaves_out_others(predicate: Predicate) -> bool:
+    """Whether it takes the others of "we", who are not named: "decided to move in together"."""
+    return _WITH_OTHERS.search(predicate.rest) is not None and " with " not in predicate.rest
 
 
 def _is_about_all(predicate: Predicate) -> bool:
@@ -192,13 +208,13 @@ def _read_bare(unit: str, bare: re.Match[str]) -> LifeStatement | None:
     helper = "have " if bare["been"] else "am " if bare["doing"] else "am " if bare["gonna"] else ""
     action = re.sub(r"^gonna\b", "going to", unit[start:], flags=re.IGNORECASE)
     predicate = retell_predicate(f"{helper}{action[0].lower()}{action[1:]}")
-    return LifeStatement(predicate.text, predicate) if predicate and _tells(predicate) else None
+    return LifeStatement(predicate.text, predicate) if predicate and tells_of_life(predicate) else None
 
 
 def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
     """What is said of somebody or something of the speaker's: "my car broke down"."""
     rest = _EMPTY.sub("", unit[end:])
-    if (verb.casefold() in _THOUGHTS and verb.casefold() != "believed") or (
+    if (verb.casefold() in THOUGHTS and verb.casefold() != "believed") or (
         _IS.match(verb) and not _WHAT_IT_IS.match(rest)
     ):
         return None  # how something is, it is for a while: "my train is late"
@@ -223,87 +239,8 @@ def _lower_first(text: str) -> str:
 
 _WHAT_IT_IS = re.compile(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE)
 
-# Whether a predicate tells something
-
-_THOUGHTS = frozenset(words.THOUGHT_VERBS)
-_FEELING = re.compile(rf"(?:so\s|very\s|really\s)*{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
-_BE = re.compile(r"(?:is|was|(?:has|had)\s(?:\w+\s)?been)\b")
-_LASTING = re.compile(rf"{any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
-_POINTED = re.compile(rf"^(?:{any_of(words.POINTERS)})\b", re.IGNORECASE)
-_PLANS = re.compile(
-    rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s|always\slooks\sforward\sto\s)"
-    rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|their\b|an?\b)",
-    re.IGNORECASE,
-)
-_CONVICTION = re.compile(
-    r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE
-)
-_TO_THINK = re.compile(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
-_BACKGROUND = re.compile(r"(?:was|were)\s\w+ing\b|had\sto\s", re.IGNORECASE)
-_MOOD = re.compile(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
-_MOMENT = re.compile(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
-_SOME = re.compile(
-    rf"{any_of(words.QUANTITIES, NUMBERS_TO_SIX)}(?:\s(?:{any_of(words.AFTER_QUANTITY)})\b|$)", re.IGNORECASE
-)
-_OF_THE_MOMENT = re.compile(
-    rf"(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\s(?!to\s{any_of(words.LIFE_VERBS)}\b)"
-    r"|am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure)\b"
-    rf"|trying\sto\s(?!{any_of(words.LIFE_EFFORTS)}\b)",
-    re.IGNORECASE,
-)
-_LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
-_POINTED_AT = re.compile(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
-_UNNAMED = re.compile(
-    r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|out\son\stop)(?:\s\w+)?\W*$", re.IGNORECASE
-)
-_TALKED = re.compile(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
-
-
-def _tells(predicate: Predicate) -> bool:
-    """Whether a predicate tells of a life, rather than of what somebody thinks or feels just now."""
-    if _PLANS.match(predicate.text):
-        return True
-    if _CONVICTION.match(f"{predicate.verb} {predicate.rest}"):
-        return not predicate.is_negated
-    if predicate.verb in _THOUGHTS or _OF_THE_MOMENT.match(f"{predicate.verb} {predicate.rest}"):
-        return False
-    if predicate.verb in ("am", "are", "was", "were", "been"):
-        if predicate.tense == "past":
-            if predicate.rest.startswith("able to "):
-                return True
-            return (
-                " " in predicate.rest and not _FEELING.match(predicate.rest) and not _BACKGROUND.match(predicate.text)
-            )
-        return _LASTING.match(predicate.rest) is not None
-    is_state = _BE.match(predicate.text) is not None
-    if (
-        is_state
-        and _FEELING.match(f"{predicate.verb} {predicate.rest}")
-        and not _LASTING.match(f"{predicate.verb} {predicate.rest}")
-    ):
-        return False
-    if predicate.verb in ("want", "like", "love") and _TALKED.match(predicate.rest):
-        return False
-    if _BACKGROUND.match(predicate.text) or _UNNAMED.match(predicate.rest):
-        return False
-    if predicate.tense == "progressive" and predicate.verb in words.DOING_JUST_NOW:
-        return False
-    if predicate.verb in ("have", "got", "had") and _MOOD.match(predicate.rest):
-        return False
-    if (
-        _SOME.match(predicate.rest)
-        or _TO_THINK.match(predicate.rest)
-        or (predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest))
-    ):
-        return False
-    if predicate.verb in ("have", "got") and predicate.tense == "present" and _MOMENT.search(predicate.rest):
-        return "coming up" in predicate.rest and not predicate.rest.startswith("no ")
-    return not predicate.is_negated or " never " in predicate.text
-
-
 # The value
 
-_TALK = re.compile(rf"\b{any_of(words.TALK_WORDS)}\b", re.IGNORECASE)
 _SYMBOLS = re.compile(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
 _VAGUE_TIME = re.compile(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
 _TAIL = re.compile(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
@@ -320,57 +257,23 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     if statement.predicate.text.startswith("will ") and since is None:
         return None  # a promise in the chat: "I'll ask around"
     is_ahead = since is not None and today is not None and since > today
+    move = _MOVE.match(text) if is_ahead else None
+    if move and (home := place(text[move.end() :])):
+        return FoundFact("plan", "location", home, _CONFIDENCE, _IMPORTANCE_OF_HOME, corrects=True, since=since)
     category = "plan" if is_ahead else _category(statement, text)
     liking = _LIKING.match(text) if category == "preference" else None
     key = ("prefers" if liking[0].startswith("prefer") else "likes") if liking else category
-    value = text[liking.end() :] if liking else text
+    value = _liked_thing(text[liking.end() :]) if liking else text
     return FoundFact(category, key, value, _CONFIDENCE, _IMPORTANCE.get(category, 0.4), since=since)
 
 
-_POINTER = re.compile(rf"\b{any_of(words.POINTERS)}\b", re.IGNORECASE)
-_PERSON = re.compile(
-    rf"\b(?:{any_of(longest_first(RELATIONS))}|{any_of(words.PERSON_NOUNS)})s?\b|(?<=\s)(?!I\b)[A-Z][a-z]+"
-)
-_SEVERAL = re.compile(
-    rf"\b(?:{any_of(words.NEW_SEVERAL, NUMBERS_TO_SIX)}\s(?:[\w'’-]+\s){{0,3}}?\w+s\b|{any_of(words.GROUPS)}\b)",
-    re.IGNORECASE,
-)
-_RELATIVE = re.compile(rf"\s(?:{any_of(words.AFTER_RELATIVE)}|\w+s|\w+ed)\b", re.IGNORECASE)
-_NEW_THING = re.compile(r"\ban?\s+\w{2,}", re.IGNORECASE)
-_THIS_TIME = re.compile(rf"\s{any_of(words.STRONG_TIME_WORDS, WEEKDAYS, MONTHS)}", re.IGNORECASE)
-_THOSE_WHO = re.compile(r"\s(?:in\sneed|who|with|an?)\b", re.IGNORECASE)
-_ONE_OF = re.compile(r"\s(?:of(?!\smy\sown)|day|year|week|month|time|night)\b", re.IGNORECASE)
-_ABOUT = re.compile(r"\b(?:about|of|from)\s$", re.IGNORECASE)
-_POINTS_BACK = re.compile(rf"(?:\b{any_of(words.BEFORE_POINTER)}|^\w+\s\w+)\s*$", re.IGNORECASE)
+_MOVE = re.compile(r"(?:will\s|is\s(?:going\sto\s)?)(?:move|moving|relocate|relocating)\sto\s(?=[A-Z])")
 
 
-def _points_away(unit: str) -> bool:
-    """Whether a clause points at somebody or something that it does not name."""
-    for pointer in _POINTER.finditer(unit):
-        word = pointer[0].casefold()
-        if word in ("he", "she", "him", "his", "her"):
-            is_named = _PERSON.search(unit, 0, pointer.start()) is not None
-        elif word in ("they", "them", "their"):
-            is_named = _SEVERAL.search(unit, 0, pointer.start()) is not None and not unit[: pointer.start()].endswith(
-                "of "
-            )
-        elif word in ("it", "its"):
-            is_new = _NEW_THING.search(unit, 0, pointer.start()) is not None
-            is_named = is_new and not _ABOUT.search(unit[: pointer.start()])
-        elif word == "that":
-            is_relative = _RELATIVE.match(unit, pointer.end()) is not None
-            is_named = is_relative and not _POINTS_BACK.search(unit[: pointer.start()])
-        elif word == "this":
-            is_named = _THIS_TIME.match(unit, pointer.end()) is not None
-        elif word in ("those", "such"):
-            is_named = _THOSE_WHO.match(unit, pointer.end()) is not None
-        elif word == "one":
-            is_named = _ONE_OF.match(unit, pointer.end()) is not None
-        else:
-            is_named = False
-        if not is_named:
-            return True
-    return False
+def _liked_thing(text: str) -> str:
+    """What is liked, as a thing: "reading" for "to read"."""
+    to_do = re.match(r"to\s(\w+)", text)
+    return f"{gerund(to_do[1])}{text[to_do.end() :]}" if to_do else text
 
 
 _THIN = words.THIN_WORDS | function_words("en")
@@ -396,13 +299,15 @@ _RELATION = re.compile(rf"\b{any_of(words.RELATION_WORDS)}\b", re.IGNORECASE)
 _KIN = re.compile(
     rf"^their\s(?:\w+\s)?(?:{any_of(sorted(RELATIONS))}|kids|family|friends|parents|grandparents)\b", re.IGNORECASE
 )
-_PET = re.compile(rf"\b(?:{any_of(sorted(PETS))})s?\b", re.IGNORECASE)
 
 
 _LIKING = re.compile(
     rf"(?:always\s|still\s|also\s)*(?:{any_of(words.LIKING_VERBS)}"
     rf"|(?:is|has\s(?:always\s)?been)\s(?:\w+ly\s)?{any_of(words.FOND_OF)})\s+"
 )
+
+
+_GOT_FROM = re.compile(rf"\b{any_of(words.AFTER_GOT)}\b")
 
 
 def _category(statement: LifeStatement, text: str) -> FactCategory:
@@ -416,6 +321,8 @@ def _category(statement: LifeStatement, text: str) -> FactCategory:
         return "relationship" if predicate.tense != "past" else "event"
     if _HEALTH.search(text):
         return "health"
+    if verb == "got" and predicate.tense == "past" and (_WORK.search(text) or _GOT_FROM.search(text)):
+        return "work" if _WORK.search(text) else "event"
     if verb in words.POSSESSION_VERBS or (
         not statement.about_other
         and verb in ("have", "has", "got")

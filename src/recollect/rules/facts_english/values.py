@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 
+from recollect.language.english_verbs import PLAIN_VERBS
 from recollect.language.fact_words import CONDITIONS, FEELINGS, LANGUAGE, NO_PLACES, PLACES, TRADES, species, wordlist
 from recollect.language.stopwords import function_words
+from recollect.language.verbs import gerund
 from recollect.rules.facts_english.words import (
     AFTER_THING_COMMA,
     ANIMAL_ENDS,
@@ -168,6 +170,10 @@ def things(text: str) -> list[str]:
         parts = parts[:1]
     if _DOING.match(parts[0]) and not any(part.split(" ", 1)[0].endswith("ing") for part in parts[1:]):
         parts = [text]  # what is done with several things: "mending bikes and scooters"
+    elif _OF_SEVERAL.search(parts[0]) and not _DOING.match(parts[0]):
+        parts = [text]  # "books about history and art"
+    if parts[0].startswith("to "):
+        parts = [f"to {part}" if part.partition(" ")[0] in PLAIN_VERBS else part for part in parts]
     # The last is read with what follows it: "making it a better place" is no "making".
     tail = (
         whole_text[whole_text.find(parts[-1], len(text) - len(parts[-1])) :] if text.endswith(parts[-1]) else parts[-1]
@@ -178,6 +184,7 @@ def things(text: str) -> list[str]:
 
 
 _DOING = re.compile(r"\s*\w+ing\s\w")
+_OF_SEVERAL = re.compile(r"\w\s(?:about|on|like|such\sas)\s\w", re.IGNORECASE)
 
 
 def thing(text: str) -> str:
@@ -185,7 +192,12 @@ def thing(text: str) -> str:
     text = text[:_LOOKED_AT]
     end = _THING_END.search(text)
     text, after = (text[: end.start()], end[0].strip().casefold()) if end else (text, "")
-    text = _LEAD.sub("", " ".join(text.split())).strip(" .,!?-–—:;\"'“”")
+    text = " ".join(text.split())
+    lead = _LEAD.match(text)
+    text = (text[lead.end() :] if lead else text).strip(" .,!?-–—:;\"'“”")
+    verb, space, rest = text.partition(" ")
+    if lead and lead[0].split()[-1].casefold() == "to" and (rest or verb.casefold() in PLAIN_VERBS):
+        text = f"{gerund(verb)}{space}{rest}"
     words = text.casefold().split()
     if not words or len(words) > _MAX_THING or not any(map(str.isalnum, text)):
         return ""
@@ -194,6 +206,7 @@ def thing(text: str) -> str:
     if (
         _POINTS_ELSEWHERE.search(text)
         or words[-1] in _HANGING
+        or _PERSONS & set(words)
         or _TALK & set(words)
         or all(word in function_words("en") for word in words)
     ):
@@ -208,6 +221,7 @@ _HANGING = wordlist(
     "them it him her me us what that how about to of with for by in at and or the a an this these those is are you're"
 )
 _OBJECTS = frozenset({"it", "you", "myself"})
+_PERSONS = frozenset({"him", "she", "he", "you", "your"})
 _THING_END = re.compile(
     r"[.!?;:()…\n]|\s[–—-]+\s|\s"
     + any_of(THING_CONJUNCTIONS, THING_ADVERBS, THING_TIMES, THING_PRONOUNS)

@@ -9,7 +9,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from recollect.engine.context.people import text_with_speaker
-from recollect.engine.context.visible import ask_for, change_for, undo_for
+from recollect.engine.context.visible import ask_for, change_for, undo_for, visible_refusals
 from recollect.model import FactCategory, FactChange
 from recollect.rules.prompt import fences
 from recollect.server.mcp import shapes
@@ -40,6 +40,18 @@ class FactTools(MemoryHandlers):
         arguments = self._person_arguments(ctx, "read", user)
         answer = await ask_for(self._memory, access, question, conversation=conversation, **arguments)
         return tool_result(data_block("ANSWER", [fences.escape(answer.text)]), shapes.build_answer(answer))
+
+    @reports_tool_errors
+    async def get_refused_facts(self, ctx: Ctx, user: User = None) -> Annotated[CallToolResult, shapes.RefusedResult]:
+        """What was found in a person's messages and is not known, with the reason: look here if a fact is missing."""
+        access, space = self._authorize(ctx, "read")
+        all_refused = await self._memory.refused_facts(**self._person_arguments(ctx, "read", user))
+        refused = [
+            shapes.build_refused(fact) for fact in await visible_refusals(self._memory, access, space, all_refused)
+        ]
+        lines = [fences.escape_line(f"{fact.key}: {fact.value} ({fact.reason})") for fact in refused]
+        text = data_block("REFUSED", lines) if lines else "Nothing was refused."
+        return tool_result(text, shapes.RefusedResult(refused=refused))
 
     @reports_tool_errors
     async def add_fact(

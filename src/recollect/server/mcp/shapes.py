@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from recollect import model
-from recollect.model import FactCategory, Kept, Role
+from recollect.model import FactCategory, Kept, RefusalKind, Role
 from recollect.rules.prompt import fences
 
 Expires = Annotated[
@@ -121,6 +121,26 @@ class FactsResult(BaseModel):
     facts: list[FactOut]
 
 
+class RefusedOut(BaseModel):
+    model_config = ConfigDict(title="RefusedFact")
+    __qualname__ = "RefusedFact"
+
+    category: FactCategory
+    key: str
+    value: str
+    about: Annotated[str | None, Field(description="Whom it would be about, if not the user.")]
+    kind: RefusalKind
+    reason: str
+    message: Annotated[str, Field(description="The id of the message in which it was found.")]
+    said_at: datetime
+
+
+class RefusedResult(BaseModel):
+    model_config = ConfigDict(title="RefusedFacts")
+
+    refused: list[RefusedOut]
+
+
 class FactChangeResult(BaseModel):
     model_config = ConfigDict(title="FactChange")
 
@@ -204,6 +224,19 @@ def build_message(message: model.Message, score: float, *, excerpt: bool) -> Fou
 def build_statement(statement: model.Statement) -> StatementOut:
     return StatementOut(
         text=fences.escape(statement.text), said_at=statement.said_at, speaker=escape_name(statement.speaker)
+    )
+
+
+def build_refused(fact: model.RefusedFact) -> RefusedOut:
+    return RefusedOut(
+        category=fact.category,
+        key=fences.escape(fact.key),
+        value=fences.escape(fact.value),
+        about=None if fact.subject is None else fences.escape_line(fact.subject),
+        kind=fact.kind,
+        reason=fences.escape(fact.reason),
+        message=fact.message,
+        said_at=fact.said_at,
     )
 
 

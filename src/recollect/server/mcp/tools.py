@@ -112,6 +112,7 @@ def build_server(memory: MemoryEngine, identify: Who) -> MemoryServer:
         make_tool(tools.add_messages, "Keep messages", ADDS),
         make_tool(tools.edit_message, "Edit a message", EDITS),
         make_tool(fact_tools.ask_memory, "Answer from memory", READS),
+        make_tool(fact_tools.get_refused_facts, "What was not kept", READS),
         make_tool(fact_tools.add_fact, "Add a fact", ADDS),
         make_tool(fact_tools.edit_fact, "Edit a fact", TAKES),
         make_tool(fact_tools.delete_fact, "Delete a fact", TAKES),

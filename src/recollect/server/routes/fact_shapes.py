@@ -54,3 +54,4 @@ class AskIn(RequestBody):
 
 FactChange = answer_model(model.FactChange)
 MemoryAnswer = answer_model(model.MemoryAnswer)
+RefusedFact = answer_model(model.RefusedFact)

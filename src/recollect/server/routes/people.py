@@ -10,14 +10,20 @@ from fastapi import APIRouter, Path, Query
 from pydantic import AwareDatetime
 from starlette.responses import Response, StreamingResponse
 
-from recollect.engine.context.visible import undo_for, visible_facts, visible_messages, visible_profile
+from recollect.engine.context.visible import (
+    undo_for,
+    visible_facts,
+    visible_messages,
+    visible_profile,
+    visible_refusals,
+)
 from recollect.engine.tables.people import SHOWN_BY_PLATFORM
 from recollect.errors import NotFound
 from recollect.model import FactCategory, Message
 from recollect.rules.expiry import parse_expiry
 from recollect.server.door.access import AdminCaller, Caller, ReadCaller, WriteCaller
 from recollect.server.problems import Problem
-from recollect.server.routes import shapes
+from recollect.server.routes import fact_shapes, shapes
 from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, answer_once, json_response, page_response
 from recollect.wire import dumps
 
@@ -54,6 +60,13 @@ async def fact_history(caller: ReadCaller, id: Person, key: Annotated[str, Query
     """Every value a key has had, oldest first, with the times between which it was so."""
     all_facts = await caller.memory.fact_history(key, **person_arguments(caller, id))
     return json_response(await visible_facts(caller.memory, caller.access, caller.space, all_facts))
+
+
+@router.get("/users/{id:id}/refused-facts", response_model=list[fact_shapes.RefusedFact])
+async def refused_facts(caller: ReadCaller, id: Person) -> Response:
+    """What a model found in a person's messages and was not kept, oldest first, each with the reason."""
+    refused = await caller.memory.refused_facts(**person_arguments(caller, id))
+    return json_response(await visible_refusals(caller.memory, caller.access, caller.space, refused))
 
 
 @router.get("/users/{id:id}/facts/{fact:id}/why", response_model=list[shapes.Message])

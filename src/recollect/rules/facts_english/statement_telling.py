@@ -1,0 +1,110 @@
+"""Whether what is said of a person tells of their life: what they did, do, have, like or plan.
+
+What they think, feel or do at this moment tells nothing that lasts, and neither does what names no thing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from recollect.rules.facts_english import statement_words as words
+from recollect.rules.facts_english.retelling import Predicate
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, word_tuple
+
+THOUGHTS = frozenset(words.THOUGHT_VERBS)
+_FEELING = re.compile(
+    rf"(?:so\s|very\s|really\s|quite\s|pretty\s|a\sbit\s|a\slittle\s)*{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE
+)
+_BE = re.compile(r"(?:is|was|(?:has|had)\s(?:\w+\s)?been)\b")
+_LASTING = re.compile(rf"(?!a\s(?:bit|little|tad)\b){any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
+_PLANS = re.compile(
+    rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s(?:their\s)?|always\slooks\sforward\sto\s(?:their\s)?)"
+    rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)",
+    re.IGNORECASE,
+)
+_CONVICTION = re.compile(
+    r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE
+)
+_TO_THINK = re.compile(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
+_BACKGROUND = re.compile(r"(?:was|were)\s\w+ing\b|had\sto\s", re.IGNORECASE)
+_MOOD = re.compile(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
+_MOMENT = re.compile(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
+_SOME = re.compile(
+    rf"{any_of(words.QUANTITIES, NUMBERS_TO_SIX)}(?:\s(?:{any_of(words.AFTER_QUANTITY)})\b|$)", re.IGNORECASE
+)
+_OF_THE_MOMENT = re.compile(
+    rf"(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\s(?!to\s{any_of(words.LIFE_VERBS)}\b)"
+    r"|am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure|going\sthrough)\b"
+    rf"|trying\sto\s(?!{any_of(words.LIFE_EFFORTS)}\b)",
+    re.IGNORECASE,
+)
+_EVERYDAY = re.compile(
+    rf"(?:got|came|went)\s(?:back\s)?(?:from|to|for)\s(?:an?\s|my\s|the\s)?(?:\w+\s)?{any_of(words.WALKS)}$"
+    r"|added\s(?!.*\bto\b)",
+    re.IGNORECASE,
+)
+_TALKED_VERBS = ("talked", "chatted", "spoke")
+_ABOUT_WHAT = re.compile(r"\b(?:about|at|on)\b", re.IGNORECASE)
+_TROUBLE = re.compile(
+    rf"^(?:\w+\s){{0,4}}?{any_of(words.TROUBLES)}(?:\W*$|\s(?:last|this|yesterday|at|in)\b)", re.IGNORECASE
+)
+_LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
+_POINTED_AT = re.compile(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
+_UNNAMED = re.compile(
+    r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project"
+    r"|a\sgroup\sof\sfriends|up\s(?:some\s)?new\sskills|out\son\stop)(?:\s\w+)?\W*$",
+    re.IGNORECASE,
+)
+_TALKED = re.compile(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
+
+
+def tells_of_life(predicate: Predicate) -> bool:
+    """Whether a predicate tells of a life, rather than of what somebody thinks or feels just now."""
+    if _PLANS.match(predicate.text):
+        return True
+    action = f"{predicate.verb} {predicate.rest}"
+    if _CONVICTION.match(action):
+        return not predicate.is_negated
+    if predicate.verb in THOUGHTS or _OF_THE_MOMENT.match(action):
+        return False
+    if predicate.verb in ("am", "are", "was", "were", "been"):
+        return _tells_of_state(predicate)
+    is_feeling = _BE.match(predicate.text) and _FEELING.match(action) and not _LASTING.match(action)
+    if is_feeling or _is_passing(predicate) or _names_nothing(predicate):
+        return False
+    if predicate.verb in ("had", "having", "got") and _TROUBLE.search(predicate.rest.partition(" with ")[0]):
+        return predicate.verb != "having" and " with " in predicate.rest
+    if predicate.verb in ("have", "got") and predicate.tense != "past" and _MOMENT.search(predicate.rest):
+        return "coming up" in predicate.rest and not predicate.rest.startswith("no ")
+    return not predicate.is_negated or " never " in predicate.text
+
+
+def _tells_of_state(predicate: Predicate) -> bool:
+    """Whether what somebody is or was lasts, or was more than a feeling."""
+    if predicate.tense != "past":
+        return _LASTING.match(predicate.rest) is not None
+    if predicate.rest.startswith("able to "):
+        return True
+    return " " in predicate.rest and not _FEELING.match(predicate.rest) and not _BACKGROUND.match(predicate.text)
+
+
+def _is_passing(predicate: Predicate) -> bool:
+    """Whether it is of this moment, or of every day."""
+    if predicate.tense == "progressive" and predicate.verb in words.DOING_JUST_NOW:
+        return True
+    if predicate.verb in ("have", "got", "had") and _MOOD.match(predicate.rest):
+        return True
+    return bool(_BACKGROUND.match(predicate.text) or _EVERYDAY.match(f"{predicate.verb} {predicate.rest}"))
+
+
+def _names_nothing(predicate: Predicate) -> bool:
+    """Whether it names no thing: it points at one, tells what was said, or says only how much."""
+    if predicate.verb in ("want", "like", "love") and _TALKED.match(predicate.rest):
+        return True
+    if predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest):
+        return True
+    if predicate.verb in _TALKED_VERBS and not _ABOUT_WHAT.search(predicate.rest):
+        return True
+    if predicate.rest.startswith("that "):  # what was heard or noticed
+        return True
+    return bool(_UNNAMED.match(predicate.rest) or _SOME.match(predicate.rest) or _TO_THINK.match(predicate.rest))
