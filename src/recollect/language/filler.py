@@ -15,7 +15,7 @@ from recollect.language.word_weights import is_unspaced
 _OPENERS = re.compile(
     r"""^(?:
         (?: well|so|and|but|also|however|anyway|anyways|actually|basically|honestly|frankly|additionally|furthermore
-          | moreover|besides|finally|lastly|overall|ultimately|oh|ah|hmm|hm|wow|hey|hi|hello|yeah|yep|sure|certainly
+          | moreover|besides|plus|finally|lastly|overall|ultimately|oh|ah|hmm|hm|wow|hey|hi|hello|yeah|yep|sure|certainly
           | absolutely|definitely|of\ course|great|okay|ok|alright|right|now|then|first|firstly|secondly|thanks
           | thank\ you|lol|haha|by\ the\ way|btw|on\ (?:a\ different|another|a\ side)\ note|in\ addition
           | in\ (?:conclusion|summary|short|fact|general)|to\ (?:be\ honest|sum\ up|summarize|start|begin)

@@ -28,7 +28,8 @@ from recollect.rules.episodes.lines import (
     speaker_of,
     whole_line,
 )
-from recollect.rules.episodes.support import SourcedSentence, find_supports, stands_alone
+from recollect.rules.episodes.sentence_forms import SourcedSentence
+from recollect.rules.episodes.support import find_supports, stands_alone
 from recollect.rules.prompt import fences
 from recollect.rules.tiers import tiers
 
