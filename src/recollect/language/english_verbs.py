@@ -39,7 +39,7 @@ _BASES = wordlist(
     wish wonder work worry worship write yield bloom thrive prove ride rise sail ski skate climb dance draft email text
     phone download upload cheer laugh cry smile hug kiss hike camp jog fish hunt knit sew tend rule reign date"""
 )
-_PASTS = wordlist(
+PAST_FORMS = wordlist(
     """was were had did went got made took saw came found told gave thought felt bought met won lost said knew began
     wrote ran kept sold spent built brought taught caught sent heard held stood understood became grew drew broke chose
     drove ate fell flew forgot paid rode rose sang sat slept spoke swam threw wore woke led fed fought hung dealt meant
@@ -127,7 +127,7 @@ def has_verb(text: str) -> bool:
 
 def _has_verb(text: str) -> bool:
     text_words = [word.casefold() for word in _WORD.findall(text)]
-    if any(word in _PASTS or word in _AUXILIARIES for word in text_words) or _CONTRACTION.search(text):
+    if any(word in PAST_FORMS or word in _AUXILIARIES for word in text_words) or _CONTRACTION.search(text):
         return True
     if any(match["verb"].casefold() not in _NO_VERB for match in _SUBJECT_VERB.finditer(text)):
         return True
@@ -159,9 +159,11 @@ def _has_present(text: str) -> bool:
         if not before or before[-1].casefold() in _BEFORE_NOUN or before[-1][-1].isdigit():
             continue
         is_known = verb[:-1] in _BASES or verb[:-2] in _BASES or f"{verb[:-3]}y" in _BASES
-        is_noun = match["place"] and _NOUN_LIKE.intersection((verb[:-1], verb[:-2]))
-        if is_noun and not _BEFORE_NOUN.intersection(word.casefold() for word in before):
-            continue  # "long walks on the beach"
+        is_counted = text[match.end() + 1 : match.end() + 2].isdigit()
+        is_noun_like = not match["object"] and not is_counted and not _NOUN_LIKE.isdisjoint((verb[:-1], verb[:-2]))
+        has_subject = match["place"] and not _BEFORE_NOUN.isdisjoint(word.casefold() for word in before)
+        if is_noun_like and not has_subject:
+            continue  # "long walks on the beach", "points for fantasy books and films"
         if is_known or match["object"]:
             return True
     return any(

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from recollect.language.english_verbs import has_predicate, has_verb
+from recollect.language.english_verbs import PAST_FORMS, has_predicate, has_verb
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence
 from recollect.language.word_weights import words
+from recollect.rules.corrections import compare_text, says_new_value
 from recollect.rules.episodes import reference_words as lists
-from recollect.rules.episodes.references import References, read_references, tokens
+from recollect.rules.episodes.references import References, read_references, root, tokens
 from recollect.rules.episodes.sentence_forms import (
     ALONE,
     NOTHING,
@@ -70,8 +71,8 @@ class _Finder:
     is_strict: bool
     supports: list[Support] = field(default_factory=list)
     references: list[References] = field(default_factory=list)
-    # Where each noun was last named by a sentence that stands; None if only others have named it.
-    named_at: dict[str, int | None] = field(default_factory=dict)
+    named_at: dict[str, int] = field(default_factory=dict)  # where a sentence that stands last named each noun
+    heard: set[str] = field(default_factory=set)  # the nouns of all sentences
 
     def add(self, place: int) -> None:
         """Find the support of the next sentence."""
@@ -84,16 +85,16 @@ class _Finder:
         self.supports.append(support)
         if is_caption(sentence):
             return
-        for noun in references.nouns:
-            if support.stands:
-                self.named_at[noun] = place
-            else:
-                self.named_at.setdefault(noun, None)
+        self.heard.update(map(root, references.nouns))
+        if support.stands:
+            self.named_at.update(dict.fromkeys(references.nouns, place))
 
     def _find_support(self, place: int, sentence: Sentence, text: str, references: References) -> Support:
         if sentence.kind == "note":
             return ALONE
         if sentence.kind == "heading" or is_introduction(sentence) or is_empty(sentence):
+            return NOTHING
+        if self._is_assistants(place) and (sentence.is_question or not _is_advice(text)):
             return NOTHING
         if sentence.kind == "item":
             return self._item_support(place, text, references)
@@ -110,7 +111,14 @@ class _Finder:
             return ALONE if is_first(self.statements, place) else NOTHING
         if not _tells_something(text):
             return NOTHING
+        if _gives_value(text) and not references.pronouns and not references.hangs:
+            return ALONE
         return self._reference_support(place, references, before)
+
+    def _is_assistants(self, place: int) -> bool:
+        """Whether a sentence is by an assistant that has no name of its own."""
+        role, author = self.statements[place].speaker
+        return role == "assistant" and author in ("", role)
 
     def _answer_support(self, place: int, sentence: Sentence, text: str, references: References) -> Support | None:
         """The question that a sentence answers, if the question can be understood and the answer is short."""
@@ -118,7 +126,7 @@ class _Finder:
         if question is None or sentence.is_question or not self._is_clear_question(question):
             return None
         first = tokens(sentence.text.casefold())[:1]
-        is_bare = len(words(text)) < _ANSWER and not _tells_something(text)
+        is_bare = len(words(text)) < _ANSWER and not has_predicate(text)
         is_answer = is_bare or (bool(first) and first[0] in lists.ANSWERED_BY) or references.pronouns
         if not is_answer or _is_courteous(text):
             return None
@@ -154,13 +162,12 @@ class _Finder:
         places: set[int] = set()
         for definite in references.definites:
             mentions = [self.named_at[noun] for noun in definite if noun in self.named_at]
-            if not mentions and definite in references.bare_definites:
+            near = [mention for mention in mentions if self._is_near(mention, place)]
+            is_heard = not self.heard.isdisjoint(map(root, definite))
+            if near:
+                places.add(max(near))
+            elif is_heard or definite in references.bare_definites:
                 return NOTHING
-            if mentions:
-                standing = [mention for mention in mentions if mention is not None and self._is_near(mention, place)]
-                if not standing:
-                    return NOTHING
-                places.add(max(standing))
         if len(places) > 1:
             return NOTHING
         return Support(True, places.pop()) if places else ALONE
@@ -200,6 +207,25 @@ def is_whole_item(text: str) -> bool:
     return has_verb(described) or described.split(" ", 1)[0].casefold() in _DESCRIBES
 
 
+def _gives_value(text: str) -> bool:
+    """Whether a sentence says when or how much something is, or that it has changed: "the rent is 900 euros" is worth
+    keeping even if nobody said which rent."""
+    return compare_text(text, "en").states_value or says_new_value(text)
+
+
+def _is_advice(text: str) -> bool:
+    """Whether a sentence of an assistant is said in its own voice: "I", a lower case or a verb without a subject are
+    those of a letter or a résumé that it drafts, or tell of itself."""
+    title, _, described = text.partition(": ")
+    begins = described or title
+    first = next((word for word in begins.casefold().split(" ", 2) if not word.endswith("ly")), "")
+    has_no_subject = first.endswith("ed") or first in PAST_FORMS
+    is_begun = not begins.lstrip("\"“'(")[:1].islower()
+    text_words = tokens(text.casefold())
+    is_recommended = text_words[:1] == ["i"] and text_words[1:2] and text_words[1] in lists.ADVISING
+    return is_begun and not has_no_subject and lists.OWN_WORDS.isdisjoint(text_words[2 if is_recommended else 0 :])
+
+
 def _tells_something(text: str) -> bool:
     """Whether a sentence has a predicate and enough content, and is not only said to please."""
     if _is_courteous(text) or is_fragment(text, "en"):
@@ -224,7 +250,8 @@ def _is_courteous(text: str) -> bool:
     is_said_to = "you" in text_words or "your" in text_words
     if is_said_to and text_words[0] == "it" and not lists.SEEN.isdisjoint(text_words):
         return True
-    if is_said_to and not lists.SENTIMENTS.isdisjoint(text_words[:_OPENING]):
+    is_felt = not lists.SENTIMENTS.isdisjoint(text_words[:_OPENING]) or "proud" in text_words
+    if is_said_to and is_felt:
         return True
     return (is_said_to or text.endswith("!")) and len(telling_words(text, "en")) < _SAID_TO
 

@@ -15,6 +15,9 @@ PERSON_PRONOUNS = wordlist("he him his himself she her hers herself")
 PLURAL_PRONOUNS = wordlist("they them their theirs themselves themself em")
 THING_PRONOUNS = wordlist("it its itself")
 DEMONSTRATIVES = wordlist("this that these those")
+OWN_WORDS = wordlist("i me my mine myself we us our ours")
+ADVISING = wordlist("recommend suggest advise")
+SPEAKERS = wordlist("i we you my our your to if when since as while for in with by after once")
 SUBJECTS = wordlist("i we you he she it they there who")
 
 # -- words that hang on another sentence
@@ -24,13 +27,14 @@ OPENERS = wordlist(
     hence then besides still yet again likewise similarly alternatively conversely additionally furthermore
     moreover meanwhile however though afterwards consequently accordingly nevertheless nonetheless rather except
     yes no yeah yep yup nope nah sure maybe exactly definitely absolutely totally probably right true correct
-    agreed indeed same such not neither none nothing everything me us him them which whichever whereas than etc
-    ditto only both another others one ones either several each"""
+    agreed indeed same such not neither none nothing everything me us him them whichever whereas than etc
+    ditto only another others ones examples example"""
 )
 OPENING_PAIRS = wordlist(
     """as_for after_all after_that speaking_of in_turn in_addition of_course not_only even_though even_better
     as_well kind_of sort_of in_contrast by_contrast for_example for_instance that_said with_that on_top at_least
-    as_such like_that even_so even_then even_more much_better all_of most_of some_of many_of just_a just_an just_some just_the"""
+    as_such like_that even_so even_then even_more much_better all_of most_of some_of many_of just_a just_an
+    just_some just_the"""
 )
 ANSWERED_BY = wordlist(
     """yes no yeah yep yup nope nah sure maybe exactly definitely absolutely totally probably both neither none
@@ -47,8 +51,8 @@ ELLIPTIC = wordlist("else former latter aforementioned above-mentioned")
 COMPARING = wordlist("one ones there here same such both another other more each") | ELLIPTIC | FAVOURITES
 
 ASKING = wordlist(
-    """who what when where why how which whose is are was were do does did can could will would should may might must
-    has have had am isn aren doesn don didn"""
+    """who what when where why how which whose is are was were do does did can could will would should may might
+    must has have had am isn aren doesn don didn"""
 )
 
 # -- words of courtesy: a sentence that begins so is said to the other person, and tells nothing
@@ -129,8 +133,8 @@ FAMILIAR = wordlist(
     house city town country countryside wild mountains woods forest present public law end beginning start
     bottom top middle left right way road street shower phone computer floor ground air water rain snow wind
     kids children family dog cat guys office army navy military media market rest whole community neighborhood
-    neighbourhood fridge oven freezer dishwasher car holidays spot hood board go lookout mood verge brink
-    process soil oil heat light lights wall walls table door window desk"""
+    neighbourhood fridge oven freezer dishwasher car holidays spot hood board go lookout mood verge brink soil
+    oil heat light lights wall walls table door window desk"""
 )
 # After "a" it names nothing that "it" could stand for: "make a point to visit it".
 LIGHT = wordlist("point bit lot chance try go while way blast break look shot ton few couple hand kind sort type part")
@@ -141,9 +145,10 @@ ORDINALS = wordlist(
 )
 # After a noun: what says which one is meant.
 IDENTIFIERS = wordlist(
-    """of for that which who whose where when why between about behind in at on from near against inside outside
-    called named titled i we you he she they my our your each such"""
+    """of for that which who whose where when why between about behind by against outside called named titled i we
+    you he she they my our your each such"""
 )
+LOCATORS = wordlist("in at on near inside outside")
 PREPOSITIONS = wordlist("on in up down over out from of at around near through")
 BEFORE_EXISTENTIAL = wordlist("and but so or if because when where while that which as since though although than")
 EXISTENTIAL = wordlist(
@@ -166,7 +171,8 @@ BEFORE_THAT = wordlist(
     """of about like with for to on at by from after before than do does did done doing is was are were can could
     would will all how why try tried use using via through around over into during since without behind in and
     but or if when because as love loved like liked enjoy enjoyed get got make made want wanted have had need
-    take took keep kept buy bought read share shared capture visit start started 's 're not even just has having give gives gave makes"""
+    take took keep kept buy bought read share shared capture visit start started 's 're not even just has having
+    give gives gave makes"""
 )
 # -- "it" that stands for nothing
 
@@ -187,6 +193,7 @@ AFTER_ONE = wordlist(
     """done in at for from on to too that which as and but or with yet before soon yesterday last this is was i you
     we"""
 )
+BEFORE_THE_ONE = wordlist(", ( - – — like than as is was not")
 BEFORE_PLAIN_ONE = wordlist("no any some every number")
 BEFORE_NOUN = wordlist(
     """of by from about with for into in love loved like liked enjoy enjoyed started tried try bought made have had

@@ -20,6 +20,7 @@ from recollect.rules.episodes import reference_words as lists
 _TOKEN = re.compile(r"[^\W_]+(?:[-.,&/][^\W_]+)*%?|['’](?:s|re|m|ve|ll|d|t)\b|[\"“”]|[.,;:!?…–—()]|-(?=\s)")
 _MARKS = frozenset('.,;:!?…–—()-"“”')
 _NOUNS = 4  # words after "the" among which its noun is
+_EARLY = 5  # words in which "also" belongs to the subject
 _WINDOW = 9  # words after "it" that say whether it stands for something
 _AFTER_TO = 2  # words after the "to" of "it is hard to row against the wind", at least
 _JUDGED = 5  # words from "hard" to "to" in "it is hard for me to row"
@@ -75,11 +76,13 @@ def root(word: str) -> str:
 
 
 def _nouns(words: Iterable[str]) -> set[str]:
-    return {root(word) for word in words if _is_content(word)}
+    return {word for word in words if _is_content(word)}
 
 
 @lru_cache(maxsize=20_000)
 def _is_content(word: str) -> bool:
+    if word in lists.TIMES:
+        return False
     return len(word) > 2 and word not in function_words("en") and not is_ordinary(word) and word[0].isalpha()
 
 
@@ -132,6 +135,8 @@ class _Reader:
             self._read_other(at, word)
         elif word in lists.SEEMING:
             self.hangs |= self._word(at - 1) in _MARKS
+        elif word == "also":
+            self.hangs |= 0 < at < _EARLY and self.words[0] not in lists.SPEAKERS
         elif word == "your" and self._word(at + 1) in lists.SAID_THINGS:
             self.hangs = True
 
@@ -148,7 +153,7 @@ class _Reader:
         self._add_definite(phrase)
 
     def _add_definite(self, phrase: Sequence[str], *, is_near: bool = False) -> None:
-        nouns = frozenset(map(root, phrase))
+        nouns = frozenset(filter(_is_content, phrase))
         if not nouns.isdisjoint(self.nouns):
             return
         self.definites.append(nouns)
@@ -172,11 +177,17 @@ class _Reader:
             return True
         if phrase[0] in lists.ORDINALS or phrase[0].endswith("est") or phrase[0][0].isdigit():
             return True
-        if phrase[-1] in lists.UNIQUE or phrase[0] in lists.TIMES or phrase[-1] in lists.TIMES:
+        if phrase[-1] in lists.UNIQUE or phrase[0] in lists.TIMES:
             return True
         if start > 1 and phrase[-1] in lists.FAMILIAR:
             return True
-        return self._word(end) in lists.IDENTIFIERS
+        after = self._word(end)
+        if after in lists.IDENTIFIERS:
+            return True
+        # "the bakery in Leeds", and neither "the recipe in August" nor "the idea from a walk".
+        if after in lists.LOCATORS:
+            return self._word(end + 1) not in lists.TIMES
+        return after == "from" and end + 1 < len(self.spelt) and self._is_name(end + 1)
 
     def _read_demonstrative(self, at: int, word: str) -> None:
         after = self._word(at + 1)
@@ -211,15 +222,19 @@ class _Reader:
         if word in ("one", "ones"):
             is_pronoun = word == "ones" or not after or after in _MARKS or after in lists.AFTER_ONE
             if is_pronoun and before not in lists.BEFORE_PLAIN_ONE:
-                self.hangs |= "thing" not in self.named_at and "plural" not in self.named_at
+                is_named = "thing" in self.named_at or "plural" in self.named_at
+                is_apart = before == "the" and self._word(at - 2) not in lists.BEFORE_THE_ONE
+                self.hangs |= is_apart or not is_named
         elif word == "there":
-            self.hangs |= not self._is_existential(at) and (
-                "place" not in self.named_at or before in lists.PREPOSITIONS
-            )
+            if not self._is_existential(at):
+                self.hangs |= before in lists.PREPOSITIONS
+                self._want("place", at)
         elif word == "here":
-            self.hangs |= after not in ("in", "at")
+            self.hangs |= after not in ("in", "at") or not self._is_name(min(at + 2, len(self.words) - 1))
         elif word == "each":
-            if after not in lists.TIMES and after not in _ENDS_PHRASE:
+            if after in lists.BE_FORMS or after in _MARKS:
+                self.hangs |= "plural" not in self.named_at
+            elif after not in lists.TIMES and after not in _ENDS_PHRASE:
                 self._add_definite(self._phrase(at + 1)[0])
         elif word in ("same", "such"):
             is_measure = word == "such" and after in ("a", "an", "as")
@@ -242,7 +257,8 @@ class _Reader:
         """Whether "there" says that something exists: "there are two", and not "growing up there must be hard"."""
         before = self._word(at - 1)
         is_first = at == 0 or before in _MARKS or before in lists.BEFORE_EXISTENTIAL or before in lists.CLAUSE_VERBS
-        return (is_first and self._word(at + 1) in lists.EXISTENTIAL) or before in lists.EXISTENTIAL
+        is_asked = at == 1 and before in lists.EXISTENTIAL
+        return is_asked or (is_first and self._word(at + 1) in lists.EXISTENTIAL)
 
     def _is_empty_it(self, at: int) -> bool:
         """Whether "it" stands for nothing: "it's hard to say", "I find it easy to row"."""
@@ -281,6 +297,8 @@ class _Reader:
         words = [word for word in self.words[:3] if word not in _MARKS]
         if not words:
             return True
+        if words[0] == "which":
+            return self.words[-1] != "?"
         if words[0] in lists.ADVERBS and words[1:] and words[1].endswith("ing"):
             return True
         is_short_reply = words[0] in lists.SUBJECTS and self._word(1) in lists.STRANDED and self._word(2) in _MARKS
@@ -299,7 +317,7 @@ class _Reader:
 
     def _add_names(self, at: int, word: str) -> None:
         if _is_content(word):
-            self.nouns.add(root(word))
+            self.nouns.add(word)
         if self._is_name(at) or (at == 0 and self._begins_with_name()):
             self.name(at, "thing", "person", "place")
             if "and" in self.words[at + 1 : at + 3]:
@@ -353,11 +371,7 @@ class _Reader:
             token[0].isupper()
             and _is_content(self.words[0])
             and self.words[0] not in lists.TIMES
-            and (
-                self._word(1) in lists.AFTER_NAME
-                or self._word(1).endswith(("s", "ed"))
-                or (self._is_upper(1) and self._word(1) != "i")
-            )
+            and self._is_after_name(1)
         )
 
     def _is_after_name(self, at: int) -> bool:
