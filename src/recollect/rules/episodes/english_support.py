@@ -94,7 +94,8 @@ class _Finder:
             return ALONE
         if sentence.kind == "heading" or is_introduction(sentence) or is_empty(sentence):
             return NOTHING
-        if self._is_assistants(place) and (sentence.is_question or not _is_advice(text)):
+        is_assistants = self._is_assistants(place)
+        if is_assistants and (sentence.is_question or not _is_advice(text)):
             return NOTHING
         if sentence.kind == "item":
             return self._item_support(place, text, references)
@@ -111,7 +112,10 @@ class _Finder:
             return ALONE if is_first(self.statements, place) else NOTHING
         if not _tells_something(text):
             return NOTHING
-        if _gives_value(text) and not references.pronouns and not references.hangs:
+        gives_value = _gives_value(text)
+        if not is_assistants and not gives_value and _is_about_the_other(text):
+            return NOTHING
+        if gives_value and not references.pronouns and not references.hangs:
             return ALONE
         return self._reference_support(place, references, before)
 
@@ -130,9 +134,8 @@ class _Finder:
         is_answer = is_bare or (bool(first) and first[0] in lists.ANSWERED_BY) or references.pronouns
         if not is_answer or _is_courteous(text):
             return None
-        known = references.pronouns <= self.references[question].names
-        is_closed = known and not references.bare_definites
-        return Support(True, question) if is_closed and telling_words(text, "en") else None
+        is_known = references.pronouns <= self.references[question].names
+        return Support(True, question) if is_known and telling_words(text, "en") else None
 
     def _is_clear_question(self, place: int) -> bool:
         sentence = self.statements[place].sentence
@@ -205,6 +208,11 @@ def is_whole_item(text: str) -> bool:
     if is_label(title) or not WHEN.sub("", title).strip(" ,-–") or len(words(described)) < _DESCRIBED:
         return False
     return has_verb(described) or described.split(" ", 1)[0].casefold() in _DESCRIBES
+
+
+def _is_about_the_other(text: str) -> bool:
+    """Whether one person tells another what that person is or should do: praise and encouragement, mostly."""
+    return text.casefold().startswith(("you ", "you'", "you’", "your "))
 
 
 def _gives_value(text: str) -> bool:

@@ -27,8 +27,8 @@ OPENERS = wordlist(
     hence then besides still yet again likewise similarly alternatively conversely additionally furthermore
     moreover meanwhile however though afterwards consequently accordingly nevertheless nonetheless rather except
     yes no yeah yep yup nope nah sure maybe exactly definitely absolutely totally probably right true correct
-    agreed indeed same such not neither none nothing everything me us him them whichever whereas than etc
-    ditto only another others ones examples example"""
+    agreed indeed same such not neither none nothing everything me us him them whichever whereas than etc ditto
+    only another others ones examples example"""
 )
 OPENING_PAIRS = wordlist(
     """as_for after_all after_that speaking_of in_turn in_addition of_course not_only even_though even_better
@@ -48,7 +48,7 @@ ADVERBS = wordlist("always still just currently now never also")
 SEEMING = wordlist("sounds looks seems")
 FAVOURITES = wordlist("favorite favorites favourite favourites fave faves")
 ELLIPTIC = wordlist("else former latter aforementioned above-mentioned")
-COMPARING = wordlist("one ones there here same such both another other more each") | ELLIPTIC | FAVOURITES
+COMPARING = wordlist("one ones there here same such both another other more each some any") | ELLIPTIC | FAVOURITES
 
 ASKING = wordlist(
     """who what when where why how which whose is are was were do does did can could will would should may might
@@ -67,8 +67,8 @@ COURTEOUS_PAIRS = wordlist(
     """keep_it keep_up keep_going keep_pushing keep_me keep_rocking keep_shining keep_doing keep_believing way_to
     take_care stay_safe stay_strong stay_positive stay_in see_you see_ya talk_to talk_soon talk_later catch_you
     well_done happy_to happy_for looking_forward can_'t_wait count_me let_me feel_free no_problem no_worries
-    no_doubt don_'t_worry what_a what_an how_cool how_nice how_great how_lovely how_sweet how_exciting you_got
-    you_rock you_deserve so_glad so_happy so_proud so_excited so_cool so_sorry really_glad really_happy
+    no_doubt don_'t_worry don_'t_be what_a what_an how_cool how_nice how_great how_lovely how_sweet how_exciting
+    you_got you_rock you_deserve so_glad so_happy so_proud so_excited so_cool so_sorry really_glad really_happy
     really_proud really_appreciate be_sure i_agree i_bet i_appreciate i_hope i_wish i_understand i_see i_hear
     i_get i_knew i_apologize take_a check_out look_at catch_ya"""
 )
@@ -194,6 +194,8 @@ AFTER_ONE = wordlist(
     we"""
 )
 BEFORE_THE_ONE = wordlist(", ( - – — like than as is was not")
+AFTER_SOME = wordlist("to for from and but too myself already")
+OBJECTS = wordlist("it them him her that this these those")
 BEFORE_PLAIN_ONE = wordlist("no any some every number")
 BEFORE_NOUN = wordlist(
     """of by from about with for into in love loved like liked enjoy enjoyed started tried try bought made have had

@@ -248,6 +248,8 @@ class _Reader:
         elif word in lists.FAVOURITES:
             is_alone = after in _MARKS or after in lists.BE_FORMS or not after
             self.hangs |= is_alone and self.named_at.keys().isdisjoint(("thing", "plural", "person"))
+        elif word in ("some", "any"):
+            self.hangs |= after in _MARKS or after in lists.AFTER_SOME
         elif word == "more":
             self.hangs |= before[:1].isdigit() or before in lists.DETERMINERS
         else:
@@ -297,7 +299,7 @@ class _Reader:
         words = [word for word in self.words[:3] if word not in _MARKS]
         if not words:
             return True
-        if words[0] == "which":
+        if words[0] == "which" or words[0] in lists.MODALS:
             return self.words[-1] != "?"
         if words[0] in lists.ADVERBS and words[1:] and words[1].endswith("ing"):
             return True
@@ -346,11 +348,12 @@ class _Reader:
             if phrase[-1] in lists.LIGHT or (self._is_plural(at, phrase[-1]) and before != "the"):
                 return False
             return not any(follower in lists.PERSONS or follower in lists.TIMES for follower in phrase)
+        is_done = word.endswith("ing") and self._word(at + 1) not in lists.OBJECTS
         if at == 0:
-            return word.endswith("ing") or (_is_content(word) and self._word(1) in lists.BE_FORMS)
+            return is_done or (_is_content(word) and self._word(1) in lists.BE_FORMS)
         if self._is_plural(at, word):
             return False
-        return _is_content(word) and (before in lists.BEFORE_NOUN or word.endswith("ing"))
+        return _is_content(word) and before in lists.BEFORE_NOUN and (is_done or not word.endswith("ing"))
 
     def _is_plural(self, at: int, word: str) -> bool:
         if len(word) < _LONG or not word.endswith("s") or word.endswith(("ss", "us")) or word in lists.NOT_PLURAL:
