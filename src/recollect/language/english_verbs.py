@@ -127,12 +127,14 @@ def has_verb(text: str) -> bool:
 
 def _has_verb(text: str) -> bool:
     text_words = [word.casefold() for word in _WORD.findall(text)]
+    is_quantity = text[:1].isdigit()  # "2 cups of butter, melted", "1 can of beans"
+    if is_quantity:
+        text_words = text_words[2:]
     if any(word in PAST_FORMS or word in _AUXILIARIES for word in text_words) or _CONTRACTION.search(text):
         return True
     if any(match["verb"].casefold() not in _NO_VERB for match in _SUBJECT_VERB.finditer(text)):
         return True
-    is_quantity = text[:1].isdigit()  # "2 cups of butter, melted"
-    return _has_present(text) or (not is_quantity and (bool(_PAST.search(text)) or _has_request(text)))
+    return not is_quantity and (_has_present(text) or bool(_PAST.search(text)) or _has_request(text))
 
 
 def _is_foreign(text: str) -> bool:

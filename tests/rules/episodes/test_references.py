@@ -88,7 +88,7 @@ def test_a_sentence_points_outside_it(text: str) -> None:
         "It's been three weeks since my surgery.",
         "I'm rowing to an island this weekend.",
         "Some boats need paint in winter.",
-        "You can rent a boat at the pier in Mora.",
+        "Anyone can rent a boat at the pier in Mora.",
         "Those with a licence can borrow a kayak.",
         "I row faster than my brother does.",
         "There are two bakeries in Turku.",

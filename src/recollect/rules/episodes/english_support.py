@@ -115,7 +115,8 @@ class _Finder:
         gives_value = _gives_value(text)
         if not is_assistants and not gives_value and _is_about_the_other(text):
             return NOTHING
-        if gives_value and not references.pronouns and not references.hangs:
+        is_clear = not (references.pronouns or references.hangs or references.has_demonstrative)
+        if gives_value and is_clear and not is_assistants:
             return ALONE
         return self._reference_support(place, references, before)
 

@@ -89,7 +89,7 @@ SAID_THINGS = wordlist(
 
 DETERMINERS = wordlist(
     """a an my our your his her its their some any each every no many several few one two three four five six seven
-    eight nine ten another"""
+    eight nine ten another which what whose"""
 )
 PERSONS = (
     wordlist(

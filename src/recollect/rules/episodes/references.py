@@ -34,9 +34,10 @@ class References:
     """What a sentence names and what it points to.
 
     `hangs`: it goes on with what another sentence said, or leaves out what was said there. `pronouns` are the kinds of
-    things that its pronouns want and that are not named before them: "thing", "plural", "person", "fact". `definites`
-    are the nouns of each "the" or "this" that could mean something named in another sentence; `bare_definites` of those
-    before which nothing is named. `names` are the kinds it names, `nouns` its words.
+    things that its pronouns want and that are not named before them: "thing", "plural", "person", "place", "fact".
+    `definites` are the nouns of each "the" or "this" that could mean something named in another sentence;
+    `bare_definites` of those before which nothing is named; `has_demonstrative` says that one is a "this" or "that".
+    `names` are the kinds it names, `nouns` its words.
     """
 
     hangs: bool = False
@@ -45,6 +46,7 @@ class References:
     bare_definites: tuple[frozenset[str], ...] = ()
     names: frozenset[str] = frozenset()
     nouns: frozenset[str] = frozenset()
+    has_demonstrative: bool = False
 
     @property
     def is_closed(self) -> bool:
@@ -96,6 +98,7 @@ class _Reader:
     definites: list[frozenset[str]] = field(default_factory=list)
     bare: list[frozenset[str]] = field(default_factory=list)
     hangs: bool = False
+    has_demonstrative: bool = False
 
     def read(self) -> References:
         self.hangs = self._opens_with_link() or self._ends_open()
@@ -115,6 +118,7 @@ class _Reader:
             tuple(self.bare),
             frozenset(self.named_at),
             frozenset(self.nouns),
+            self.has_demonstrative,
         )
 
     # -- what it points to
@@ -197,6 +201,7 @@ class _Reader:
             return
         if word == "those" and after in lists.AFTER_THOSE:
             return
+        self.has_demonstrative = True
         phrase, _ = self._phrase(at + 1)
         if phrase and after not in lists.CLAUSE_VERBS:
             self._add_definite(phrase, is_near=True)
