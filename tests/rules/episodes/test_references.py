@@ -41,6 +41,9 @@ def supports(*said: tuple[tuple[str, str], str]) -> list[Support]:
         "It has made me think about my own boat.",
         "Tell my brother what you thought of it.",
         "We should make a point of it next spring.",
+        "Let's make a point to visit it in spring.",
+        "It's a 1968 guitar from a flea market.",
+        "These moments remind me of my school.",
         # A demonstrative.
         "Where did you buy that?",
         "I painted this lamp myself in Ghent.",

@@ -213,7 +213,9 @@ def is_whole_item(text: str) -> bool:
 
 def _is_about_the_other(text: str) -> bool:
     """Whether one person tells another what that person is or should do: praise and encouragement, mostly."""
-    return text.casefold().startswith(("you ", "you'", "you’", "your "))
+    text_words = tokens(text.casefold())
+    is_judged = text_words[:1] == ["it"] and ("your" in text_words or "you" in text_words)
+    return is_judged or text_words[0] in ("you", "your")
 
 
 def _gives_value(text: str) -> bool:
@@ -257,6 +259,8 @@ def _is_courteous(text: str) -> bool:
     if text_words[0] == "keep" and text_words[1:2] and text_words[1].endswith("ing"):
         return True
     is_said_to = "you" in text_words or "your" in text_words
+    if "deserve" in text_words or "crossed" in text_words or text_words[-1] == "bye":
+        return True
     if is_said_to and text_words[0] == "it" and not lists.SEEN.isdisjoint(text_words):
         return True
     is_felt = not lists.SENTIMENTS.isdisjoint(text_words[:_OPENING]) or "proud" in text_words

@@ -70,7 +70,8 @@ COURTEOUS_PAIRS = wordlist(
     no_doubt don_'t_worry don_'t_be what_a what_an how_cool how_nice how_great how_lovely how_sweet how_exciting
     you_got you_rock you_deserve so_glad so_happy so_proud so_excited so_cool so_sorry really_glad really_happy
     really_proud really_appreciate be_sure i_agree i_bet i_appreciate i_hope i_wish i_understand i_see i_hear
-    i_get i_knew i_apologize take_a check_out look_at catch_ya"""
+    i_get i_knew i_apologize take_a check_out look_at catch_ya speak_to really_looking so_looking
+    fingers_crossed i_completely i_totally i_fully"""
 )
 SENTIMENTS = wordlist(
     """hope wish appreciate glad proud thankful grateful bet sure believe happy sorry thank love admire excited
@@ -149,7 +150,7 @@ IDENTIFIERS = wordlist(
     you he she they my our your each such"""
 )
 LOCATORS = wordlist("in at on near inside outside")
-PREPOSITIONS = wordlist("on in up down over out from of at around near through")
+PREPOSITIONS = wordlist("on in up down over out from of at around near through behind about with to for")
 BEFORE_EXISTENTIAL = wordlist("and but so or if because when where while that which as since though although than")
 EXISTENTIAL = wordlist(
     "is are was were 's 're will would 'll has have had isn aren wasn weren must should could can might may seems"
@@ -204,4 +205,5 @@ BEFORE_NOUN = wordlist(
 )
 BEFORE_PLACE = wordlist("in at to near visit visited visiting from around")
 BEFORE_VERB = SUBJECTS | wordlist("that which and to")
-AFTER_NAME = wordlist("'s and or is was has had will can said told")
+BEFORE_IS = SUBJECTS | wordlist("let that this what here how where when why everything something nothing")
+AFTER_NAME = wordlist("'s is was has had will can said told")

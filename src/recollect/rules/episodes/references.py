@@ -146,7 +146,7 @@ class _Reader:
 
     def _want(self, kind: str, at: int) -> None:
         """Note a pronoun before which nothing of its kind is named; "the name of it" names nothing."""
-        is_part = self._word(at - 1) == "of"
+        is_part = self._word(at - 1) in lists.PREPOSITIONS
         if self.named_at.get(kind, at) > at - (_PART if is_part else 1):
             self.pronouns.add(kind)
 
@@ -195,7 +195,7 @@ class _Reader:
 
     def _read_demonstrative(self, at: int, word: str) -> None:
         after = self._word(at + 1)
-        if after in lists.TIMES:
+        if after in lists.TIMES and (word in ("this", "that") or after == "days"):
             return
         if word == "that" and self._is_conjunction(at):
             return
@@ -272,7 +272,7 @@ class _Reader:
         after = self._word(at + 1)
         rest = self._clause_after(at + 1)
         if self._word(at - 1) in lists.EMPTY_OBJECTS and after not in _MARKS:
-            return any(word in ("to", "for", "that", "when") for word in rest[1:4])
+            return any(word in ("to", "that", "when") for word in rest[1:4])
         if self._word(at - 1) == "worth" or after in lists.EMPTY_VERBS:
             return True
         if after not in lists.BE_FORMS or (after in lists.MODALS and not {"be", "been"}.intersection(rest[1:3])):
@@ -280,11 +280,12 @@ class _Reader:
         if any(word in ("time", "raining", "snowing", "ago", "since") for word in rest[1:]):
             return True
         content = [word for word in rest[1:] if word not in lists.BE_FORMS and word not in lists.SMALL_WORDS]
-        if content and (content[0] in lists.TIMES or content[0][0].isdigit()):
+        has_article = "a" in rest[1:4] or "an" in rest[1:4]
+        if content and not has_article and (content[0] in lists.TIMES or content[0][0].isdigit()):
             return True
         if not content or content[0] in lists.NO_JUDGEMENT or content[0] in lists.EMPTY_ENDS:
             return False
-        if ("a" in rest[1:4] or "an" in rest[1:4]) and content[0] not in lists.EMPTY_NOUNS:
+        if has_article and content[0] not in lists.EMPTY_NOUNS:
             return False
         last = 2 if content[0].endswith(("ing", "ed")) else _JUDGED
         end = next((word for word in content[1:last] if word in lists.EMPTY_ENDS), "")
@@ -348,7 +349,8 @@ class _Reader:
         if word in lists.TIMES or word in lists.PERSONS or word in _ENDS_PHRASE or not word[0].isalpha():
             return False
         before = self._word(at - 1)
-        if before in lists.DETERMINERS or before in ("the", "'s") or before[:1].isdigit():
+        is_owned = before == "'s" and self._word(at - 2) not in lists.BEFORE_IS
+        if is_owned or before in lists.DETERMINERS or before == "the" or before[:1].isdigit():
             phrase = self._phrase(at)[0]
             if phrase[-1] in lists.LIGHT or (self._is_plural(at, phrase[-1]) and before != "the"):
                 return False
@@ -384,6 +386,8 @@ class _Reader:
 
     def _is_after_name(self, at: int) -> bool:
         word = self._word(at)
+        if word in ("and", "or"):
+            return at + 1 < len(self.spelt) and self.spelt[at + 1][0].isupper()
         if word in lists.AFTER_NAME or word.endswith(("s", "ed")):
             return True
         return bool(word) and word != "i" and self.spelt[at][0].isupper()
