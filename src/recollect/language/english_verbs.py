@@ -160,7 +160,7 @@ def _has_present(text: str) -> bool:
         before = text[: match.start()].split()
         if not before or before[-1].casefold() in _BEFORE_NOUN or before[-1][-1].isdigit():
             continue
-        is_known = verb[:-1] in _BASES or verb[:-2] in _BASES or f"{verb[:-3]}y" in _BASES
+        is_known = verb[:-1] in _BASES or (verb.endswith("es") and verb[:-2] in _BASES) or f"{verb[:-3]}y" in _BASES
         is_counted = text[match.end() + 1 : match.end() + 2].isdigit()
         is_noun_like = not match["object"] and not is_counted and not _NOUN_LIKE.isdisjoint((verb[:-1], verb[:-2]))
         has_subject = match["place"] and not _BEFORE_NOUN.isdisjoint(word.casefold() for word in before)

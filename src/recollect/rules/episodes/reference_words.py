@@ -70,8 +70,8 @@ COURTEOUS_PAIRS = wordlist(
     no_doubt don_'t_worry don_'t_be what_a what_an how_cool how_nice how_great how_lovely how_sweet how_exciting
     you_got you_rock you_deserve so_glad so_happy so_proud so_excited so_cool so_sorry really_glad really_happy
     really_proud really_appreciate be_sure i_agree i_bet i_appreciate i_hope i_wish i_understand i_see i_hear
-    i_get i_knew i_apologize take_a check_out look_at catch_ya speak_to really_looking so_looking
-    fingers_crossed i_completely i_totally i_fully"""
+    i_get i_knew i_apologize take_a check_out look_at catch_ya have_a have_an have_fun seeing_your speak_to
+    really_looking so_looking fingers_crossed i_completely i_totally i_fully"""
 )
 SENTIMENTS = wordlist(
     """hope wish appreciate glad proud thankful grateful bet sure believe happy sorry thank love admire excited
@@ -184,7 +184,7 @@ EMPTY_VERBS = wordlist("takes took take turns turned rains rained snows snowed h
 EMPTY_ENDS = wordlist("to that how if being seeing having when what since knowing watching getting why where")
 EMPTY_NOUNS = wordlist("pity shame pleasure joy honor honour challenge struggle relief blessing miracle mistake")
 EMPTY_OBJECTS = wordlist("make makes made making find finds found finding think consider believe keep")
-SMALL_WORDS = wordlist("so very really also always just not too quite pretty more still often never super a such")
+SMALL_WORDS = wordlist("kinda so very really also always just not too quite pretty more still often never super a such")
 
 # -- around a word
 

@@ -277,7 +277,9 @@ class _Reader:
             return True
         if after not in lists.BE_FORMS or (after in lists.MODALS and not {"be", "been"}.intersection(rest[1:3])):
             return False
-        if any(word in ("time", "raining", "snowing", "ago", "since") for word in rest[1:]):
+        if any(word in ("raining", "snowing", "ago", "since") for word in rest[1:]):
+            return True
+        if "time" in rest and not {"to", "for"}.isdisjoint(rest):
             return True
         content = [word for word in rest[1:] if word not in lists.BE_FORMS and word not in lists.SMALL_WORDS]
         has_article = "a" in rest[1:4] or "an" in rest[1:4]
