@@ -31,6 +31,7 @@ from recollect.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from recollect.ports import PassageCandidate, Request
 from recollect.rules import changes, retention
 from recollect.rules.documents import anthropic_memory_tool as memory_files
+from recollect.rules.episodes import sentence_forms
 from recollect.rules.facts import evidence
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.openai import messages, reconcile, stream
@@ -281,6 +282,11 @@ def chunk_of(given: Given) -> dict[str, Any]:
 FILE = "/memories/notes.txt"
 RULE = topics.TopicRule()
 
+
+def two_sentences(given: Given) -> list[sentence_forms.SourcedSentence]:
+    return [made(sentence_forms.SourcedSentence, given), made(sentence_forms.SourcedSentence, given)]
+
+
 # Rules that need more than their types say, and the classes that read a text.
 CALLS: dict[str, Callable[[Given], Any]] = {
     "rules.changes.contains_turn": lambda given: changes.contains_turn([[1, 2], [3, 3]], 3),
@@ -317,6 +323,16 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     ),
     "rules.corrections.place_just_before": lambda given: RULES["rules.corrections.place_just_before"](
         [made(Message, given), made(Message, given)], 1
+    ),
+    "rules.episodes.sentence_forms.is_first": lambda given: sentence_forms.is_first(two_sentences(given), 1),
+    "rules.episodes.sentence_forms.introduction_before": lambda given: sentence_forms.introduction_before(
+        two_sentences(given), 1
+    ),
+    "rules.episodes.sentence_forms.question_before": lambda given: sentence_forms.question_before(
+        two_sentences(given), 1
+    ),
+    "rules.episodes.sentence_forms.sentence_before": lambda given: sentence_forms.sentence_before(
+        two_sentences(given), 1
     ),
     "rules.prompt.requests_for_more.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
     "rules.documents.anthropic_memory_tool.missing_folders": lambda given: memory_files.missing_folders(

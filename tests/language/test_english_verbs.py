@@ -40,6 +40,8 @@ def test_a_sentence_has_one(text: str) -> None:
         "A relief when the storm passed.",
         "My aunt, Ilse, a nurse from Ghent.",
         "Two cups of flour.",
+        "1 can of black beans, drained.",
+        "Following local festivals or event promoters on the radio.",
         "2 cups of rye flour, sifted, cut with 1 cup of Bran.",
         "Fri, March 11: newsletter, draft, Ilse",
         "",

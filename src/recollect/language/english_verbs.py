@@ -40,7 +40,7 @@ PLAIN_VERBS = wordlist(
     phone download upload cheer laugh cry smile hug kiss hike camp jog fish hunt knit sew tend rule reign date"""
 )
 """Common verbs in their plain form."""
-_PASTS = wordlist(
+PAST_FORMS = wordlist(
     """was were had did went got made took saw came found told gave thought felt bought met won lost said knew began
     wrote ran kept sold spent built brought taught caught sent heard held stood understood became grew drew broke chose
     drove ate fell flew forgot paid rode rose sang sat slept spoke swam threw wore woke led fed fought hung dealt meant
@@ -128,12 +128,14 @@ def has_verb(text: str) -> bool:
 
 def _has_verb(text: str) -> bool:
     text_words = [word.casefold() for word in _WORD.findall(text)]
-    if any(word in _PASTS or word in _AUXILIARIES for word in text_words) or _CONTRACTION.search(text):
+    is_quantity = text[:1].isdigit()  # "2 cups of butter, melted", "1 can of beans"
+    if is_quantity:
+        text_words = text_words[2:]
+    if any(word in PAST_FORMS or word in _AUXILIARIES for word in text_words) or _CONTRACTION.search(text):
         return True
     if any(match["verb"].casefold() not in _NO_VERB for match in _SUBJECT_VERB.finditer(text)):
         return True
-    is_quantity = text[:1].isdigit()  # "2 cups of butter, melted"
-    return _has_present(text) or (not is_quantity and (bool(_PAST.search(text)) or _has_request(text)))
+    return not is_quantity and (_has_present(text) or bool(_PAST.search(text)) or _has_request(text))
 
 
 def _is_foreign(text: str) -> bool:
@@ -159,10 +161,16 @@ def _has_present(text: str) -> bool:
         before = text[: match.start()].split()
         if not before or before[-1].casefold() in _BEFORE_NOUN or before[-1][-1].isdigit():
             continue
-        is_known = verb[:-1] in PLAIN_VERBS or verb[:-2] in PLAIN_VERBS or f"{verb[:-3]}y" in PLAIN_VERBS
-        is_noun = match["place"] and _NOUN_LIKE.intersection((verb[:-1], verb[:-2]))
-        if is_noun and not _BEFORE_NOUN.intersection(word.casefold() for word in before):
-            continue  # "long walks on the beach"
+        is_known = (
+            verb[:-1] in PLAIN_VERBS
+            or (verb.endswith("es") and verb[:-2] in PLAIN_VERBS)
+            or f"{verb[:-3]}y" in PLAIN_VERBS
+        )
+        is_counted = text[match.end() + 1 : match.end() + 2].isdigit()
+        is_noun_like = not match["object"] and not is_counted and not _NOUN_LIKE.isdisjoint((verb[:-1], verb[:-2]))
+        has_subject = match["place"] and not _BEFORE_NOUN.isdisjoint(word.casefold() for word in before)
+        if is_noun_like and not has_subject:
+            continue  # "long walks on the beach", "points for fantasy books and films"
         if is_known or match["object"]:
             return True
     return any(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from recollect.language.sentences import Sentence
 from recollect.language.smalltalk import is_small_talk
@@ -15,9 +16,9 @@ from recollect.language.word_weights import is_unspaced
 _OPENERS = re.compile(
     r"""^(?:
         (?: well|so|and|but|also|however|anyway|anyways|actually|basically|honestly|frankly|additionally|furthermore
-          | moreover|besides|finally|lastly|overall|ultimately|oh|ah|hmm|hm|wow|hey|hi|hello|yeah|yep|sure|certainly
-          | absolutely|definitely|of\ course|great|okay|ok|alright|right|now|then|first|firstly|secondly|thanks
-          | thank\ you|lol|haha|by\ the\ way|btw|on\ (?:a\ different|another|a\ side)\ note|in\ addition
+          | moreover|besides|plus|finally|lastly|overall|ultimately|oh|ah|hmm|hm|wow|hey|hi|hello|yeah|yep|sure
+          | certainly|absolutely|definitely|of\ course|great|okay|ok|alright|right|now|then|first|firstly|secondly
+          | thanks|thank\ you|lol|haha|by\ the\ way|btw|on\ (?:a\ different|another|a\ side)\ note|in\ addition
           | in\ (?:conclusion|summary|short|fact|general)|to\ (?:be\ honest|sum\ up|summarize|start|begin)
           | as\ (?:i\ said|mentioned|you\ know|always|a\ result)|for\ (?:example|instance)|that\ (?:said|being\ said)
           | speaking\ of\ which|you\ know|i\ mean|note\ that|également|außerdem|übrigens|además|entonces|pues
@@ -84,6 +85,7 @@ _FILLER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _GREETING_END = re.compile(r"[,،，!！]\s*")
+_REMEMBERED = 4_096  # sentences: each is trimmed several times while a summary is made
 _GREETING = 5  # characters; a shorter one may be a yes or a no
 
 
@@ -95,6 +97,7 @@ def is_filler(sentence: Sentence) -> bool:
     return not text or is_small_talk(text) or bool(_FILLER.match(text))
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def trim(text: str) -> str:
     """A sentence without openers, softeners and brackets."""
     if _NOTE.match(text):

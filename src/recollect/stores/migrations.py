@@ -336,6 +336,19 @@ CREATE INDEX messages_expiring ON messages (space, expires_at) WHERE expires_at 
 CREATE INDEX entries_expiring ON entries (space, expires_at) WHERE expires_at IS NOT NULL
 """
 
+# Sentences that cannot be understood alone are no longer chosen: what was written without a model is written again.
+STANDING_SENTENCES = """
+DELETE FROM episodes WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.space = episodes.space
+    AND messages.conversation = episodes.conversation AND messages.erasure IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM episodes AS written WHERE written.space = episodes.space
+    AND written.conversation = episodes.conversation AND written.made_by = 'model');
+DELETE FROM cursors WHERE view IN ('window', 'episodes') AND NOT EXISTS (SELECT 1 FROM episodes
+    WHERE episodes.space = cursors.space AND episodes.conversation = cursors.conversation)
+    AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.space = cursors.space
+    AND messages.conversation = cursors.conversation AND messages.erasure IS NOT NULL);
+DELETE FROM leases WHERE view IN ('window', 'episodes')
+"""
+
 SPELLING = {
     "sqlite": {
         "key": "TEXT",
@@ -377,6 +390,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": EXTRACTS, "postgresql": EXTRACTS},
     {"sqlite": AUDIT, "postgresql": AUDIT},
     {"sqlite": CHANGES, "postgresql": CHANGES},
+    {"sqlite": STANDING_SENTENCES, "postgresql": STANDING_SENTENCES},
 )
 CURRENT = len(STEPS)
 CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")

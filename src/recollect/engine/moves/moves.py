@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from recollect.engine.moves.knowledge import documents_of
 from recollect.engine.moves.plan import Plan, plan_move, plan_people, plan_undo
 from recollect.engine.moves.steps import apply_plan, step_conversations
-from recollect.engine.removal.knowledge import facts_naming
+from recollect.engine.removal.knowledge import facts_resting_on
 from recollect.engine.removal.messages import OF_PEOPLE, lock_conversations, make_order
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
@@ -122,7 +122,9 @@ def count_by_kind(tx: Tx, plan: Plan) -> dict[str, int]:
     if plan.user is not None:
         ids = frozenset(message.id for message in messages)
         is_whole = plan.whole
-        counts["facts"] = len(facts_of(tx, plan.space, plan.user) if is_whole else facts_naming(tx, plan.space, ids))
+        counts["facts"] = len(
+            facts_of(tx, plan.space, plan.user) if is_whole else facts_resting_on(tx, plan.space, messages)
+        )
     if plan.user is not None and plan.undoes is None:
         statements = tx.rows("statements", where={"space": plan.space, "user_id": plan.user})
         counts["statements"] = sum(plan.whole or not ids.isdisjoint(row["sources"]) for row in statements)

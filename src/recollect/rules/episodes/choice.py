@@ -144,7 +144,10 @@ def drop_torn_end(text: str) -> str:
 
 def _forms(statements: Sequence[SummarySentence], language: str) -> Iterator[Wording]:
     last = -1
+    needed = {statement.needs for statement in statements if statement.stands}
     for place, statement in enumerate(statements):
+        if not statement.stands and place not in needed:
+            continue
         bonus = _bonus(statement, opens=statement.source != last)
         last = statement.source
         for text in _wordings(statement):

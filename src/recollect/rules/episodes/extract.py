@@ -28,7 +28,8 @@ from recollect.rules.episodes.lines import (
     speaker_of,
     whole_line,
 )
-from recollect.rules.episodes.support import SourcedSentence, find_supports, stands_alone
+from recollect.rules.episodes.sentence_forms import SourcedSentence
+from recollect.rules.episodes.support import find_supports, stands_alone
 from recollect.rules.prompt import fences
 from recollect.rules.tiers import tiers
 
@@ -150,7 +151,16 @@ def _with_standing(statements: Sequence[SummarySentence], language: str) -> list
     marked = [
         replace(statement, stands=statement.stands and _is_clear_line(statement, language)) for statement in statements
     ]
+    marked = [replace(statement, stands=statement.stands and _is_led_in(marked, statement)) for statement in marked]
     return marked if any(statement.stands for statement in marked) else list(statements)
+
+
+def _is_led_in(statements: Sequence[SummarySentence], statement: SummarySentence) -> bool:
+    """Whether the line that another needs can be understood: it stands, asks, or introduces a list."""
+    if statement.needs is None:
+        return True
+    needed = statements[statement.needs]
+    return needed.stands or needed.sentence.is_question or needed.sentence.text.rstrip().endswith((":", "："))
 
 
 def _is_clear_line(statement: SummarySentence, language: str) -> bool:

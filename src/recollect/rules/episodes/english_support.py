@@ -1,0 +1,279 @@
+"""Which English sentences can be understood without others, and which one each of the rest needs.
+
+A sentence stands alone if it has a predicate, tells something, is not said only to please the other person, and points
+to nothing outside it (`references`). Else it may stand with one that stands: an answer with its question, a pronoun
+with the sentence before it in the message, "the vanity" with the last sentence that named a vanity, a short item of a
+list with what introduces the list. Everything else is not chosen. A question is chosen for itself only if it asks for
+something; what one person asks another is shown with its answer or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from recollect.language.english_verbs import PAST_FORMS, has_predicate, has_verb
+from recollect.language.names_times_amounts import WHEN
+from recollect.language.sentences import Sentence
+from recollect.language.word_weights import words
+from recollect.rules.corrections import compare_text, says_new_value
+from recollect.rules.episodes import reference_words as lists
+from recollect.rules.episodes.references import References, read_references, root, tokens
+from recollect.rules.episodes.sentence_forms import (
+    ALONE,
+    NOTHING,
+    SourcedSentence,
+    Support,
+    bare_text,
+    introduction_before,
+    is_caption,
+    is_empty,
+    is_entry,
+    is_first,
+    is_fragment,
+    is_introduction,
+    is_label,
+    question_before,
+    sentence_before,
+    telling_words,
+)
+
+_DESCRIBED = 4  # words after the title of an item that say what it is
+_INTRODUCED = 2  # words of an item after what introduces the list
+_LABELLED = 6  # words after a label that say something without it
+_ANSWER = 12  # words of a short answer, which may have no verb
+_OPENING = 4  # words in which a feeling about the other person is said
+_SAID_TO = 2  # telling words of a sentence that is said to the other person, or exclaimed
+_NEAR = 3  # messages back in which "the …" was named
+_ASKED = 2  # nouns of a question that is shown without an answer
+_REQUESTS = ("can", "could", "would", "will")
+_DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
+
+
+def english_supports(statements: Sequence[SourcedSentence], *, is_strict: bool = True) -> list[Support]:
+    """The support of each sentence, in their order. If not strict, "the …" may be anything."""
+    finder = _Finder(statements, is_strict)
+    for place in range(len(statements)):
+        finder.add(place)
+    return finder.supports
+
+
+def stands_alone_in_english(sentence: Sentence) -> bool:
+    """Whether a sentence that is shown without another can be understood."""
+    if sentence.kind == "note":
+        return True
+    return english_supports([SourcedSentence(0, ("", ""), sentence)])[0] == ALONE
+
+
+@dataclass(slots=True)
+class _Finder:
+    statements: Sequence[SourcedSentence]
+    is_strict: bool
+    supports: list[Support] = field(default_factory=list)
+    references: list[References] = field(default_factory=list)
+    named_at: dict[str, int] = field(default_factory=dict)  # where a sentence that stands last named each noun
+    heard: set[str] = field(default_factory=set)  # the nouns of all sentences
+
+    def add(self, place: int) -> None:
+        """Find the support of the next sentence."""
+        sentence = self.statements[place].sentence
+        text = bare_text(sentence)
+        title, _, described = text.partition(": ") if sentence.kind == "item" else ("", "", "")
+        references = read_references(described, title) if described else read_references(text)
+        self.references.append(references)
+        support = self._find_support(place, sentence, text, references)
+        self.supports.append(support)
+        if is_caption(sentence):
+            return
+        self.heard.update(map(root, references.nouns))
+        if support.stands:
+            self.named_at.update(dict.fromkeys(references.nouns, place))
+
+    def _find_support(self, place: int, sentence: Sentence, text: str, references: References) -> Support:
+        if sentence.kind == "note":
+            return ALONE
+        if sentence.kind == "heading" or is_introduction(sentence) or is_empty(sentence):
+            return NOTHING
+        is_assistants = self._is_assistants(place)
+        if is_assistants and (sentence.is_question or not _is_advice(text)):
+            return NOTHING
+        if sentence.kind == "item":
+            return self._item_support(place, text, references)
+        before = sentence_before(self.statements, place)
+        if before is not None and not self.supports[before].stands:
+            before = None
+        if is_caption(sentence):
+            return NOTHING if before is None else Support(True, before)
+        if sentence.is_question and not _is_request(text, references):
+            return NOTHING
+        if answer := self._answer_support(place, sentence, text, references):
+            return answer
+        if is_entry(text):
+            return ALONE if is_first(self.statements, place) else NOTHING
+        if not _tells_something(text):
+            return NOTHING
+        gives_value = _gives_value(text)
+        if not is_assistants and not gives_value and _is_about_the_other(text):
+            return NOTHING
+        is_clear = not (references.pronouns or references.hangs or references.has_demonstrative)
+        if gives_value and is_clear and not is_assistants:
+            return ALONE
+        return self._reference_support(place, references, before)
+
+    def _is_assistants(self, place: int) -> bool:
+        """Whether a sentence is by an assistant that has no name of its own."""
+        role, author = self.statements[place].speaker
+        return role == "assistant" and author in ("", role)
+
+    def _answer_support(self, place: int, sentence: Sentence, text: str, references: References) -> Support | None:
+        """The question that a sentence answers, if the question can be understood and the answer is short."""
+        question = question_before(self.statements, place)
+        if question is None or sentence.is_question or not self._is_clear_question(question):
+            return None
+        first = tokens(sentence.text.casefold())[:1]
+        is_bare = len(words(text)) < _ANSWER and not has_predicate(text)
+        is_answer = is_bare or (bool(first) and first[0] in lists.ANSWERED_BY) or references.pronouns
+        if not is_answer or _is_courteous(text):
+            return None
+        is_known = references.pronouns <= self.references[question].names
+        return Support(True, question) if is_known and telling_words(text, "en") else None
+
+    def _is_clear_question(self, place: int) -> bool:
+        sentence = self.statements[place].sentence
+        is_closed = self.references[place].is_closed
+        return is_closed and has_predicate(bare_text(sentence)) and bool(telling_words(sentence.text, "en"))
+
+    def _reference_support(self, place: int, references: References, before: int | None) -> Support:
+        """The sentence that names what a sentence points to."""
+        if references.is_closed or not self.is_strict:
+            if references.hangs or references.pronouns:
+                return NOTHING
+            return self._definite_support(place, references)
+        if not references.pronouns and not references.hangs:
+            return self._definite_support(place, references)
+        if before is None or references.hangs:
+            return NOTHING
+        names = self.references[before].names
+        nouns = self.references[before].nouns
+        kinds = references.pronouns - {"fact"}
+        is_named = kinds <= names and all(nouns & definite for definite in references.bare_definites)
+        return Support(True, before) if is_named else NOTHING
+
+    def _definite_support(self, place: int, references: References) -> Support:
+        """The last sentence that named what is called "the …"; nothing may be called so that nobody named."""
+        if not self.is_strict:
+            return ALONE
+        places: set[int] = set()
+        for definite in references.definites:
+            mentions = [self.named_at[noun] for noun in definite if noun in self.named_at]
+            near = [mention for mention in mentions if self._is_near(mention, place)]
+            is_heard = not self.heard.isdisjoint(map(root, definite))
+            if near:
+                places.add(max(near))
+            elif is_heard or definite in references.bare_definites:
+                return NOTHING
+        if len(places) > 1:
+            return NOTHING
+        return Support(True, places.pop()) if places else ALONE
+
+    def _is_near(self, mention: int, place: int) -> bool:
+        """Whether a mention is so near that "the …" is likely to mean it, and not something named since."""
+        return self.statements[place].source - self.statements[mention].source <= _NEAR
+
+    def _item_support(self, place: int, text: str, references: References) -> Support:
+        """An item says something without the list if it is a statement, or a title and what it stands for."""
+        title, _, described = text.partition(": ")
+        if is_whole_item(text) and not references.hangs and not references.pronouns:
+            support = self._definite_support(place, references)
+            if support.stands:
+                return support
+        if len(words(described or title)) < (_DESCRIBED if described else _INTRODUCED):
+            return NOTHING
+        if references.hangs or references.pronouns or references.definites:
+            return NOTHING
+        introduction = introduction_before(self.statements, place)
+        if introduction is None or self.statements[introduction].sentence.kind == "heading":
+            return NOTHING
+        introducing = bare_text(self.statements[introduction].sentence)
+        is_clear = has_predicate(introducing) and self.references[introduction].is_closed
+        return Support(True, introduction) if is_clear else NOTHING
+
+
+def is_whole_item(text: str) -> bool:
+    """Whether an item is a statement, a request, or a title and a description of it."""
+    title, _, described = text.partition(": ")
+    if not described:
+        return len(words(text)) >= _DESCRIBED and _tells_something(text)
+    if title.count('"') % 2 or title.count("“") != title.count("”"):
+        return False  # a quotation with a colon in it
+    if is_label(title) or not WHEN.sub("", title).strip(" ,-–") or len(words(described)) < _DESCRIBED:
+        return False
+    return has_verb(described) or described.split(" ", 1)[0].casefold() in _DESCRIBES
+
+
+def _is_about_the_other(text: str) -> bool:
+    """Whether one person tells another what that person is or should do: praise and encouragement, mostly."""
+    text_words = tokens(text.casefold())
+    is_judged = text_words[:1] == ["it"] and ("your" in text_words or "you" in text_words)
+    return is_judged or text_words[0] in ("you", "your")
+
+
+def _gives_value(text: str) -> bool:
+    """Whether a sentence says when or how much something is, or that it has changed: "the rent is 900 euros" is worth
+    keeping even if nobody said which rent."""
+    return compare_text(text, "en").states_value or says_new_value(text)
+
+
+def _is_advice(text: str) -> bool:
+    """Whether a sentence of an assistant is said in its own voice: "I", a lower case or a verb without a subject are
+    those of a letter or a résumé that it drafts, or tell of itself."""
+    title, _, described = text.partition(": ")
+    begins = described or title
+    first = next((word for word in begins.casefold().split(" ", 2) if not word.endswith("ly")), "")
+    has_no_subject = first.endswith("ed") or first in PAST_FORMS
+    is_begun = not begins.lstrip("\"“'(")[:1].islower()
+    text_words = tokens(text.casefold())
+    is_recommended = text_words[:1] == ["i"] and text_words[1:2] and text_words[1] in lists.ADVISING
+    return is_begun and not has_no_subject and lists.OWN_WORDS.isdisjoint(text_words[2 if is_recommended else 0 :])
+
+
+def _tells_something(text: str) -> bool:
+    """Whether a sentence has a predicate and enough content, and is not only said to please."""
+    if _is_courteous(text) or is_fragment(text, "en"):
+        return False
+    title, _, rest = text.partition(": ")
+    if rest and is_label(title) and len(words(rest)) < _LABELLED:
+        return False
+    return has_predicate(text)
+
+
+def _is_courteous(text: str) -> bool:
+    """Whether a sentence greets, thanks, praises or wishes, and tells nothing else."""
+    text_words = [word for word in tokens(text.casefold()) if word[0].isalnum() or word[0] == "'"]
+    if not text_words:
+        return True
+    if text_words[0] in lists.COURTESY or text_words[-1] == "thanks":
+        return True
+    if any(" ".join(text_words[:size]) in lists.COURTEOUS_PAIRS for size in (2, 3)):
+        return True
+    if text_words[0] == "keep" and text_words[1:2] and text_words[1].endswith("ing"):
+        return True
+    is_said_to = "you" in text_words or "your" in text_words
+    if "deserve" in text_words or "crossed" in text_words or text_words[-1] == "bye":
+        return True
+    if is_said_to and text_words[0] == "it" and not lists.SEEN.isdisjoint(text_words):
+        return True
+    is_felt = not lists.SENTIMENTS.isdisjoint(text_words[:_OPENING]) or "proud" in text_words
+    if is_said_to and is_felt:
+        return True
+    return (is_said_to or text.endswith("!")) and len(telling_words(text, "en")) < _SAID_TO
+
+
+def _is_request(text: str, references: References) -> bool:
+    """Whether a question asks for something to be done or known, and not what the other person did or thinks."""
+    text_words = tokens(text.casefold())
+    if not text_words or text_words[0] not in lists.ASKING or len(references.nouns) < _ASKED:
+        return False
+    if "you" not in text_words and "your" not in text_words:
+        return True
+    return text_words[0] in _REQUESTS and text_words[1:2] == ["you"]
