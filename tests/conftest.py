@@ -18,6 +18,11 @@ from uuid import uuid4
 import pytest
 from hypothesis import settings
 
+# Compiled once and kept, also where the environment says otherwise: tests start dozens of programs, and each would
+# compile all of recollect for itself, as each worker would all tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 pytest.register_assert_rewrite("recollect.testing")
 
 from recollect.config import PREFIX  # noqa: E402
@@ -38,11 +43,6 @@ IN_MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # bytes
 if "TMPDIR" not in os.environ and IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM:
     os.environ["TMPDIR"] = str(IN_MEMORY)  # of the processes that tests start, too
     tempfile.tempdir = None
-
-# Compiled once and kept, also where the environment says otherwise: tests start dozens of programs, and each would
-# compile all of recollect for itself, as each worker would all tests.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 # Each HTTP client reads all certificates that this machine trusts, which takes longer than most of what tests ask of a
 # server. They ask on the loopback interface, without TLS: no certificate is needed, and none is in this folder.
