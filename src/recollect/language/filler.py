@@ -10,6 +10,7 @@ import unicodedata
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
+from recollect.language.short_texts import remember_short_texts
 from recollect.language.smalltalk import is_small_talk
 from recollect.language.word_weights import is_unspaced
 
@@ -96,6 +97,7 @@ def is_filler(sentence: Sentence) -> bool:
     return not text or is_small_talk(text) or bool(_FILLER.match(text))
 
 
+@remember_short_texts
 def trim(text: str) -> str:
     """A sentence without openers, softeners and brackets."""
     if _NOTE.match(text):

@@ -14,6 +14,7 @@ from typing import Literal
 
 from recollect.language.calendar_words import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
 from recollect.language.lazy_patterns import lazy_pattern
+from recollect.language.short_texts import remember_short_texts
 
 MAX_CHARACTERS = 32_000
 """Characters of one text that are looked at: three quarters from its beginning, the rest from its end."""
@@ -55,11 +56,16 @@ def limit_text(text: str) -> str:
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of a text, at most `MAX_SENTENCES`."""
+    return list(_read_sentences(text))
+
+
+@remember_short_texts
+def _read_sentences(text: str) -> tuple[Sentence, ...]:
     all_sentences = [sentence for block in _blocks(limit_text(text)) for sentence in _block_sentences(block)]
     if len(all_sentences) > MAX_SENTENCES:
         tail = MAX_SENTENCES // 4
         all_sentences = all_sentences[: MAX_SENTENCES - tail] + all_sentences[-tail:]
-    return all_sentences
+    return tuple(all_sentences)
 
 
 # Lines make blocks: a paragraph, a heading, an item, a run of code or log, a row of a table.

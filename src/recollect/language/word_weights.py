@@ -14,6 +14,7 @@ from math import log
 from recollect.language.detect import script_of
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
+from recollect.language.short_texts import remember_short_texts
 from recollect.language.stopwords import function_words
 from recollect.language.terms import analyse
 
@@ -59,13 +60,18 @@ _REMEMBERED = 20_000  # words
 
 def words(text: str) -> list[str]:
     """The words of a text, as written; in a script without spaces, the runs between particles."""
+    return list(_read_words(text))
+
+
+@remember_short_texts
+def _read_words(text: str) -> tuple[str, ...]:
     tokens: list[str] = []
     for word in WORD.findall(text):
         if word.isascii() or not is_unspaced(word):
             tokens.append(word)
         else:
             tokens += _runs(word)
-    return tokens
+    return tuple(tokens)
 
 
 def _runs(word: str) -> list[str]:
@@ -92,6 +98,7 @@ def is_content(word: str, language: str) -> bool:
     return len(word) > 1 or is_unspaced(word)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_ordinary(word: str) -> bool:
     """Whether it is a word that every English message has."""
     return _fold_case(word) in _ordinary_words()

@@ -18,6 +18,7 @@ from recollect.language.detect import detect
 from recollect.language.fact_words import wordlist
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
+from recollect.language.short_texts import remember_short_texts
 from recollect.language.word_weights import is_content, is_ordinary, stem, words
 from recollect.model import Message
 
@@ -141,6 +142,7 @@ def is_change(text: str) -> bool:
     return bool(CHANGING.search(text) or ENDING.search(text))
 
 
+@remember_short_texts
 def compare_text(text: str, language: str) -> ComparedText:
     """The values and the other words of a text; without function words and the words of corrections themselves."""
     rest_words = words(WHEN.sub(" ", text))
@@ -151,10 +153,11 @@ def compare_text(text: str, language: str) -> ComparedText:
         for word in rest_words[1:]
         if word[:1].isupper() and word[1:].islower() and is_content(word, language) and not is_ordinary(word)
     )
+    no_heads = CUE_WORDS | numbers | names
     heads = frozenset(
         stem(word, language)
         for word in rest_words
-        if is_content(word, language) and not is_ordinary(word) and word.casefold() not in CUE_WORDS | numbers | names
+        if is_content(word, language) and not is_ordinary(word) and word.casefold() not in no_heads
     )
     return ComparedText(text, times, numbers, names, heads)
 
