@@ -58,6 +58,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 USED = ("pytest", "recollect.wiring", *(f"recollect.{name}" for name in ("stores.sqlite", "stores.jsonfile")))
 multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psycopg", "recollect.embed.static"])
 
+ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time
+
 LONGEST = (
     "test_engine_long", "test_server_schema", "test_contract", "test_engine_kill", "test_engine_topics",
     "test_engine_episodes", "test_engine_input", "test_server_mcp", "test_server_processes", "test_engine_search",
@@ -73,6 +75,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(ALLOCATED, 20, 20)
         gc.enable()
 
 

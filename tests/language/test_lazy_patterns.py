@@ -20,7 +20,7 @@ LAZY = type(lazy_pattern(""))
 
 def patterns_in(value: Any) -> Iterator[re.Pattern[str]]:
     if isinstance(value, LAZY):
-        yield value  # type: ignore[misc]
+        yield value
     elif isinstance(value, list | tuple):
         for part in value:
             yield from patterns_in(part)
