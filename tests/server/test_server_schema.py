@@ -88,7 +88,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 def operations(server: Serving) -> list[Any]:
     """Every route; the one that waits for all views first, while there is nothing in them."""
-    description = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+    description = schemathesis.openapi.from_url(f"{server.url}/openapi.json", timeout=PATIENCE)
     found = []
     for one in description.get_all_operations():
         assert isinstance(one, Ok)
