@@ -4,14 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-all lint types suite docs bench clean
+# Test processes beside each other.
+WORKERS ?= 3
+
+.PHONY: demo test test-all lint types adapters suite docs bench clean
 
 demo: $(VENV)/.core
 	@$(BIN)/recollect demo
 
-# Types are checked beside the suite: mypy uses one core.
+# Types are checked beside the suite: mypy uses one core. So are the adapters tested: the libraries that they adapt to
+# take longer to import than their tests take, and each worker of the suite would import them.
 test: $(VENV)/.dev lint
-	@$(MAKE) --no-print-directory -j2 types suite
+	@$(MAKE) --no-print-directory -j2 suite adapters types
 
 # The same, with every test that uses a store on all three kinds of stores.
 test-all: $(VENV)/.dev lint types
@@ -26,8 +30,11 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+adapters: $(VENV)/.dev
+	$(BIN)/pytest tests/adapters
+
 suite: $(VENV)/.dev
-	$(BIN)/pytest -n 3 --dist loadfile
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --ignore tests/adapters
 
 docs: $(VENV)/.dev
 	$(BIN)/python scripts/reference.py

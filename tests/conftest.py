@@ -18,6 +18,11 @@ from uuid import uuid4
 import pytest
 from hypothesis import settings
 
+# Compiled once and kept, also where the environment says otherwise: tests start dozens of programs, and each would
+# compile all of recollect for itself, as each worker would all tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 pytest.register_assert_rewrite("recollect.testing")
 
 from recollect.config import PREFIX  # noqa: E402
@@ -39,11 +44,6 @@ if "TMPDIR" not in os.environ and IN_MEMORY.is_dir() and shutil.disk_usage(IN_ME
     os.environ["TMPDIR"] = str(IN_MEMORY)  # of the processes that tests start, too
     tempfile.tempdir = None
 
-# Compiled once and kept, also where the environment says otherwise: tests start dozens of programs, and each would
-# compile all of recollect for itself, as each worker would all tests.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
-
 # Each HTTP client reads all certificates that this machine trusts, which takes longer than most of what tests ask of a
 # server. They ask on the loopback interface, without TLS: no certificate is needed, and none is in this folder.
 os.environ.pop("SSL_CERT_FILE", None)
@@ -57,6 +57,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # What the processes that tests fork have imported already: the server they are forked from does it, once.
 USED = ("pytest", "recollect.wiring", *(f"recollect.{name}" for name in ("stores.sqlite", "stores.jsonfile")))
 multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psycopg", "recollect.embed.static"])
+
+ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time
 
 LONGEST = (
     "test_engine_long", "test_server_schema", "test_contract", "test_engine_kill", "test_engine_topics",
@@ -73,6 +75,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(ALLOCATED, 20, 20)
         gc.enable()
 
 

@@ -390,6 +390,7 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
+        "language.short_texts.remember_short_texts",
         "rules.days.is_current",
         "rules.recall.excerpts.join_sentences",
         "rules.prompt.requests_for_more.growing_pattern",

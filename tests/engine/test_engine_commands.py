@@ -338,6 +338,5 @@ async def by_tasks(url: str) -> None:
         assert sum(f"zebra{n}." in done(known).text for n in range(8)) == 8
 
 
-@pytest.mark.every_store
 def test_commands_of_many_tasks_lose_nothing(store_url: str) -> None:
     asyncio.run(by_tasks(store_url))

@@ -83,7 +83,6 @@ def test_a_memory_copied_through_every_pair_of_stores_is_the_same_d3(
         assert answers(there) == expected, there
 
 
-@pytest.mark.every_store
 def test_a_copy_goes_on_as_a_memory_of_its_own_d3(store_url: str, addresses: Addresses) -> None:
     """D3: what is added to it after is indexed and found, next to what was copied."""
     fill(addresses("postgresql", "source"))

@@ -77,7 +77,6 @@ def everything(url: str) -> list[Message]:
 # -- once, however often
 
 
-@pytest.mark.every_store
 def test_an_import_is_complete_and_idempotent_d12(store_url: str, file: Path) -> None:
     assert counts(bring(store_url, open_records(file))) == (LINES, LINES, 0, 0)
     kept = everything(store_url)

@@ -184,7 +184,6 @@ TABLES = {"content": CONTENT, "times": TIMES, "metadata": METADATA, "ids": IDS, 
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.every_store
 def test_bad_input_is_refused_by_field_and_reason_and_nothing_is_written(store_url: str, table: str) -> None:
     """The same table for every store, so that all of them refuse the same things in the same words."""
     with Memory(store_url, clock=FrozenClock(NOW)) as memory:

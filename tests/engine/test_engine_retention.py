@@ -112,7 +112,6 @@ def test_a_dry_run_shows_what_would_go_and_removes_nothing_c12(store_url: str) -
 # -- messages
 
 
-@pytest.mark.every_store
 def test_messages_go_as_tombstones_and_what_was_made_of_them_stays_c12(store_url: str) -> None:
     fill(store_url)
     with opened(store_url, retain_messages=30) as memory:

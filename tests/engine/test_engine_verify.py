@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
 from raw_tables import Row, change, rows_of
 
 from recollect import Draft, Memory, Verification
@@ -120,7 +119,6 @@ FORGERIES: dict[str, tuple[Edit, set[int]]] = {
 }
 
 
-@pytest.mark.every_store
 def test_what_was_changed_is_found_and_named(store_url: str) -> None:
     """One store for all the forgeries, each mended before the next."""
     fill(store_url)

@@ -38,8 +38,9 @@ class Brief(LocalModel):
     async def complete(self, request: Request) -> Completion:
         required = (request.schema or {}).get("required", ())
         self.asked_for = [*getattr(self, "asked_for", ()), *required]
+        last = list(request.messages)[-1:]  # without its instructions, which take it long to read and help it little
         self.max_tokens = ANSWER if "answer" in required else SHORT
-        return await super().complete(replace(request, temperature=0.0, max_tokens=self.max_tokens))
+        return await super().complete(replace(request, messages=last, temperature=0.0, max_tokens=self.max_tokens))
 
 
 def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path) -> None:

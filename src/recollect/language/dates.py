@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
+from recollect.language.lazy_patterns import lazy_pattern
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are looked at."""
@@ -129,12 +130,12 @@ _SEASONS = {"spring": (3, 3), "summer": (6, 3), "autumn": (9, 3), "fall": (9, 3)
 _FEASTS = {"christmas": (12, 25), "halloween": (10, 31), "valentine": (2, 14), "new year's eve": (12, 31)}
 _FEASTS |= {"new year's day": (1, 1), "christmas eve": (12, 24)}
 
-_HINT = re.compile(
+_HINT = lazy_pattern(
     r"(?i)\d|day|night|week|month|year|ago|last|past|this|next|fortnight|hour|morrow|christmas|halloween|"
     + "|".join((*MONTHS, *_SEASONS))
 )
-_FROM = re.compile(r"(?i)\b(?:from|between)\b")
-_TO = re.compile(r"(?i)\s*(?:and|to|until|till|through|-|–)\s*(?:on\s+|the\s+)?")
+_FROM = lazy_pattern(r"(?i)\b(?:from|between)\b")
+_TO = lazy_pattern(r"(?i)\s*(?:and|to|until|till|through|-|–)\s*(?:on\s+|the\s+)?")
 
 _UNIT = r"(?P<unit>hour|day|week|fortnight|month|year)s?"
 _COUNT = r"(?P<count>\d{1,3}|an?|" + "|".join(_NUMBERS) + r"|(?:a\s+)?couple(?:\s+of)?|(?:a\s+)?few|several|half\s+a)"
@@ -330,7 +331,7 @@ def _before(match: re.Match[str], now: datetime) -> Bounds | None:
 
 
 def _rule(pattern: str, rule: Rule) -> tuple[re.Pattern[str], Rule]:
-    return re.compile(r"(?i)(?<![\w/.-])" + pattern.replace(" ", r"\s+") + r"(?![\w])(?!-\w)(?!/\d)"), rule
+    return lazy_pattern(r"(?i)(?<![\w/.-])" + pattern.replace(" ", r"\s+") + r"(?![\w])(?!-\w)(?!/\d)"), rule
 
 
 _DATED = r"(?P<rest>(?:[\w,./-]+\s?){1,4})"

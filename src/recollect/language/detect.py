@@ -7,11 +7,11 @@ analysed for every language that the index holds.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from functools import cache, lru_cache
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 
 UNKNOWN = "und"
@@ -164,8 +164,8 @@ _COMMON = {
     "id": "baik besok buku hari kasih makan nama orang selamat suka tahu terima tinggal",
 }
 
-_WORD = re.compile(r"[^\W\d_]+")
-_BEYOND_LATIN = re.compile(r"[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\U0010ffff]")
+_WORD = lazy_pattern(r"[^\W\d_]+")
+_BEYOND_LATIN = lazy_pattern(r"[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\U0010ffff]")
 
 # The worth of a sign by the number of languages that share it, in whole numbers so that the order of counting does not
 # matter; and the sum below which a text counts as the first language of its script.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from recollect.language.fact_words import wordlist
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 
 PLAIN_VERBS = wordlist(
@@ -50,24 +51,24 @@ _AUXILIARIES = wordlist(
     """is are has have do does can cannot could will would should may might must shall ain't let's lets gonna wanna
     gotta cant dont didnt doesnt isnt wasnt wont im ive id ill youre theyre were hasnt havent couldnt wouldnt"""
 )
-_CONTRACTION = re.compile(
+_CONTRACTION = lazy_pattern(
     r"n['’]t\b|\bi\sam\b|\b(?:i|we|you|they|it|he|she|there|here|that|this|these|who|what|where|how|when|why|let|everyone|everything"
     r"|someone|something|nothing|name)['’](?:s|re|m|ve|ll|d)\b|['’](?:re|ve|ll)\b"
     r"|\w['’]s\s(?:an?|the|been|got|going|not|so|my|our|your|really|very|also|always|now|still|too|in|on|at|called|getting)\b",
     re.IGNORECASE,
 )
 _ADVERB = r"(?:\w+ly|also|just|still|never|always|often|even|all|both|now|then|usually|sometimes|ever|already|once)"
-_SUBJECT_VERB = re.compile(rf"\b(?:i|we|they|he|she|who)\s+(?:{_ADVERB}\s+)*(?P<verb>[a-z]{{2,}})\b", re.IGNORECASE)
+_SUBJECT_VERB = lazy_pattern(rf"\b(?:i|we|they|he|she|who)\s+(?:{_ADVERB}\s+)*(?P<verb>[a-z]{{2,}})\b", re.IGNORECASE)
 _NO_VERB = wordlist("and or but of in on at to for with from by as the a an my our all both too not am")
 _OBJECT = r"(?:an?|the|my|our|your|his|her|its|their|this|these|those|some|any|all|each|every|me|you|him|us|them|it)"
 _PARTICLE = r"(?:to|in|on|at|for|with|from|by|out|up|down|off|over|into|about|as|away|back|through|around|that|how)"
 _BEFORE_ADJECTIVE = ("a", "an", "the", "my", "our", "your", "so", "too", "very", "super", "really", "and", "but", "or")
 _NO_SUBJECT = "(?<!,)" + "".join(rf"(?<!\b(?i:{word}))" for word in _BEFORE_ADJECTIVE)
-_PAST = re.compile(
+_PAST = lazy_pattern(
     rf"{_NO_SUBJECT}\s[a-z]\w+[^\We]ed\b(?=\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])|\W*$)"
     rf"|^\w{{2,}}[^\We]ed\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])"
 )
-_THIRD_PERSON = re.compile(
+_THIRD_PERSON = lazy_pattern(
     rf"\b(?P<verb>[a-z]{{2,}}s)(?=\s(?:(?P<object>{_OBJECT}\b)|(?P<place>(?:in|on|at|for|with|from|by|of)\b)|\S))",
     re.IGNORECASE,
 )
@@ -75,12 +76,12 @@ _BEFORE_NOUN = wordlist(
     """a an the my our your his her its their these those some any no many few several more new of with in on at for
     from by to about"""
 )
-_REQUEST = re.compile(
+_REQUEST = lazy_pattern(
     r"(?:^|[,;:–—]\s+|\b(?:then|please)\s+)[\"“(]?(?:(?:please|always|never|just|also|then|simply|first|don['’]t|do\snot)\s+)*"
     r"(?P<verb>[a-z]{2,})\b(?=\s\S)",
     re.IGNORECASE,
 )
-_LEADS_IN = re.compile(
+_LEADS_IN = lazy_pattern(
     r"(?:when|if|to|for|as|before|after|while|once|instead|based|in|on|with|by|during|at|next|then|first|since|unless"
     r"|depending|also|please|remember|\w+ing)\b",
     re.IGNORECASE,
@@ -91,21 +92,21 @@ _NOUN_LIKE = wordlist(
     support taste train turn view wish cover cost end experience exercise face fall focus form guess host hope label
     lead limit mark match model note offer dance laugh smile hug kiss paint season plant water cheer text email"""
 )
-_AFTER_NOUN = re.compile(rf"\b(?P<subject>[^\W\d_]{{2,}})(?=\s(?:{_ADVERB}\s)?(?P<verb>[a-z]{{2,}})\b)")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_AFTER_NOUN = lazy_pattern(rf"\b(?P<subject>[^\W\d_]{{2,}})(?=\s(?:{_ADVERB}\s)?(?P<verb>[a-z]{{2,}})\b)")
+_WORD = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*")
 _STOPS = (".", "!", "?", "…")
 _MANY_WORDS = 6  # words of a text that would have an English function word if it was English
 
 
 # A clause that hangs on another: its verb is not the verb of the sentence.
-_SUBORDINATE = re.compile(
+_SUBORDINATE = lazy_pattern(
     r"(?<=[\w,])\s(?:when|while|whenever|because|if|as|since|where|who|that|which|every\stime|after|before|until|how|what"
     r"|so\sthat|whose|than)\s[^,;:.!?–—]*",
     re.IGNORECASE,
 )
 
 
-_ASKS = re.compile(
+_ASKS = lazy_pattern(
     r"\W*(?:(?:and|but|so|or|oh|hey|well|wow)\W+)?(?:who|what|when|where|why|how|which|whose|whom|is|are|was|were|do|does|did"
     r"|can|could|will|would|should|may|might|must|has|have|had|am|\w+n['’]t)\b|.*,\s(?:who|what|when|where|why|how)\b",
     re.IGNORECASE,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
+from recollect.language.lazy_patterns import lazy_pattern
 
 
 def wordlist(text: str) -> frozenset[str]:
@@ -111,7 +112,7 @@ LANGUAGES = wordlist(
     Swedish Tagalog Tajik Tamil Tatar Telugu Thai Tibetan Tigrinya Turkish Twi Ukrainian Urdu Uzbek
     Vietnamese Welsh Wolof Xhosa Yiddish Yoruba Zulu"""
 )
-LANGUAGE = re.compile(
+LANGUAGE = lazy_pattern(
     r"\b(?:(?:Brazilian|European|Mexican|Swiss|Austrian|British|American|simple|plain|easy)\s)?(?:"
     + "|".join(sorted(LANGUAGES))
     + r"|(?:ASL|BSL|(?:\w+\s)?sign\slanguage))\b",

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
+from recollect.language.short_texts import remember_short_texts
 from recollect.language.smalltalk import is_small_talk
 from recollect.language.word_weights import is_unspaced
 
-_OPENERS = re.compile(
+_OPENERS = lazy_pattern(
     r"""^(?:
         (?: well|so|and|but|also|however|anyway|anyways|actually|basically|honestly|frankly|additionally|furthermore
           | moreover|besides|plus|finally|lastly|overall|ultimately|oh|ah|hmm|hm|wow|hey|hi|hello|yeah|yep|sure
@@ -35,33 +36,33 @@ _OPENERS = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_PREFACE = re.compile(
+_PREFACE = lazy_pattern(
     r"""^(?: (?:can|could|would)\syou\s(?:please\s|also\s)?(?:help\sme\s(?:to\s|with\s)?|tell\sme\s|give\sme\s)?
         | do\syou\s(?:have|know|think)\s(?:of\s)?(?:any\s|some\s|that\s)?(?:other\s|good\s)?
         | i(?:['’]d|\swould)\s(?:like|love)\sto\s | i['’]m\s(?:also\s)?(?:looking\sfor|trying\sto)\s(?:some\s)?
     )(?=\S)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_CALLED = re.compile(
+_CALLED = lazy_pattern(
     r"^(?i:hey|hi|hello|thanks|thank you|thx|wow|yeah|yep|sure|dear|cheers|nice|cool|congrats|oh|aww|woah)"
     r"[ ,]+[A-Z]\w+[,!.]+\s*"
 )
-_SPOKEN_TO = re.compile(r"(?<=[a-z]),\s[A-Z]\w+(?=[!.?]+$)")
-_ASIDE = re.compile(
+_SPOKEN_TO = lazy_pattern(r"(?<=[a-z]),\s[A-Z]\w+(?=[!.?]+$)")
+_ASIDE = lazy_pattern(
     r"(?:(?<!\s)\s+)?[(（\[][^()（）\[\]]{0,300}[)）\]]|(?<=,)\s(?:of course|for example|for instance|however|I think),"
 )
-_SOFTENERS = re.compile(
+_SOFTENERS = lazy_pattern(
     r"\s(?:really|very|just|actually|basically|definitely|literally|honestly|simply|quite|kind\sof|sort\sof|pretty|super"
     r"|totally)(?=\s[a-z])"
 )
-_BEFORE_MARK = re.compile(r"(?<!\s)\s+([,.;:!?])")
-_NOTE = re.compile(r"^\[(?:code|log|data): [^\]]*\]$")
+_BEFORE_MARK = lazy_pattern(r"(?<!\s)\s+([,.;:!?])")
+_NOTE = lazy_pattern(r"^\[(?:code|log|data): [^\]]*\]$")
 _PRAISE = (
     r"(?:great|good|amazing|awesome|fantastic|wonderful|excellent|incredible|cool|nice|lovely|perfect|welcome|right|fun"
     r"|interesting|wise|fabulous|brilliant|thoughtful)"
 )
 _PRAISED = r"(?:to\ hear|idea|question|choice|start|goal|decision|plan|step|news|point|job|thinking|one)"
-_FILLER = re.compile(
+_FILLER = lazy_pattern(
     rf"""^(?:
         (?:i\ )?(?:really\ )?hope\ (?:this|that|it|these|you).{{0,60}}
       | (?:please\ )?(?:let\ me\ know|feel\ free|don['’]t\ hesitate).{{0,120}}
@@ -84,8 +85,7 @@ _FILLER = re.compile(
     )[\s.!?]*$""",
     re.VERBOSE | re.IGNORECASE,
 )
-_GREETING_END = re.compile(r"[,،，!！]\s*")
-_REMEMBERED = 4_096  # sentences: each is trimmed several times while a summary is made
+_GREETING_END = lazy_pattern(r"[,،，!！]\s*")
 _GREETING = 5  # characters; a shorter one may be a yes or a no
 
 
@@ -97,7 +97,7 @@ def is_filler(sentence: Sentence) -> bool:
     return not text or is_small_talk(text) or bool(_FILLER.match(text))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@remember_short_texts
 def trim(text: str) -> str:
     """A sentence without openers, softeners and brackets."""
     if _NOTE.match(text):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from recollect.language.calendar_words import MONTH_ABBREVIATIONS, MONTH_PATTERN, MONTHS, WEEKDAYS
 from recollect.language.filler import strip_addressee
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
 from recollect.language.word_weights import WORD, is_content, is_ordinary
 
@@ -18,13 +19,13 @@ MAX_NAMES = 200
 """Names of one text; what comes after is not looked at."""
 
 _CAPITAL = r"[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-ЯЁІЇЄ]"
-_NAME = re.compile(
+_NAME = lazy_pattern(
     rf"(?<![\w'’])(?:{_CAPITAL}[\w'’&-]*\w|{_CAPITAL}(?=\s{_CAPITAL}\w))(?:\.(?=\w)\w+)*"
     rf"(?:(?:\s|\.\s(?=[A-Z]))(?:(?:of|de|la|van|von|der|du|del|&)\s(?:the\s|la\s)?)?"
     rf"(?:{_CAPITAL}[\w'’&-]*\w|{_CAPITAL}(?!\w)|\d{{1,4}}(?![\w.,:%])))*"
 )
-_TITLE = re.compile(r"[\"“«]([A-Z0-9ÀÉ][^\"“”«»]{1,58}[^\s\"“”«»,.])[,.!?]?[\"”»]")
-_POSSESSIVE = re.compile(r"['’]s$|['’]$")
+_TITLE = lazy_pattern(r"[\"“«]([A-Z0-9ÀÉ][^\"“”«»]{1,58}[^\s\"“”«»,.])[,.!?]?[\"”»]")
+_POSSESSIVE = lazy_pattern(r"['’]s$|['’]$")
 CALENDAR = frozenset((*WEEKDAYS, *MONTHS, *MONTH_ABBREVIATIONS))
 CAPITAL_NOUNS = frozenset({"de"})
 _NEVER = "i ok okay pm am ps btw lol omg asap diy faq ai tv id yes no error info warn warning debug"
@@ -112,7 +113,7 @@ _DAY = rf"(?:(?:{'|'.join(WEEKDAYS)})s?)"
 _PART = r"(?:week(?:end)?|month|year|summer|winter|spring|fall|night|morning)"
 _COUNTED = r"(?:\d+(?:[.,]\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|few|couple\sof|several)"
 _SPAN = r"(?:second|minute|min|hour|day|night|week|month|year|decade)s?"
-WHEN = re.compile(
+WHEN = lazy_pattern(
     rf"""\b(?: \d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d)? | \d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}
         | (?:the\s)?\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:of\s)?{_MONTH}\b(?:,?\s\d{{4}})?
         | {_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}})? | {_MONTH}\s\d{{4}}
@@ -132,7 +133,7 @@ _UNIT = (
     r"|inch(?:es)?|f(?:oo|ee)t|miles?|pounds?|cups?|tablespoons?|teaspoons?|tokens?|lines?|pages?|steps?|people|users?"
     r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?(?:\sold)?)"
 )
-AMOUNT = re.compile(
+AMOUNT = lazy_pattern(
     rf"""(?<![\w.,])(?<![A-Za-z]-)(?:
         [$€£¥₹]\s?\d[\d.,]*(?:\s?(?:k|m|bn|million|billion))?(?:\s?[-–]\s?[$€£]?\d[\d.,]*)?
         | \d[\d.,]*\s?(?:[$€£¥₹元円원]|(?:dollars|euros|pounds|usd|eur|gbp|yen)\b)
@@ -141,7 +142,7 @@ AMOUNT = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """A number with its unit or currency."""
-_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:/]*(?:[-–]\d+|st|nd|rd|th)?(?:\s[^\W\d_]{3,}(?:\s[^\W\d_]{4,})?)?")
+_NUMBER = lazy_pattern(r"(?<![\w.])\d[\d.,:/]*(?:[-–]\d+|st|nd|rd|th)?(?:\s[^\W\d_]{3,}(?:\s[^\W\d_]{4,})?)?")
 
 
 def amounts(text: str, language: str) -> list[str]:

@@ -13,6 +13,8 @@ from itertools import pairwise
 from typing import Literal
 
 from recollect.language.calendar_words import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
+from recollect.language.lazy_patterns import lazy_pattern
+from recollect.language.short_texts import remember_short_texts
 
 MAX_CHARACTERS = 32_000
 """Characters of one text that are looked at: three quarters from its beginning, the rest from its end."""
@@ -54,11 +56,16 @@ def limit_text(text: str) -> str:
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of a text, at most `MAX_SENTENCES`."""
+    return list(_read_sentences(text))
+
+
+@remember_short_texts
+def _read_sentences(text: str) -> tuple[Sentence, ...]:
     all_sentences = [sentence for block in _blocks(limit_text(text)) for sentence in _block_sentences(block)]
     if len(all_sentences) > MAX_SENTENCES:
         tail = MAX_SENTENCES // 4
         all_sentences = all_sentences[: MAX_SENTENCES - tail] + all_sentences[-tail:]
-    return all_sentences
+    return tuple(all_sentences)
 
 
 # Lines make blocks: a paragraph, a heading, an item, a run of code or log, a row of a table.
@@ -70,15 +77,15 @@ class _Block:
     text: str
 
 
-_FENCE = re.compile(r"\s*(```+|~~~+)\s*([\w+#.-]*)")
-_HEADING = re.compile(r"\s*#{1,6}\s+(\S.*)$")
-_BOLD_LINE = re.compile(r"\s*(?:\*\*|__)([^*_]{2,80})(?:\*\*|__):?$")
-_ITEM = re.compile(r"\s*(?:[-*+•‣◦▪–—]|\(?\d{1,3}[.)]|[a-z]\)|[①-⑳]|\[[ xX]\])\s+(?=\S)")
-_QUOTE = re.compile(r"^\s*>+\s?")
-_RULE = re.compile(r"\s*(?:[-*_=~#]\s*){3,}$")
-_ROW = re.compile(r"\s*\|.*\|$")
-_ROW_RULE = re.compile(r"\s*\|[\s:|-]+\|$")
-_CODE = re.compile(
+_FENCE = lazy_pattern(r"\s*(```+|~~~+)\s*([\w+#.-]*)")
+_HEADING = lazy_pattern(r"\s*#{1,6}\s+(\S.*)$")
+_BOLD_LINE = lazy_pattern(r"\s*(?:\*\*|__)([^*_]{2,80})(?:\*\*|__):?$")
+_ITEM = lazy_pattern(r"\s*(?:[-*+•‣◦▪–—]|\(?\d{1,3}[.)]|[a-z]\)|[①-⑳]|\[[ xX]\])\s+(?=\S)")
+_QUOTE = lazy_pattern(r"^\s*>+\s?")
+_RULE = lazy_pattern(r"\s*(?:[-*_=~#]\s*){3,}$")
+_ROW = lazy_pattern(r"\s*\|.*\|$")
+_ROW_RULE = lazy_pattern(r"\s*\|[\s:|-]+\|$")
+_CODE = lazy_pattern(
     r"""\s*(?:
         (?:def|class)\s+\w+.*:\s*$ | (?:import|from)\s+[\w.]+(?:\s+import\b.*|\s*;?\s*)$ | \#include\b | @\w+\s*$
         | (?:public|private|protected|static|const|let|var|function|func|fn|struct|package|using)\s+[\w<*&].*[;{(=]
@@ -88,13 +95,13 @@ _CODE = re.compile(
     )""",
     re.VERBOSE,
 )
-_LOG = re.compile(
+_LOG = lazy_pattern(
     r"""\s*(?: \[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \[?(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b
         | (?:Traceback|\s+at\s)\b.* | File\s".*",\sline\s\d+ )""",
     re.VERBOSE,
 )
-_FAILURE = re.compile(r"\b(?:ERROR|FATAL|CRITICAL|panic|[A-Z]\w+(?:Error|Exception))\b")
-_STAMP = re.compile(r"^\s*\[?\d{4}-\d\d-\d\d[T ][\d:.,+Z-]+\]?\s*")
+_FAILURE = lazy_pattern(r"\b(?:ERROR|FATAL|CRITICAL|panic|[A-Z]\w+(?:Error|Exception))\b")
+_STAMP = lazy_pattern(r"^\s*\[?\d{4}-\d\d-\d\d[T ][\d:.,+Z-]+\]?\s*")
 _RUN = 3  # lines of code or log in a row; fewer are read as text
 
 
@@ -201,12 +208,12 @@ _SHORTENED = """
     г ул
 """
 _ABBREVIATIONS = frozenset((*_SHORTENED.split(), *MONTH_ABBREVIATIONS, *WEEKDAY_ABBREVIATIONS))
-_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
+_END = lazy_pattern(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
 _LONGEST_NAME = 32
-_NAME_WITH_MARK = re.compile(r"(?<![.!?]\s)\b[A-Z][^\W\d_]{0,30}!\s$")  # Yahoo!
+_NAME_WITH_MARK = lazy_pattern(r"(?<![.!?]\s)\b[A-Z][^\W\d_]{0,30}!\s$")  # Yahoo!
 _CLOSING = "\"'”’»)]"
-_INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
-_LAST_WORD = re.compile(r"(\S+?)\.+[\"'”’»)\]]*\s*$")
+_INITIALS = lazy_pattern(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+_LAST_WORD = lazy_pattern(r"(\S+?)\.+[\"'”’»)\]]*\s*$")
 
 
 def split_sentences(paragraph: str) -> list[str]:
@@ -241,7 +248,7 @@ def _is_sentence_end(paragraph: str, start: int, end: re.Match[str]) -> bool:
 
 
 _SUBJECT = r"(?:i|we|you|he|she|it|they|there|my|our|your|his|her|their)\b"
-_CLAUSE = re.compile(
+_CLAUSE = lazy_pattern(
     rf"(?<=[,;:])\s+|(?<!\s)\s+(?:[—–-]+\s+|--+\s*)|--+\s*|(?<=[，；：、،؛])\s*|…\s*"
     rf"|(?<!\s)\s+(?=(?:and|but|so|or)\s(?:{_SUBJECT}|do\s|can\s|what\b))"
     r"|(?<!\s)\s+(?=(?:because|although|though|whereas|which|but)\s)"
@@ -280,8 +287,8 @@ def _pieces(sentence: str) -> Iterator[str]:
     yield sentence
 
 
-_LEAD = re.compile(r"(?:\*\*|__|`)(.{2,80}?)(?:\*\*|__|`)\s*(?:\([^)]*\)\s*)?:?\s*(?=\S|$)")
-_COLON_LEAD = re.compile(r"([^\s:.!?][^:.!?]{1,60}?)(?:\s*[:：]\s+|\s+[-–—]\s+)(?=\S)")
+_LEAD = lazy_pattern(r"(?:\*\*|__|`)(.{2,80}?)(?:\*\*|__|`)\s*(?:\([^)]*\)\s*)?:?\s*(?=\S|$)")
+_COLON_LEAD = lazy_pattern(r"([^\s:.!?][^:.!?]{1,60}?)(?:\s*[:：]\s+|\s+[-–—]\s+)(?=\S)")
 _LEAD_WORDS = 8
 
 
@@ -319,19 +326,19 @@ def _split_lead(text: str) -> tuple[str, str]:
     return strip_markup(match[1]).rstrip(":：.! "), text[match.end() :].lstrip(":- ")
 
 
-_IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\((?:[^()\s]{1,400})(?:\s+\"[^\"]{0,100}\")?\)")
-_EMPHASIS = re.compile(
+_IMAGE_OR_LINK = lazy_pattern(r"!?\[([^\[\]]{0,200})\]\((?:[^()\s]{1,400})(?:\s+\"[^\"]{0,100}\")?\)")
+_EMPHASIS = lazy_pattern(
     r"(?<!\\)(\*\*|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=[^\W_])|(?<=[^\W_])_(?!\w))"
 )
-_TICKS = re.compile(r"`+")
-_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
-_TAG = re.compile(
+_TICKS = lazy_pattern(r"`+")
+_ESCAPED = lazy_pattern(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
+_TAG = lazy_pattern(
     r"</?(?:br|p|b|i|u|em|strong|div|span|a|ul|ol|li|h\d|code|pre|sup|sub|details|summary)\b[^<>]{0,200}>"
 )
-_SPACE = re.compile(r"\s+")
-_BLOB = re.compile(r"(?<!\S)[!-~]{120,}(?!\S)")
-_DATA = re.compile(r"\[data: \d+ characters\]")
-_ADDRESS = re.compile(r"https?://([^\s/?#]+)([^\s?#]*)")
+_SPACE = lazy_pattern(r"\s+")
+_BLOB = lazy_pattern(r"(?<!\S)[!-~]{120,}(?!\S)")
+_DATA = lazy_pattern(r"\[data: \d+ characters\]")
+_ADDRESS = lazy_pattern(r"https?://([^\s/?#]+)([^\s?#]*)")
 
 
 def strip_markup(text: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from recollect.language.calendar_words import MONTH_PATTERN, MONTHS
+from recollect.language.lazy_patterns import lazy_pattern
 
 _MONTH = f"(?:{MONTH_PATTERN})"
 _NUMBERS = {
@@ -26,15 +27,15 @@ _POINT = (
     rf"|{_MONTH}\b\s\d{{1,2}}(?:st|nd|rd|th)?\b(?!\d)(?:,?\s\d{{4}})?|{_MONTH}\b(?:\s\d{{4}})?|(?:19|20)\d\d\b"
     rf"|last\s(?:year|month|week|{_MONTH}\b)|yesterday|{_AGO}\sago)"
 )
-_BETWEEN = re.compile(rf"\bfrom\s({_POINT})\s(?:to|until|till)\s({_POINT})", re.IGNORECASE)
-_SINCE = re.compile(rf"\b(?:ever\s)?since\s(?:about\s|early\s|late\s|the\s)?({_POINT})", re.IGNORECASE)
-_FOR = re.compile(rf"\bfor\s(?:the\s(?:last|past)\s)?({_AGO})(?:\snow)?(?=[\s,.!]|$)", re.IGNORECASE)
-_UNTIL = re.compile(rf"\b(?:until|till|up\sto)\s(?:about\s|early\s|late\s|the\s)?({_POINT})", re.IGNORECASE)
-_THEN = re.compile(rf"\b(?:(?:back\s)?in\s)?({_POINT})(?=[\s,.!]|$)", re.IGNORECASE)
-_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_DAY = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?(?!\d)")
-_MONTH_IN = re.compile(rf"\b{_MONTH}\b", re.IGNORECASE)
+_BETWEEN = lazy_pattern(rf"\bfrom\s({_POINT})\s(?:to|until|till)\s({_POINT})", re.IGNORECASE)
+_SINCE = lazy_pattern(rf"\b(?:ever\s)?since\s(?:about\s|early\s|late\s|the\s)?({_POINT})", re.IGNORECASE)
+_FOR = lazy_pattern(rf"\bfor\s(?:the\s(?:last|past)\s)?({_AGO})(?:\snow)?(?=[\s,.!]|$)", re.IGNORECASE)
+_UNTIL = lazy_pattern(rf"\b(?:until|till|up\sto)\s(?:about\s|early\s|late\s|the\s)?({_POINT})", re.IGNORECASE)
+_THEN = lazy_pattern(rf"\b(?:(?:back\s)?in\s)?({_POINT})(?=[\s,.!]|$)", re.IGNORECASE)
+_ISO = lazy_pattern(r"(\d{4})-(\d\d)-(\d\d)")
+_YEAR = lazy_pattern(r"\b(?:19|20)\d\d\b")
+_DAY = lazy_pattern(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?(?!\d)")
+_MONTH_IN = lazy_pattern(rf"\b{_MONTH}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

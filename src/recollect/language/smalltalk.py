@@ -6,9 +6,10 @@ message has content. So an error costs a search that finds nothing, never a sear
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache, lru_cache
+
+from recollect.language.lazy_patterns import lazy_pattern
 
 MAX_WORDS = 8
 MAX_CHARACTERS = 120
@@ -119,16 +120,16 @@ _BESIDE = """
     c'est; a tutti; per l'aiuto; di tutto; di cuore; pela ajuda; por tudo; gente; pessoal; voor je hulp; allemaal
 """
 
-_APOSTROPHE = re.compile("[’‘ʼ`´]")
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_MARK = re.compile("[\u0300-\u036f\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e]")
-_LAUGH = re.compile(
+_APOSTROPHE = lazy_pattern("[’‘ʼ`´]")
+_WORD = lazy_pattern(r"[^\W_]+(?:['-][^\W_]+)*")
+_MARK = lazy_pattern("[\u0300-\u036f\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e]")
+_LAUGH = lazy_pattern(
     r"(?:[hj][aei]){2,}h?|a?(?:ha){2,}h?|l+o+l+|(?:lo){2,}l|k{3,}|w{3,}|(?:rs){2,}|x+d+|z{3,}|h+m+|m+h*m+|a+h+|o+h+"
     r"|а?(?:ха){2,}х?|(?:хе){2,}|哈{2,}|呵{2,}|ㅋ{2,}|ㅎ{2,}|笑+|草+|ه{3,}|5{3,}"
 )
 _LONGEST = 4  # words of one phrase
-_DRAWN = re.compile(r"(.)\1{2,}")  # "hiiii", "sooo"
-_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+_DRAWN = lazy_pattern(r"(.)\1{2,}")  # "hiiii", "sooo"
+_UNSPACED = lazy_pattern("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
 def is_small_talk(text: str) -> bool:

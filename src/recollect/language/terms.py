@@ -21,6 +21,7 @@ from itertools import pairwise
 import Stemmer
 
 from recollect.language.detect import BY_SCRIPT, UNKNOWN, detect, script_of
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 
 MAX_TERMS = 4_096
@@ -106,17 +107,17 @@ _EMOJI = "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\
 
 _JOINTS = r"['.,:&\-]"
 _ENDING = r"(?:\+\+|[+#](?!\w))?"
-_PLAIN_TOKEN = re.compile(rf"\w+(?:{_JOINTS}\w+)*{_ENDING}")
-_BEYOND_LATIN = re.compile("[\u0300-\u1fff\u2300-\U0010ffff]")
-_LEADING_DOT = re.compile(r"(?<![\w.])\.([A-Za-z]\w*)")
+_PLAIN_TOKEN = lazy_pattern(rf"\w+(?:{_JOINTS}\w+)*{_ENDING}")
+_BEYOND_LATIN = lazy_pattern("[\u0300-\u1fff\u2300-\U0010ffff]")
+_LEADING_DOT = lazy_pattern(r"(?<![\w.])\.([A-Za-z]\w*)")
 # Signs that compatibility would turn into letters of the word before them.
-_SIGNS = re.compile("[©®™℠]")
+_SIGNS = lazy_pattern("[©®™℠]")
 # Joiners, direction marks, variation selectors, the box of a keycap.
-_INVISIBLE = re.compile(
+_INVISIBLE = lazy_pattern(
     "[\u00ad\u034f\u061c\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f\u20e3\ufe00-\ufe0f\ufeff"
     "\U000e0000-\U000e01ef]"
 )
-_ARABIC_JOINER = re.compile("(?<=[\u0600-\u06ff])\u200c")
+_ARABIC_JOINER = lazy_pattern("(?<=[\u0600-\u06ff])\u200c")
 
 
 def _normalise(text: str) -> str:
@@ -158,13 +159,13 @@ def _marks() -> str:
 
 # ... a token into words, by its script, ...
 
-_RUN = re.compile(f"[{_UNSPACED}]+|[{_HANGUL}]+|[^{_UNSPACED}{_HANGUL}]+")
-_LONE_HAN = re.compile(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
-_ONE_HAN = re.compile(f"[{_HAN}]")
-_ONE_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_RUN = lazy_pattern(f"[{_UNSPACED}]+|[{_HANGUL}]+|[^{_UNSPACED}{_HANGUL}]+")
+_LONE_HAN = lazy_pattern(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
+_ONE_HAN = lazy_pattern(f"[{_HAN}]")
+_ONE_UNSPACED = lazy_pattern(f"[{_UNSPACED}]")
 _FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
-_ONE_EMOJI = re.compile(f"[{_EMOJI}]")
-_SKIN_TONE = re.compile("[\U0001f3fb-\U0001f3ff]")
+_ONE_EMOJI = lazy_pattern(f"[{_EMOJI}]")
+_SKIN_TONE = lazy_pattern("[\U0001f3fb-\U0001f3ff]")
 
 
 def _pieces(token: str, for_query: bool = False) -> Iterator[str]:
@@ -205,14 +206,14 @@ def _syllables(run: str, for_query: bool) -> Iterator[str]:
         yield run[0]
 
 
-_SEPARATORS = re.compile(r"[_.,:&'-]+")
+_SEPARATORS = lazy_pattern(r"[_.,:&'-]+")
 _SPELT = {"+": "plus", "++": "plusplus", "#": "sharp"}
 _LONG = 100  # characters; beyond, a token is no word and is cut at its joints only
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)+")
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
-_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_DIGITS = re.compile(r"\d+|\D+")
+_THOUSANDS = lazy_pattern(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMBER = lazy_pattern(r"\d+(?:[.,:]\d+)+")
+_ORDINAL = lazy_pattern(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+_HUMPS = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_DIGITS = lazy_pattern(r"\d+|\D+")
 _MAX_HUMPS = 6  # more are noise: a key, a hash
 _POSSESSIVES = frozenset({"s", "m", "re", "ve", "ll", "d"})
 _ELISIONS = frozenset({"c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"}) | {
@@ -392,10 +393,10 @@ def _stemmer(language: str) -> Stemmer.Stemmer | None:
 # Passages
 
 _BOUNDARIES = (
-    re.compile(r"\n\s*\n"),
-    re.compile(r"\n"),
-    re.compile(r"(?<=[.!?;:…])\s+|(?<=[。！？])"),
-    re.compile(r"\s+"),
+    lazy_pattern(r"\n\s*\n"),
+    lazy_pattern(r"\n"),
+    lazy_pattern(r"(?<=[.!?;:…])\s+|(?<=[。！？])"),
+    lazy_pattern(r"\s+"),
 )
 _CHARACTERS = 6  # of a word, with its space
 _DENSE = 3  # times as much is said by a character of a script without spaces

@@ -6,14 +6,15 @@ language, so length, capitals and repetition stand in for one: that is enough to
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from math import log
 
 from recollect.language.detect import script_of
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
+from recollect.language.short_texts import remember_short_texts
 from recollect.language.stopwords import function_words
 from recollect.language.terms import analyse
 
@@ -46,10 +47,10 @@ _SPELT = """
 SPELT_NUMBERS = frozenset(_SPELT.split())
 
 _PUNCTUATION = r"\s!-#%-/:-@\[-^`{-~¡¿«»“”‘’‚„…–—·•、。，．！？；：（）「」『』【】《》〈〉؟،؛۔।॥"
-WORD = re.compile(rf"[^{_PUNCTUATION}]+(?:['’.\-&/:,@][^{_PUNCTUATION}]+)*(?:\+\+|#)?")
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
-_KATAKANA = re.compile("[\u30a0-\u30ff]{2,}")
-_PARTICLES = re.compile("[的了是在和我你他她它们也都就很吗呢吧这那不有没要会能可把被给对从到与及或而但因所以为着过]")
+WORD = lazy_pattern(rf"[^{_PUNCTUATION}]+(?:['’.\-&/:,@][^{_PUNCTUATION}]+)*(?:\+\+|#)?")
+_HAN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff]+")
+_KATAKANA = lazy_pattern("[\u30a0-\u30ff]{2,}")
+_PARTICLES = lazy_pattern("[的了是在和我你他她它们也都就很吗呢吧这那不有没要会能可把被给对从到与及或而但因所以为着过]")
 _UNSPACED = frozenset({"han", "kana", "thai", "lao", "khmer", "myanmar"})
 _DENSE = 3  # times as much is said by a character of a script without spaces
 _LONGEST_RUN = 8  # characters of a Chinese or Japanese word
@@ -59,13 +60,18 @@ _REMEMBERED = 20_000  # words
 
 def words(text: str) -> list[str]:
     """The words of a text, as written; in a script without spaces, the runs between particles."""
+    return list(_read_words(text))
+
+
+@remember_short_texts
+def _read_words(text: str) -> tuple[str, ...]:
     tokens: list[str] = []
     for word in WORD.findall(text):
         if word.isascii() or not is_unspaced(word):
             tokens.append(word)
         else:
             tokens += _runs(word)
-    return tokens
+    return tuple(tokens)
 
 
 def _runs(word: str) -> list[str]:
@@ -92,6 +98,7 @@ def is_content(word: str, language: str) -> bool:
     return len(word) > 1 or is_unspaced(word)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_ordinary(word: str) -> bool:
     """Whether it is a word that every English message has."""
     return _fold_case(word) in _ordinary_words()
@@ -123,7 +130,7 @@ def _stop_words(language: str) -> frozenset[str]:
     return frozenset(stop_words)
 
 
-_POSSESSIVE = re.compile(r"['’]s$|['’]$")
+_POSSESSIVE = lazy_pattern(r"['’]s$|['’]$")
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -161,7 +168,7 @@ _SYMBOL = 3.0
 _SPELT_NUMBER = 1.5
 _ORDINARY_WORD = 0.2
 _CAPITAL = 2.3
-_SIGN = re.compile(r"\w[/._@]\w")  # a file, an address, a symbol of a program
+_SIGN = lazy_pattern(r"\w[/._@]\w")  # a file, an address, a symbol of a program
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -16,7 +16,9 @@ from functools import lru_cache
 
 from recollect.language.detect import detect
 from recollect.language.fact_words import wordlist
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
+from recollect.language.short_texts import remember_short_texts
 from recollect.language.word_weights import is_content, is_ordinary, stem, words
 from recollect.model import Message
 
@@ -26,7 +28,7 @@ LOOKED_AT = 2_000  # characters of a message that are looked at; a longer one is
 LONG_REPLY = 400  # characters of a reply that may still be a remark
 
 # Words that mend what was said just before.
-MENDING = re.compile(
+MENDING = lazy_pattern(
     r"\bi (?:actually )?meant\b|\bi mean,|^\W*i mean\b|\bcorrection\b|\bscratch that\b|\bmake that\b|\bmy mistake\b"
     r"|\bi misspoke\b|\btypo\b"
     r"|(?:^|[.!?]\s+)(?:\W*(?:oh|ah|hm+|um),?\s)*(?:oops|whoops|sorry|wait)[,!.:–—-]|^\W*(?:no|nope)\s*[,!.:–—-]"
@@ -34,13 +36,13 @@ MENDING = re.compile(
     re.IGNORECASE,
 )
 # Words that set one thing against another.
-CONTRASTING = re.compile(
+CONTRASTING = lazy_pattern(
     r"(?:^|[.!?,;:\-]\s*)actually\b|^rather\b|\bon second thoughts?\b|\bchanged (?:my|our|his|her|their) minds?\b"
     r"|\bturns out\b|\binstead of\b|, not\s",
     re.IGNORECASE,
 )
 # Words that change what was planned.
-CHANGING = re.compile(
+CHANGING = lazy_pattern(
     r"\b(?:moved|pushed|postponed|rescheduled|delayed|brought forward|changed|switched|shifted|bumped|extended|raised"
     r"|lowered|reduced|increased|renamed|updated)\b(?: (?!house\b)\w+){0,4}? (?:to|until|till|from|by)\b"
     r"|\b(?:is|are|it'?s|will be) now\b|\bnow (?:it'?s|it is|it will be|at|on)\b"
@@ -48,20 +50,20 @@ CHANGING = re.compile(
     re.IGNORECASE,
 )
 # Words that end it.
-ENDING = re.compile(r"\bno longer\b|\bnot any ?more\b|\bcancel+ed\b|\bcalled off\b|\bfell through\b", re.IGNORECASE)
+ENDING = lazy_pattern(r"\bno longer\b|\bnot any ?more\b|\bcancel+ed\b|\bcalled off\b|\bfell through\b", re.IGNORECASE)
 CUE_WORDS = wordlist(
     """moved pushed postponed rescheduled delayed brought forward changed switched shifted bumped extended raised
     lowered reduced increased renamed updated longer cancelled canceled called off now actually correction
     scratch meant mean make rather turns out instead sorry wait oops mistake change plan plans mind second
     thought anymore"""
 )
-_STATES = re.compile(
+_STATES = lazy_pattern(
     r"\b(?:is|are|['’]s|will\sbe|costs?|starts?|begins?|ends?|due|opens?|closes?|leaves?|arrives?|takes\splace|weighs?"
     r"|scheduled|amounts?)\b",
     re.IGNORECASE,
 )
-_VALUE = re.compile(rf"\d|{WHEN.pattern}", WHEN.flags)
-_DEFINITE = re.compile(r"^(?:\w+\s){0,3}?(?:the|my|our|your|his|her|their|its)\s|^it\b|['’]s\s", re.IGNORECASE)
+_VALUE = lazy_pattern(rf"\d|{WHEN.pattern}", re.IGNORECASE | re.VERBOSE)
+_DEFINITE = lazy_pattern(r"^(?:\w+\s){0,3}?(?:the|my|our|your|his|her|their|its)\s|^it\b|['’]s\s", re.IGNORECASE)
 _NEAR = 2  # turns within which a short correction needs no word in common with what it corrects
 _SHORT = 12  # words of such a correction
 _ALIKE = 0.7  # the share of common words of two statements of one value
@@ -140,6 +142,7 @@ def is_change(text: str) -> bool:
     return bool(CHANGING.search(text) or ENDING.search(text))
 
 
+@remember_short_texts
 def compare_text(text: str, language: str) -> ComparedText:
     """The values and the other words of a text; without function words and the words of corrections themselves."""
     rest_words = words(WHEN.sub(" ", text))
@@ -150,10 +153,11 @@ def compare_text(text: str, language: str) -> ComparedText:
         for word in rest_words[1:]
         if word[:1].isupper() and word[1:].islower() and is_content(word, language) and not is_ordinary(word)
     )
+    no_heads = CUE_WORDS | numbers | names
     heads = frozenset(
         stem(word, language)
         for word in rest_words
-        if is_content(word, language) and not is_ordinary(word) and word.casefold() not in CUE_WORDS | numbers | names
+        if is_content(word, language) and not is_ordinary(word) and word.casefold() not in no_heads
     )
     return ComparedText(text, times, numbers, names, heads)
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from recollect.errors import InvalidInput
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import ROLES, Conversation, Draft, Fault, Message, Role, Seal
 
 MAX_ID = 256  # characters
@@ -26,7 +26,7 @@ MAX_METADATA = 1 << 20  # bytes of JSON
 TOLD = "profile:"  # begins the name of the conversation with what somebody told by command; their id follows
 ERASED = "erased:"  # begins the new name of a conversation whose old one named an erased person; a random id follows
 ONCE = "once:"  # begins the platform id of a message that has none, made of the key of its request
-PARTS = re.compile(r"[:/~]")  # separates the parts of a conversation's name
+PARTS = lazy_pattern(r"[:/~]")  # separates the parts of a conversation's name
 AHEAD = timedelta(days=1)  # a clock may be wrong by hours, not by days
 # The range of times that are accepted. Rules compute dates some centuries from them ("ninety years ago"), which must
 # also be in the calendar of Python, from the year 1 to 9999.
@@ -35,8 +35,8 @@ END_OF_TIME = datetime(2201, 1, 1, tzinfo=UTC)
 ORIGINAL_TIME = "original_time"  # in the metadata of an imported message whose own time is not accepted
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-SURROGATE = re.compile("[\ud800-\udfff]")
+CONTROL = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+SURROGATE = lazy_pattern("[\ud800-\udfff]")
 SPEAKERS: dict[Role, str] = {"assistant": "assistant", "system": "system", "tool": "tool", "user": "user"}
 
 

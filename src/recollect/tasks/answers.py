@@ -12,14 +12,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from recollect.language.lazy_patterns import lazy_pattern
+
 MAX_CHARACTERS = 64_000
 """Characters of an answer that are read, from its end: thinking aloud comes first."""
 _MAX_STARTS = 50  # places where an object may begin
 _MAX_DEPTH = 20
 _MAX_LINE = 20_000  # characters of a value made into a line
 
-_OPENING = re.compile(r"[{\[]")
-_THOUGHT = re.compile(r"</(?:think|thinking|reasoning|thought)>", re.IGNORECASE)
+_OPENING = lazy_pattern(r"[{\[]")
+_THOUGHT = lazy_pattern(r"</(?:think|thinking|reasoning|thought)>", re.IGNORECASE)
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:
@@ -72,7 +74,7 @@ def line(value: object) -> str:
 # Relaxed JSON: a reader that accepts what is there.
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "`": "`", "«": "»"}
-_BARE = re.compile(r"[^\s,:\[\]{}]+(?:[ \t]+[^\s,:\[\]{}]+)*")
+_BARE = lazy_pattern(r"[^\s,:\[\]{}]+(?:[ \t]+[^\s,:\[\]{}]+)*")
 _WORDS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -174,8 +176,8 @@ def _read_string(text: str, at: int) -> tuple[str, int]:
 
 
 # A comma after a quote marks the end of the string only if a key or a value follows.
-_AFTER_STRING = re.compile(r"\s*(?:[;}\]:：=]|$|,\s*(?:[\"'“‘`«{}\[\]]|$|-?\d|true\b|false\b|null\b|\w+\s*:))")
-_CODE_POINT = re.compile(r"u([0-9a-fA-F]{4})")
+_AFTER_STRING = lazy_pattern(r"\s*(?:[;}\]:：=]|$|,\s*(?:[\"'“‘`«{}\[\]]|$|-?\d|true\b|false\b|null\b|\w+\s*:))")
+_CODE_POINT = lazy_pattern(r"u([0-9a-fA-F]{4})")
 
 
 def _read_escape(text: str, at: int) -> tuple[str, int]:

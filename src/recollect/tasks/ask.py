@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from recollect.errors import ModelNonsense
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import names
 from recollect.language.sentences import sentences
 from recollect.language.terms import analyse
@@ -130,7 +131,7 @@ def _sources(inputs: Inputs) -> str:
     return "\n".join([inputs.question, inputs.name, inputs.today.isoformat(), *lines])
 
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = lazy_pattern(r"\d+(?:[.,]\d+)*")
 
 
 def invented_words(answer: str, source: str) -> list[str]:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.errors import ModelNonsense
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.ports import Request
 from recollect.rules.people.forgetting import matching_statements, means_everything, target_statement
 from recollect.rules.people.remembered_statements import parse_statement
@@ -111,8 +112,8 @@ def offline(inputs: Inputs) -> Reply:
     return Reply(tuple(matching_statements(inputs.name, inputs.statements, inputs.what, inputs.similarity)))
 
 
-_NONE = re.compile(r"[\s`]*(?:json)?\s*(?:\[\s*\]|\{\s*\}|none\b\.?)[\s`]*", re.IGNORECASE)
-_LIST = re.compile(r"\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*,?\s*\]")
+_NONE = lazy_pattern(r"[\s`]*(?:json)?\s*(?:\[\s*\]|\{\s*\}|none\b\.?)[\s`]*", re.IGNORECASE)
+_LIST = lazy_pattern(r"\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*,?\s*\]")
 
 
 def _numbers(text: str) -> list[int]:

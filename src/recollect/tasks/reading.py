@@ -17,6 +17,7 @@ from typing import Any
 
 from recollect.errors import ModelNonsense
 from recollect.language.fact_words import RELATIONS
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import limit_text
 from recollect.language.since_until import parse_date
 from recollect.language.smalltalk import is_small_talk
@@ -130,7 +131,7 @@ _ITEMS = {**object_schema(ENTRY), "required": list(REQUIRED)}
 SCHEMA = object_schema({"facts": {"type": "array", "items": _ITEMS}})
 _SELF = frozenset({"", "user", "the user", "me", "i", "myself", "self", "speaker", "author", "none", "null"})
 _ASSISTANTS = frozenset({"assistant", "the assistant", "ai", "the ai", "bot", "chatbot", "ai assistant"})
-_NONE = re.compile(r"[\s`]*(?:json)?\s*(?:\[\s*\]|\{\s*\}|none\b\.?)[\s`]*", re.IGNORECASE)
+_NONE = lazy_pattern(r"[\s`]*(?:json)?\s*(?:\[\s*\]|\{\s*\}|none\b\.?)[\s`]*", re.IGNORECASE)
 _ANSWER_TOKENS = (400, 120)  # to begin with, and for each new line
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.errors import ModelNonsense
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse
 from recollect.ports import Request
 from recollect.rules.facts.grounding import Grounds
@@ -175,8 +176,8 @@ def _third_person(text: str, inputs: Inputs) -> Sequence[str]:
     return statements_about(inputs.name, text)
 
 
-_FIRST_PERSON = re.compile(r"\b(?:I|I['’]m|I['’]ve|[Mm]y|[Mm]yself)\b(?!\.)")
-_QUOTED = re.compile(r"[\"“«].*?[\"”»]")
+_FIRST_PERSON = lazy_pattern(r"\b(?:I|I['’]m|I['’]ve|[Mm]y|[Mm]yself)\b(?!\.)")
+_QUOTED = lazy_pattern(r"[\"“«].*?[\"”»]")
 
 
 def _numbers(entry: Mapping[str, Any], key: str, statement_count: int) -> tuple[int, ...]:

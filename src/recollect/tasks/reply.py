@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.rules.tiers.tiers import clean, pairs_in
 
 OPEN = "<recollect>"
@@ -73,13 +74,13 @@ class InlineTiers:
 
 _LABELS = {"u1": "user1", "u2": "user2", "a1": "reply1", "a2": "reply2"}
 _LABEL = r"(?:[*_`>-]+[ \t]*+)?(?P<label>[ua] ?[12])[*_`]*[ \t]*[:=：.)][*_`]*"
-_AT_LINE = re.compile(rf"^[ \t]*{_LABEL}", re.IGNORECASE | re.MULTILINE)
-_ANYWHERE = re.compile(rf"(?<![^\s;.]){_LABEL}", re.IGNORECASE)
-_TAG = re.compile(r"<\s*+/?\s*+recollect\s*+>", re.IGNORECASE)
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
+_AT_LINE = lazy_pattern(rf"^[ \t]*{_LABEL}", re.IGNORECASE | re.MULTILINE)
+_ANYWHERE = lazy_pattern(rf"(?<![^\s;.]){_LABEL}", re.IGNORECASE)
+_TAG = lazy_pattern(r"<\s*+/?\s*+recollect\s*+>", re.IGNORECASE)
+_FENCE = lazy_pattern(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _MAX_BLOCK = 32_000  # characters
 # The placeholders in our own instructions: a model that repeats them has written nothing.
-_TEMPLATE = re.compile(
+_TEMPLATE = lazy_pattern(
     r"(?:key\s*=\s*value[\s;,.…]*)+|(?:the user's message|your answer) in one or two sentences\.?"
     r"|\.\.\.|…|-|n/?a|none|\(none\)",
     re.IGNORECASE,

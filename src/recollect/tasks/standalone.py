@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from recollect.errors import ModelNonsense
 from recollect.language.detect import detect
 from recollect.language.filler import is_filler
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import names
 from recollect.language.sentences import Sentence, sentences
 from recollect.language.terms import analyse
@@ -145,9 +146,9 @@ _POINTERS = {
     "tr": r"o|onu|onun|ona|onlar|onları|bu|bunu|bunun|şu|orada",
     "id": r"dia|ia|mereka|itu|ini|nya|sana",
 }
-_UNSPACED_POINTERS = re.compile("它|他|她|這|这|那|其|それ|これ|あれ|そこ|彼|彼女|그것|그거|거기|이것|저것|그는|그녀")
+_UNSPACED_POINTERS = lazy_pattern("它|他|她|這|这|那|其|それ|これ|あれ|そこ|彼|彼女|그것|그거|거기|이것|저것|그는|그녀")
 _FEW_WORDS = 4
-_CONTINUES = re.compile(
+_CONTINUES = lazy_pattern(
     r"^(?:and|but|or|so|also|what about|how about|why|why not|which ones?|how so|how come|und|aber|warum|wieso|et|mais"
     r"|pourquoi|y|pero|por qué|e|ma|perché|mas|por quê|en|maar|waarom|а|и|но|почему)\b",
     re.IGNORECASE,

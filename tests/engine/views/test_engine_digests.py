@@ -220,7 +220,6 @@ def test_what_was_said_in_private_enters_no_digest(store_url: str) -> None:
         assert [one.user for one in memory.digests("other")] == ["ann"]
 
 
-@pytest.mark.every_store
 def test_erasing_a_person_takes_what_digests_say_of_them(store_url: str) -> None:
     clock, scribe = clock_at(), Scribe()
     with Memory(store_url, clock=clock, memory=scribe, followers=False) as memory:

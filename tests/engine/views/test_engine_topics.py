@@ -260,7 +260,6 @@ def test_who_gives_messages_their_topics_makes_no_difference_e7(
     assert shapes[0] == shapes[1] == shapes[2]
 
 
-@pytest.mark.every_store
 def test_a_rebuild_gives_the_same_topics_with_all_that_was_told_e10(store_url: str) -> None:
     clock = FrozenClock()
     with opened(store_url, clock) as memory:

@@ -64,7 +64,7 @@ def test_views_catch_up_after_reopening_d8(store_url: str) -> None:
 
 
 def test_many_conversations_and_long_ones_catch_up_in_one_settle(store_url: str) -> None:
-    with Memory(store_url, followers=False) as memory:
+    with Memory(store_url, followers=False, window_turns=0, window_tokens=0, tokenizer="estimate") as memory:
         say(memory, "long", count=520)  # more than are taken at a time, of messages as of conversations
         short = [Draft("user", "a zebra")]
         memory.add_many(Batch("default", f"short {number}", "alex", short) for number in range(66))

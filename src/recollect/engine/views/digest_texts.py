@@ -132,13 +132,13 @@ class Digests:
     async def day(self, request: DigestRequest, day: date, user: str | None = None) -> dict[str, Digest]:
         """The digests of a day by member id, or only that of one `user`. If they cannot be made now, those that are
         stored."""
-        return (await self._day_digests(request, day, user))[0]
+        stored_day: StoredDay = await self._read(lambda tx: self._load_day(tx, request, day, user))
+        return (await self._day_digests(request, day, user, stored_day))[0]
 
     async def _day_digests(
-        self, request: DigestRequest, day: date, user: str | None = None
+        self, request: DigestRequest, day: date, user: str | None, stored_day: StoredDay
     ) -> tuple[dict[str, Digest], bool]:
-        """As `day`; and whether the result is up to date."""
-        stored_day: StoredDay = await self._read(lambda tx: self._load_day(tx, request, day, user))
+        """As `day`, of a day as it is stored; and whether the result is up to date."""
         if stored_day.activities and not stored_day.is_current:
             key = FlightKey(request.space, f"day {day.isoformat()} {request.variant}")
             new_day = await self._once.get(
@@ -227,23 +227,23 @@ class Digests:
     async def _history(self, request: DigestRequest, user: str) -> tuple[Digest | None, bool]:
         """As `history`; and whether the result is up to date."""
 
-        def load_week(tx: Tx) -> tuple[list[date], tuple[Span, ...], Mapping[str, Any] | None]:
+        def load_week(tx: Tx) -> tuple[dict[date, StoredDay], tuple[Span, ...], Mapping[str, Any] | None]:
             activities_by_day = {
                 day: digests.activities_on(tx, request.space, day, user_id=user) for day in history_days(request.on)
             }
             spans = digests.activity_spans(
                 activity for activities in activities_by_day.values() for activity in activities
             )
-            return (
-                [day for day, activities in activities_by_day.items() if activities],
-                spans,
-                self._load_week(tx, request, user, None),
-            )
+            row = self._load_week(tx, request, user, None)
+            active_days = [day for day, activities in activities_by_day.items() if activities and row is None]
+            return {day: self._load_day(tx, request, day, user) for day in active_days}, spans, row
 
         active_days, spans, row = await self._read(load_week)
         if row is not None or not active_days:
             return (to_digest(row, spans) if row else None), True
-        entries = await asyncio.gather(*(self._day_digests(request, day, user) for day in active_days))
+        entries = await asyncio.gather(
+            *(self._day_digests(request, day, user, stored_day) for day, stored_day in active_days.items())
+        )
         day_digests = [by_user[user] for by_user, _ in entries if user in by_user]
         is_complete = len(day_digests) == len(active_days)
         if is_complete and len(day_digests) == 1:
@@ -339,11 +339,14 @@ class Digests:
     async def _build_merge(
         self, request: DigestRequest, user: str, name: str, profile: str, viewer: Viewer | None
     ) -> tuple[MergedDigest, bool]:
-        def load_activities(tx: Tx) -> list[Participation]:
-            return digests.activities_on(tx, request.space, request.today, user_id=user)
+        def load_today(tx: Tx) -> StoredDay | None:
+            has_spoken = digests.activities_on(tx, request.space, request.today, user_id=user)
+            return self._load_day(tx, request, request.today, user) if has_spoken else None
 
-        activities = await self._read(load_activities)
-        entries, is_today_fresh = await self._day_digests(request, request.today, user) if activities else ({}, True)
+        stored_day = await self._read(load_today)
+        entries, is_today_fresh = (
+            ({}, True) if stored_day is None else await self._day_digests(request, request.today, user, stored_day)
+        )
         history, is_history_fresh = await self._history(request, user)
         history = visible_digest(viewer, history)
         today = visible_digest(viewer, entries.get(user))

@@ -40,9 +40,14 @@ def fold(text: str) -> str:
 
 def sense(fact: FoundFact | Fact) -> tuple[str, ...]:
     """What a value means: names letter for letter, everything else by its words, whatever form they are in."""
-    value = fold(fact.value)
     if fact.category == "identity" and (fact.key != "pets" and not _is_free_text(fact)):
-        return (value,)
+        return (fold(fact.value),)
+    return _value_terms(fact.value)
+
+
+@lru_cache(maxsize=4096)
+def _value_terms(text: str) -> tuple[str, ...]:
+    value = fold(text)
     return analyse(value, "en").terms or (value,)
 
 

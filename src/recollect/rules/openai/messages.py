@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.errors import InvalidInput
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Draft, Message, Role
 from recollect.rules.log import SURROGATE
 from recollect.rules.openai.reconcile import Utterance
@@ -30,8 +31,8 @@ MESSAGES = 20_000  # in one request; all writers wait while they are compared wi
 CALLS = 1 << 18  # characters of tool calls that are kept as they were made
 PICTURE = 765  # tokens of one picture in most models
 TEXT = ("text", "input_text", "output_text", "refusal")
-OPENED = re.compile(r"chat-[0-9a-f]{24}(~\d+)?")  # ids of conversations that are identified by how they begin
-THOUGHT = re.compile(r"\s*<(think|thinking)>.*?</\1>", re.DOTALL)  # which many clients leave out when they resend
+OPENED = lazy_pattern(r"chat-[0-9a-f]{24}(~\d+)?")  # ids of conversations that are identified by how they begin
+THOUGHT = lazy_pattern(r"\s*<(think|thinking)>.*?</\1>", re.DOTALL)  # which many clients leave out when they resend
 
 
 @dataclass(frozen=True, slots=True)

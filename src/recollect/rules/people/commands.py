@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from recollect.language.fact_words import LANGUAGES, PLACES, PROGRAMMING
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import split_sentences
 from recollect.language.stopwords import function_words
 from recollect.rules.facts_english.finder import find_facts
@@ -70,7 +71,7 @@ def is_addressed(text: str, names: Sequence[str]) -> bool:
     return any(names_bot for _, names_bot in _sentences(text[:MAX_COMMAND], names))
 
 
-_HINT = re.compile(
+_HINT = lazy_pattern(
     r"rem[em]{1,3}ber|memor|forget|4get|\bknow|recall|profile|delete|erase|wipe|unlearn|\bnote\b|in\smind|write\sdown|jot"
     r"|\bstore|\bsave|\bgot\b|[^\x00-\x7f]",
     re.IGNORECASE,
@@ -82,7 +83,7 @@ def may_be_command(text: str) -> bool:
     return len(text) <= MAX_COMMAND and _HINT.search(text) is not None
 
 
-_TALK = re.compile(
+_TALK = lazy_pattern(
     r"\b(?:i|we|he|she|they|people|nobody|everyone|you)(?:['’]ll|['’]d)?\s(?:\w+\s){0,2}?(?:remember(?:ed|s)?|forgot(?:ten)?|forgets?|recall(?:ed)?)\b"
     r"|\bremember\s(?:to|when|how|who|why|where|what|me|us|him|them|those|these|the\stime|that\stime|\w+ing|not\sto)\b"
     r"|\b(?:don['’]?t|do\snot|never|didn['’]t)\sforget\s(?:to|about)\b|\bforget\s(?:to|it|about\s(?:it|that)|the)\b"
@@ -125,35 +126,35 @@ def _strip_bot_name(sentence: str, names_pattern: str) -> tuple[str, bool]:
 
 # One sentence
 
-_POLITE = re.compile(
+_POLITE = lazy_pattern(
     r"(?:(?:please|pls|plz|kindly|hey|hi|hello|yo|ok|okay|so|and|also|now|well|btw|by\sthe\sway|oh|thanks|thx|great|cool|yes|yeah|actually"
     r"|just|then|fyi|but|one\smore\sthing|alright|sorry)\b[\s,!.:;–—-]*)+",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
+_ASKED = lazy_pattern(
     r"(?:(?:can|could|would|will)\s(?:you|u|ya)\s(?:(?:please|pls|plz|kindly|also|just|now|maybe|perhaps)\s)*"
     r"|i(?:['’]d|\swould)\slike\s(?:you|u)\sto\s|i\s(?:want|need)\s(?:you|u)\sto\s|would\syou\smind\s"
     r"|(?:you|u)\s(?:can|may|should|must|need\sto|have\sto)\s(?:(?:now|also|just|please)\s)*"
     r"|(?:make\ssure|be\ssure)\s(?:to|(?:that\s)?you)\s|go\sahead\sand\s|try\sto\s)",
     re.IGNORECASE,
 )
-_REMEMBER = re.compile(r"(?:remember|rember|remeber|rememeber|memori[sz]e)\b\s*", re.IGNORECASE)
-_KEEP = re.compile(
+_REMEMBER = lazy_pattern(r"(?:remember|rember|remeber|rememeber|memori[sz]e)\b\s*", re.IGNORECASE)
+_KEEP = lazy_pattern(
     r"(?:(?:take\s|make\s)?(?:a\s)?note\b(?:\sof\sthis|\sdown)?|(?:keep|bear)\sin\smind\b|(?:do\snot|don['’]?t)\sforget\b|never\sforget\b"
     r"|(?:write|jot|note)\s(?:this\s|it\s)?down\b|(?:save|store)\b(?:\sin\syour\smemory)?|for\sthe\srecord\b|know\b)\s*",
     re.IGNORECASE,
 )
-_FORGET = re.compile(
+_FORGET = lazy_pattern(
     r"(?:(?:forget|4get|unlearn)\b|(?:stop|no\slonger)\sremember(?:ing)?\b(?=\s(?:that|my)\b))\s*", re.IGNORECASE
 )
-_ENDING = re.compile(
+_ENDING = lazy_pattern(
     r"(?:[\s,]{1,8}(?:please|pls|plz|thanks|thank\syou|thx|ty|ok|okay|k|will\s(?:you|ya)|would\syou|can\syou|for\sme|for\slater|from\snow\son"
     r"|too|as\swell|so\sfar|at\sall|right\snow|already|anyway|next\stime|for\sthe\sfuture|alright))*[\s.!?…]*$",
     re.IGNORECASE,
 )
 
 
-_SAID_BEFORE = re.compile(r"(?:what|who|when|how|it)\b", re.IGNORECASE)
+_SAID_BEFORE = lazy_pattern(r"(?:what|who|when|how|it)\b", re.IGNORECASE)
 
 
 def _command(sentence: str, names: Sequence[str], people: frozenset[str]) -> Command:
@@ -183,18 +184,18 @@ def _command(sentence: str, names: Sequence[str], people: frozenset[str]) -> Com
 # remember …
 
 _WHOM = r"(?P<whom>me|myself|us|<@!?\w{1,40}>|@?[^\s,:;.!?]+(?:\s[^\s,:;.!?a-z][^\s,:;.!?]*){0,3})"
-_BACK = re.compile(
+_BACK = lazy_pattern(
     r"(?:this|that|it|these|all\s(?:this|that)|what\si(?:['’]ve)?\s(?:just\s)?(?:said|told\syou|wrote)|what\s(?:he|she|they)\sjust\ssaid"
     r"|my\slast\smessage|the\slast\s(?:message|thing))",
     re.IGNORECASE,
 )
-_ABOUT = re.compile(
+_ABOUT = lazy_pattern(
     rf"(?:(?:this|that|it|the\sfollowing|something)\s)?(?:about|for|regarding)\s{_WHOM}"
     r"(?:\s*[:,–—-]+\s*(?:that\s)?(?P<said>\S.*)|\sthat\s(?P<clause>\S.*))?",
     re.IGNORECASE,
 )
-_GIVEN = re.compile(r"(?:(?:this|that|the\sfollowing|it)\s*)?[:–—]\s*(?P<said>\S.*)", re.IGNORECASE)
-_NOT_TOLD = re.compile(
+_GIVEN = lazy_pattern(r"(?:(?:this|that|the\sfollowing|it)\s*)?[:–—]\s*(?P<said>\S.*)", re.IGNORECASE)
+_NOT_TOLD = lazy_pattern(
     r"(?:i\s(?:told|said|asked|mentioned|promised)|to|not|when|whenever|who|whom|what|where|why|how|if|whether|those|these|all|you|your|u|ur|me|us|him|them|everything|nothing"
     r"|\w+ing|(?:the|that)\s(?:time|day|night|one|ones|guy|girl|movie|film|song|show|thing|place|person|man|woman|kid|game|book|video|story"
     r"|joke|trip|party|week|year|moment|dude|episode|scene|part|line|summer|winter|evening|weekend))\b",
@@ -241,32 +242,32 @@ def _remember_clause(clause: str) -> Command:
 
 # forget …
 
-_BACK_FORGET = re.compile(
+_BACK_FORGET = lazy_pattern(
     r"(?:this|(?:about\s)?(?:what|the\s(?:last\s)?(?:thing|part|bit)(?:\sthat)?)\si(?:['’]ve)?\s(?:just\s)?(?:said|told\syou|wrote|mentioned)"
     r"(?:\sjust\snow)?|(?:about\s)?(?:my|the|that)\slast\s(?:message|thing|part|bit|fact)|that\slast\sone)",
     re.IGNORECASE,
 )
-_TOPIC = re.compile(
+_TOPIC = lazy_pattern(
     r"(?:about\s)?(?:everything|anything|all(?:\sof\sit)?|all\sthat|whatever|what|the\s(?:thing|stuff|things)|stuff|things|that)\s?"
     r"(?:that\s)?(?:(?:i|we|you|u)(?:['’]ve|\shave)?\s(?:just\s|ever\s)?(?:said|told\syou|mentioned|wrote|know|knew|remember(?:ed)?|heard|learned|learnt"
     r"|saved|stored|have|noted|got)\s)?(?:about|on|of|regarding|concerning)\s(?P<topic>\S.*)",
     re.IGNORECASE,
 )
-_EVERYTHING = re.compile(
+_EVERYTHING = lazy_pattern(
     r"(?:absolutely\s)?(?:everything|it\sall|all\sof\sit|all)(?:\s(?:that\s)?(?:i|you|u)(?:['’]ve|\shave)?\s(?:ever\s)?(?:said|told\syou|know|remember(?:ed)?"
     r"|saved|stored|learned))?(?:\sso\sfar)?",
     re.IGNORECASE,
 )
-_OWN = re.compile(
+_OWN = lazy_pattern(
     r"(?:about\s)?(?P<what>(?P<whose>my|our|<@!?\w{1,40}>['’]s|@?[^\s,:;.!?]+['’]s)\s\S.*)", re.IGNORECASE
 )
-_OF_THE_CHAT = re.compile(
+_OF_THE_CHAT = lazy_pattern(
     r"\b(?:questions?|requests?|instructions?|prompts?|answer|reply|idea|plan|problem|worries|troubles|manners|point|sake"
     r"|comment|suggestion|advice|above|previous|before)\b",
     re.IGNORECASE,
 )
-_IDIOM = re.compile(r"(?:that\s)?i\s(?:ever\s)?(?:said|asked|mentioned|brought|exist)\b", re.IGNORECASE)
-_ASKING = re.compile(r"(?:where|when|how\sold|who|what)\s(?:i|i['’]m|my)\b.+", re.IGNORECASE)
+_IDIOM = lazy_pattern(r"(?:that\s)?i\s(?:ever\s)?(?:said|asked|mentioned|brought|exist)\b", re.IGNORECASE)
+_ASKING = lazy_pattern(r"(?:where|when|how\sold|who|what)\s(?:i|i['’]m|my)\b.+", re.IGNORECASE)
 
 
 def _forget(text: str) -> Command:
@@ -307,7 +308,7 @@ def _forget_topic(topic: str) -> Command:
     return Command("forget", "me", topic)
 
 
-_DELETE = re.compile(
+_DELETE = lazy_pattern(
     r"(?:delete|erase|remove|wipe|clear|drop|scrub)\s(?:(?P<what>.+?)\s(?:from|out\sof)\s(?:your|my|the)\s(?:memory|memories|profile|notes)"
     r"|(?:everything|all(?:\sof)?|anything|whatever|what)(?:\sthat)?\s(?:you|u)(?:['’]ve|\shave)?\s(?:know|knew|remember(?:ed)?|have|stored|saved|got)"
     r"\s(?:about|on|of)\s(?P<topic>\S.*)|(?:my\s(?:profile|memory|memories|data)|your\smemor(?:y|ies)\s(?:of|about)\s(?P<whose>\S.*)))",
@@ -327,7 +328,7 @@ def _delete(text: str) -> Command:
 # what do you know about …
 
 _KNOW = r"(?:know|remember|recall|got|have|gather(?:ed)?|learn(?:ed|t)?|store[d]?|save[d]?|remembered|note[d]?|keep)"
-_ASK = re.compile(
+_ASK = lazy_pattern(
     rf"(?:(?:so\s)?what(?:\sall|\selse|\sexactly|\sother\s(?:things|stuff)|\sstuff|\sthings)?\s(?:do|did|have|dya|d['’]you)\s(?:you|u|ya)?\s?"
     rf"(?:(?:actually|even|really|already|still|currently)\s)?{_KNOW}(?:\sdown|\sin\s(?:your\s)?memory)?\s(?:about|on|of|regarding)\s(?P<one>\S.*)"
     rf"|(?:(?:can|could|would)\s(?:you|u)\s)?(?:(?:please|pls)\s)?(?:tell|show|list|give|remind)\s?(?:me|us)?\s(?:(?:a\slist\sof|about)\s)?"
@@ -339,7 +340,7 @@ _ASK = re.compile(
 )
 _SELF = frozenset({"me", "myself", "us", "i"})
 _OTHERS = frozenset({"him", "her", "them", "it", "this", "that"})
-_FILLING = re.compile(r"[\s,]+(?:then|again|exactly|specifically|personally|huh|btw|in\sparticular)$", re.IGNORECASE)
+_FILLING = lazy_pattern(r"[\s,]+(?:then|again|exactly|specifically|personally|huh|btw|in\sparticular)$", re.IGNORECASE)
 
 
 def _ask(text: str, people: frozenset[str]) -> Command:
@@ -367,7 +368,7 @@ def _ask(text: str, people: frozenset[str]) -> Command:
 # Whom it is about
 
 _PERSON_LIMIT = 4  # words
-_MENTION = re.compile(r"<@!?\w{1,40}>|@[\w.-]{1,40}")
+_MENTION = lazy_pattern(r"<@!?\w{1,40}>|@[\w.-]{1,40}")
 
 
 def _is_person(name: str) -> bool:
@@ -393,8 +394,8 @@ def _me_or_name(name: str) -> str:
     return "me" if name.casefold() in _SELF else name
 
 
-_FIRST = re.compile(r"(?:i|i['’](?:m|ve|d|ll)|im|ive|we|we['’](?:re|ve)|my|our|call\sme)\b", re.IGNORECASE)
-_PRONOUN = re.compile(r"(?:he|she|they|his|her|their|it|its|(?:he|she|they|it)['’](?:s|re|ve))\b", re.IGNORECASE)
+_FIRST = lazy_pattern(r"(?:i|i['’](?:m|ve|d|ll)|im|ive|we|we['’](?:re|ve)|my|our|call\sme)\b", re.IGNORECASE)
+_PRONOUN = lazy_pattern(r"(?:he|she|they|his|her|their|it|its|(?:he|she|they|it)['’](?:s|re|ve))\b", re.IGNORECASE)
 _BE = (
     r"(?:is|are|was|were|am|has|have|had|does|do|did|can|cannot|will|would|should|must|isn['’]t|aren['’]t|wasn['’]t|doesn['’]t|don['’]t|can['’]t"
     r"|won['’]t|hasn['’]t|never|always|used\sto|moved|got|went|=|:"
@@ -402,7 +403,7 @@ _BE = (
     r"|travel|cook|bake|run|swim|ride|wear|keep|train|start|leave|begin|end|mean|come|owe|call|go|arrive|close|open|happen)(?:e?s)"
     r"|studies|teaches|watches|married|bought|died|born|turned|became|started|said|told)"
 )
-_SUBJECT = re.compile(rf"(?P<who>\S+(?:\s\S+){{0,5}}?)\s+(?P<verb>{_BE})(?=\s|$)\s*(?P<rest>.*)", re.IGNORECASE)
+_SUBJECT = lazy_pattern(rf"(?P<who>\S+(?:\s\S+){{0,5}}?)\s+(?P<verb>{_BE})(?=\s|$)\s*(?P<rest>.*)", re.IGNORECASE)
 
 
 def _is_clause(text: str) -> bool:

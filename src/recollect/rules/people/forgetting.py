@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse
 from recollect.model import Fact, FoundFact
 from recollect.rules.facts.keys import normalise_key
@@ -26,17 +27,17 @@ AHEAD = 0.04
 """How far the most similar must be ahead of the next: where several are similar, none is meant."""
 _MAX_SAID = 1_000  # characters
 
-_LEAD = re.compile(
+_LEAD = lazy_pattern(
     r"^(?:(?:please|about|that|the\sfact\sthat|anything|everything|all(?:\sof)?|whatever|what|the\s(?:thing|stuff|part|bit)"
     r"|stuff|things|(?:ever\s)?(?:that\s)?(?:i|we|you)(?:['’]ve|\shave)?\s(?:just\s|ever\s)?(?:said|told\syou|mentioned|wrote|know|knew"
     r"|remember(?:ed)?|heard|learned|saved|stored|have|noted)|related\sto|regarding|concerning|of|on|to\sdo\swith)\b[,:]?\s*)+",
     re.IGNORECASE,
 )
-_TOPICAL = re.compile(
+_TOPICAL = lazy_pattern(
     r"\b(?:about|regarding|concerning|related\sto|to\sdo\swith|on)\s|^(?:everything|anything|all|whatever)\b",
     re.IGNORECASE,
 )
-_ALL = re.compile(
+_ALL = lazy_pattern(
     r"^(?:(?:absolutely\s)?(?:everything|all(?:\sof)?|anything|it\sall|every\s(?:thing|single\sthing)|what(?:ever)?|the\slot)"
     r"(?:\s(?:of\s)?(?:it|that|this|them))?(?:\s(?:that\s)?(?:you|i)(?:['’]ve|\shave)?\s(?:ever\s|just\s|already\s)?(?:know|knew|remember(?:ed)?"
     r"|said|told\syou|have|heard|learned|saved|stored|got|mentioned))?(?:\s(?:so\sfar|until\snow|before|already))?"
@@ -44,7 +45,7 @@ _ALL = re.compile(
     r"(?:\s(?:about|on|of|regarding|concerning)\s(?P<whom>.+?))?$",
     re.IGNORECASE,
 )
-_MINE = re.compile(r"(?:my|our)\s", re.IGNORECASE)
+_MINE = lazy_pattern(r"(?:my|our)\s", re.IGNORECASE)
 _SELF = frozenset({"me", "myself", "i", "us", "this person", "the user", "them", "him", "her"})
 
 
@@ -201,11 +202,11 @@ class _ForgetTarget:
 
 _SAID_WORDS = "said say tell told know remember mention thing fact stuff"
 _SAYING = frozenset(analyse(_SAID_WORDS, "en").terms)
-_STATES = re.compile(
+_STATES = lazy_pattern(
     r"\b(?:is|are|am|was|were|has|have|does|do|can|will|would|\w{2,}n['’]t|\w{3,}s)\s\S", re.IGNORECASE
 )
 _QUESTIONS = tuple(
-    (re.compile(pattern, re.IGNORECASE), key)
+    (lazy_pattern(pattern, re.IGNORECASE), key)
     for pattern, key in (
         (r"where\s(?:i|he|she|they|\S+)\s(?:lives?|am\sliving|is\sliving)", "location"),
         (r"where\s(?:i|he|she|they|\S+)\s(?:works?|is\sworking|am\sworking)", "employer"),

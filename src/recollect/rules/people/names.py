@@ -10,11 +10,11 @@ Anybody may choose their name, so a name is no proof: where another member's nam
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Unknown
 from recollect.rules.prompt.fences import fold_character, strip_invisible
 
@@ -28,7 +28,7 @@ _KINDS: dict[NameKind, str] = {
 }  # fmt: skip
 _FREE: tuple[NameKind, ...] = ("display", "nickname", "alias")
 _SELF = frozenset({"me", "myself", "i"})
-MENTION = re.compile(r"<@!?(?P<id>[^<>@!\s]{1,64})>")
+MENTION = lazy_pattern(r"<@!?(?P<id>[^<>@!\s]{1,64})>")
 
 
 def resolve(text: str, members: Iterable[Member], *, speaker: str | None = None) -> Resolved | Ambiguous | Unknown:

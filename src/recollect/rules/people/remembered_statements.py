@@ -18,6 +18,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from recollect.errors import InvalidInput
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse
 from recollect.model import Fact, FoundFact, Statement
 from recollect.rules.facts.deciding import MAX_SOURCES
@@ -170,7 +171,7 @@ def parse_statement(name: str, text: str) -> ParsedStatement:
     return ParsedStatement(name, text, _stems(text), tuple(fact for fact in facts if fact.category != "instruction"))
 
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s.,;:!?\"'“”‘’()…-]")
+_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s.,;:!?\"'“”‘’()…-]")
 _SPELT = {"doesn't": "not", "don't": "not", "isn't": "not", "didn't": "not", "aren't": "not", "wasn't": "not"} | {
     "cannot": "can not", "can't": "can not", "won't": "will not", "hasn't": "not", "haven't": "not", "never": "not",
     "does": "", "do": "", "did": "", "a": "", "an": "", "the": "", "also": "", "really": "", "just": "", "that": "",
@@ -273,7 +274,7 @@ def _without_not(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in words if word != "not")
 
 
-_OF_ONE = re.compile(
+_OF_ONE = lazy_pattern(
     r"^(?P<what>(?:\S.{0,80}?['’]s|The|the)\s(?:[^\W\d_][\w-]*\s){0,3}[^\W\d_][\w-]*)\s(?:is|was)\s(?P<value>\S.*)$"
 )
 _NO_ATTRIBUTE = frozenset(

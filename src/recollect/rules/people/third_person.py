@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from recollect.language.detect import detect
 from recollect.language.fact_words import CONDITION_ADJECTIVES, DIETS
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import split_sentences
 from recollect.language.stopwords import function_words
 from recollect.language.verbs import COMMON_VERBS, FORMS_AFTER_I, PERSON_FORMS, form_after_i, form_after_name
@@ -91,19 +92,19 @@ def _finish_statement(text: str) -> str:
 # A sentence is cut where a clause with its own subject begins.
 
 _OWN_SUBJECT = r"(?=(?:i|i['’]m|im|i['’]ve|i['’]d|i['’]ll|my|we|we['’]re|we['’]ve|our)\s+\w)"
-_JOINT = re.compile(
+_JOINT = lazy_pattern(
     rf"\s*;\s+|,?\s+(?:and|but|also|plus)\s+(?:also\s+)?{_OWN_SUBJECT}|,\s+{_OWN_SUBJECT}", re.IGNORECASE
 )
-_STATED = re.compile(
+_STATED = lazy_pattern(
     r"^(?:(?:i|we)\s+\S+\s+\S|(?:i['’]?m|i['’]ve|we['’]re|we['’]ve)\s+\S"
     r"|(?:my|our|his|her|their|[\w'’.@-]+['’]s)\s.*\b(?:is|are|was|were|has|have|does|\w{3,}s)\b\s+\S"
     r"|\S+(?:\s\S+)?\s(?:is|are|was|has|does|\w{3,}s)\b\s+\S)",
     re.IGNORECASE,
 )
-_LEANS = re.compile(
+_LEANS = lazy_pattern(
     r"\b(?:if|when|whenever|while|because|unless|since|before|after|until|think|thinks|that)\b", re.IGNORECASE
 )
-_LEAD = re.compile(
+_LEAD = lazy_pattern(
     r"^(?:(?:that|and|also|but|so|well|btw|by\sthe\sway|fyi|please|actually|just)[,:]?\s+)+(?=\S+\s)"
     r"(?!(?:that\s)?(?:is|was)\b)",
     re.IGNORECASE,
@@ -111,14 +112,14 @@ _LEAD = re.compile(
 
 
 # Verbs that begin another clause after "and". Words that may also be nouns count only before words that follow no noun.
-_NEXT = re.compile(
+_NEXT = lazy_pattern(
     r",?\s+(?:and|but)\s+(?P<again>(?:(?:also|now|currently|really)\s+)?"
     r"(?:(?:live|speak|own|prefer|enjoy|dislike|hate|believe|have|eat|drive|teach|adore|avoid|write|read|watch|collect)s?"
     r"|am|is|has|teaches|watches|(?:work|play|travel|train|volunteer|love|like|study|studie)s?(?=\s(?:at|for|as|in|from|with"
     r"|the|on|my|a|to)\b))\s+\S)",
     re.IGNORECASE,
 )
-_INFINITIVE = re.compile(
+_INFINITIVE = lazy_pattern(
     r"\bto\s+[a-z]|\b(?:can|could|will|would|should|must|may|might|do|does|don['’]?t|doesn['’]t|not)\b"
 )
 
@@ -157,9 +158,9 @@ _ADVERBS = (
     r"also|always|never|really|still|just|now|currently|often|usually|sometimes|only|mostly|already|both|hardly|once"
     r"|ever|actually|kinda|kind\sof|sort\sof|so|recently|rarely|mainly|absolutely|\w+ly"
 )
-_ADVERBS_FIRST = re.compile(rf"(?:(?:{_ADVERBS})\s+)+", re.IGNORECASE)
+_ADVERBS_FIRST = lazy_pattern(rf"(?:(?:{_ADVERBS})\s+)+", re.IGNORECASE)
 _SHORT = tuple(
-    (re.compile(pattern, re.IGNORECASE), full)
+    (lazy_pattern(pattern, re.IGNORECASE), full)
     for pattern, full in (
         (r"\bi['’]m\b|\bim\b(?=\s)", "I am"),
         (r"\bi['’]ve\b|\bive\b(?=\s)", "I have"),
@@ -175,17 +176,21 @@ _SHORT = tuple(
         (r"\b(?P<who>he|she|they)['’]ll\b", r"\g<who> will"),
     )
 )
-_WITH_ME = re.compile(r"^(?P<other>(?:my\s)?[\w'’-]+(?:\s[\w'’-]+)?)\s+(?P<and>and|or)\s+i\b", re.IGNORECASE)
-_I = re.compile(rf"\b(?:i|we)\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?)\b(?!['’])", re.IGNORECASE)
-_NOT_PAST_I = re.compile(r"\b(?:i|I)\b(?![.'’]\w)|\b[Ww]e\b")
-_SOMEBODY = re.compile(
+_WITH_ME = lazy_pattern(r"^(?P<other>(?:my\s)?[\w'’-]+(?:\s[\w'’-]+)?)\s+(?P<and>and|or)\s+i\b", re.IGNORECASE)
+_I = lazy_pattern(
+    rf"\b(?:i|we)\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?)\b(?!['’])", re.IGNORECASE
+)
+_NOT_PAST_I = lazy_pattern(r"\b(?:i|I)\b(?![.'’]\w)|\b[Ww]e\b")
+_SOMEBODY = lazy_pattern(
     rf"^(?:(?P<they>they)|he|she|the\suser|this\s(?:person|user))\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)"
     r"(?P<verb>[a-z]+(?:['’]t)?)\b",
     re.IGNORECASE,
 )
-_THEIRS = re.compile(r"^(?:his|her|their|the\suser['’]s)\s+(?=\w)", re.IGNORECASE)
-_MENTION = re.compile(r"^<@!?\w{1,40}>(?P<own>['’]s)?(?=\s)")
-_CALL_ME = re.compile(r"^(?:please\s+)?(?:(?:you\s(?:can|may)|always)\s+)?call\sme\s+(?P<called>\S.*)$", re.IGNORECASE)
+_THEIRS = lazy_pattern(r"^(?:his|her|their|the\suser['’]s)\s+(?=\w)", re.IGNORECASE)
+_MENTION = lazy_pattern(r"^<@!?\w{1,40}>(?P<own>['’]s)?(?=\s)")
+_CALL_ME = lazy_pattern(
+    r"^(?:please\s+)?(?:(?:you\s(?:can|may)|always)\s+)?call\sme\s+(?P<called>\S.*)$", re.IGNORECASE
+)
 
 
 def _third_person(clause: str, name: str, speaker_name: str) -> str:
@@ -247,19 +252,19 @@ def _name_speaker(clause: str, speaker_name: str) -> str:
 
 # A clause without a subject is about the person, if it begins as a statement about a person does.
 
-_THIRD_BEGINS = re.compile(
+_THIRD_BEGINS = lazy_pattern(
     r"^(?:is|was|has|does|doesn['’]t|isn['’]t|goes|can|cannot|can['’]t|used\sto|moved|\w{2,}s)\s", re.IGNORECASE
 )
-_BARE_BEGINS = re.compile(
+_BARE_BEGINS = lazy_pattern(
     r"^(?:(?P<adverbs>(?:(?:also|really|still|now|never|always)\s)*)(?P<verb>am|don['’]?t|have\s(?:a|an|two|three|no)"
     r"|live\s(?:in|with|near|on)|work\s(?:at|for|as|in|from)|love|like|hate|prefer|speak)\s)",
     re.IGNORECASE,
 )
-_ADJECTIVE = re.compile(
+_ADJECTIVE = lazy_pattern(
     r"^(?:allergic\sto|born\s(?:in|on)|married|divorced|single|retired|from|afraid\sof|intolerant)\s", re.IGNORECASE
 )
 _OF_ADJECTIVES = DIETS | CONDITION_ADJECTIVES
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = lazy_pattern(
     r"^(?P<what>(?:(?:favou?rite|preferred|first|last|full|real|middle|home|work|e-?mail|phone|date\sof)\s)?"
     r"(?:name|nickname|birthday|birth(?:\sdate)?|age|job|email|e-mail|phone(?:\snumber)?|address|pronouns|time\s?zone|height|diet"
     r"|hometown|employer|wife|husband|partner|dog|cat|sister|brother|mother|father|mum|mom|dad|boss|number)"

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from xml.sax.saxutils import escape as xml
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Message
 from recollect.rules.people.names import MENTION
 from recollect.rules.prompt.fences import RESERVED, Fenced, escape, escape_line, fold_character, with_sign
@@ -30,8 +31,8 @@ MAX_SHOWN = 80
 """Characters of a display name that are shown."""
 
 # A handle ends at white space or at a sign that no id of a platform has; before it stands no letter, as in an address.
-_HANDLE = re.compile(r"(?<![\w@.])@(?P<id>[^\s@<>]{1,256})")
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_HANDLE = lazy_pattern(r"(?<![\w@.])@(?P<id>[^\s@<>]{1,256})")
+_NO_XML = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def transcript(messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> Fenced:

@@ -38,6 +38,7 @@ from functools import lru_cache
 from typing import NewType
 
 from recollect.errors import InvalidInput
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Role
 
 Fenced = NewType("Fenced", str)
@@ -51,21 +52,21 @@ MAX_AUTHOR = 40  # characters, the sign included
 SIGN = 6  # hexadecimal digits of an author's sign: a model has to copy it
 HIGHEST = 3  # the tier that is the message itself
 
-WORD = re.compile(rf"\w{{1,{MAX_LABEL}}}")
-TITLE = re.compile(r"[A-Z][A-Z0-9 ,'-]{0,60}")
+WORD = lazy_pattern(rf"\w{{1,{MAX_LABEL}}}")
+TITLE = lazy_pattern(r"[A-Z][A-Z0-9 ,'-]{0,60}")
 STRUCTURE = frozenset('[](){}<>:,;=|"`\\#*' + GUARD)
 
 # -- what is seen
 
-BREAKS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-SURROGATE = re.compile("[\ud800-\udfff]")
-UNSEEN = re.compile(
+BREAKS = lazy_pattern("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+SURROGATE = lazy_pattern("[\ud800-\udfff]")
+UNSEEN = lazy_pattern(
     "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-SELECTORS = re.compile("([\ufe00-\ufe0f])[\ufe00-\ufe0f]+")  # more than one after a character can carry hidden text
+SELECTORS = lazy_pattern("([\ufe00-\ufe0f])[\ufe00-\ufe0f]+")  # more than one after a character can carry hidden text
 JOINED = "[^\x00-\x7f\u200c\u200d]"
-JOINERS = re.compile(f"(?<!{JOINED})[\u200c\u200d]+|[\u200c\u200d]{{2,}}|[\u200c\u200d](?!{JOINED})")
+JOINERS = lazy_pattern(f"(?<!{JOINED})[\u200c\u200d]+|[\u200c\u200d]{{2,}}|[\u200c\u200d](?!{JOINED})")
 
 # -- what it looks like
 
@@ -108,15 +109,15 @@ SECTIONS = (
     r"history|what\s+is\s+known|summar(?:y|ies)(?:\s+so\s+far)?|search\s+results|retrieved(?:\s+memory)?|topic|profile"
     r"|(?:recent\s+|new\s+)?messages?|conversation|chat|context|memory|question|statements|members?|person|diary|system"
 )
-STRAY_MARKS = re.compile(
+STRAY_MARKS = lazy_pattern(
     "([0-9A-Za-z])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+"
 )
 # Names that no member has: the roles, and the names for the model that answers.
-RESERVED = re.compile(
+RESERVED = lazy_pattern(
     rf"(?:the\W*)?(?:{ROLES}|tool|function|model|bot|chatbot|ai|recollect|memory|message|messages)[\W_]*", re.IGNORECASE
 )
 # Matched one line at a time, so white space here is never a line break. Each match ends where the dot goes.
-WITHIN = re.compile(
+WITHIN = lazy_pattern(
     rf"\[[\W_]{{0,24}}+(?<!{GUARD})(?=request[\W_]{{0,8}}tier|search[\W_]{{0,8}}episodic)"
     rf"|\[(?=\s?/?\s?(?:{BRACKETED})\s?\])"
     r"|<(?=\s{0,8}/?\s{0,8}recollect)"
@@ -127,7 +128,7 @@ WITHIN = re.compile(
     rf"|<(?=/{ROLE_TAGS}>)|(?<!\w)<(?={ROLE_TAGS}>)",  # after a word it is a type, as in List<User>
     re.IGNORECASE,
 )
-AT_START = re.compile(
+AT_START = lazy_pattern(
     rf"(?:[^\w={GUARD}]|_)*+(?:\d{{1,3}}[.)][^\w={GUARD}]*+)?"
     rf"(?:(?==\s?=\s?=.*\w)|(?=message\s*\[)|(?=(?:{ROLES})(?:\W|_){{0,4}}?:))"
     rf"|(?=(?:[^\w{GUARD}]|_){{2,}}+end\s+(?:of\s+)?(?:the\s+)?(?:{SECTIONS})(?:\W|_)*+$)"
@@ -135,7 +136,7 @@ AT_START = re.compile(
     re.IGNORECASE,
 )
 
-TELLING = re.compile(r"[\[<`~=:#]|end\s", re.IGNORECASE)  # nothing above matches where none of these is
+TELLING = lazy_pattern(r"[\[<`~=:#]|end\s", re.IGNORECASE)  # nothing above matches where none of these is
 
 
 def escape(text: str) -> Fenced:

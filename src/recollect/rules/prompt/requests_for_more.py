@@ -24,6 +24,8 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from recollect.language.lazy_patterns import lazy_pattern
+
 TIERS = (2, 3)  # tiers that can be asked for; tier 1 is what everything is sent at anyway
 MAX_REQUESTS = 50  # distinct ids and searches honoured of one reply
 MAX_WORDS = 500  # characters of a search
@@ -97,7 +99,7 @@ def name_pattern(first: str, second: str, kind: str) -> str:
 OPENING = [r"\\?", rf"[{OPEN}][{OPEN}{SPACE}\\]{{0,24}}+"]
 TAG = [r"\\?", "[<＜]", rf"[{SPACE}]{{0,4}}", "[/／]?", rf"[{SPACE}]{{0,4}}", *"recollect"]
 FENCED = [rf"[{SPACE}]{{0,2}}", *"recollect"]
-TRIGGER = re.compile(
+TRIGGER = lazy_pattern(
     rf"(?=[\\{OPEN}<＜`~])(?:"
     + growing_pattern(
         OPENING, f"(?:{name_pattern('request', 'tier', 'tier')}|{name_pattern('search', 'episodic', 'search')})"
@@ -113,17 +115,17 @@ TRIGGER = re.compile(
 )
 UNDECIDED = "\\`~ \t"  # an end of these alone is text: above all, the end of a code block
 
-STOP = re.compile(rf"[{OPEN}{CLOSE}\n\r<＜`~\\]")
-CLOSER = re.compile(rf"\\?[{CLOSE}]")
+STOP = lazy_pattern(rf"[{OPEN}{CLOSE}\n\r<＜`~\\]")
+CLOSER = lazy_pattern(rf"\\?[{CLOSE}]")
 # What is certainly the marker's own if no bracket closes it.
-TIGHT = re.compile(
+TIGHT = lazy_pattern(
     rf"[\s{COLON}]*(?:(?:tier[\s_]*)?\d+[\s{COLON}]*(?:[\w-]+(?:[{SPACE}]*,[{SPACE}]*[\w-]+)*,?)?)?",
     re.IGNORECASE,
 )
-TIER = re.compile(r"[\W_]*+(?:(?:tier|level)[\W_]*+)?(\d{1,9})(?!\w)(.*)", re.IGNORECASE | re.DOTALL)
-BETWEEN_IDS = re.compile(r"[,;，、；&]|\band\b", re.IGNORECASE)
-ONE_ID = re.compile(rf"\W*(?:(\d)[{SPACE}]*[{COLON}]\W*)?(?:(?:messages?|ids?)\b\W*)?(\w[\w-]*)(?<!-)", re.IGNORECASE)
-AFTER_NAME = re.compile(rf"(?:_\w+)?[\s{COLON}=]*")
+TIER = lazy_pattern(r"[\W_]*+(?:(?:tier|level)[\W_]*+)?(\d{1,9})(?!\w)(.*)", re.IGNORECASE | re.DOTALL)
+BETWEEN_IDS = lazy_pattern(r"[,;，、；&]|\band\b", re.IGNORECASE)
+ONE_ID = lazy_pattern(rf"\W*(?:(\d)[{SPACE}]*[{COLON}]\W*)?(?:(?:messages?|ids?)\b\W*)?(\w[\w-]*)(?<!-)", re.IGNORECASE)
+AFTER_NAME = lazy_pattern(rf"(?:_\w+)?[\s{COLON}=]*")
 QUOTES = " \t\r\n\\\"'`*_“”‘’«»" + "\u200b\u200c\u200d\ufeff"
 
 # -- what may stand around one
@@ -133,30 +135,30 @@ BULLET = r"(?:[-*+•]|\d{1,2}[.)])[ \t]{1,4}"
 CODE = r"(?:```|~~~)\w{0,12}[ \t]{0,4}\n[ \t]{0,8}"
 LINE_START = r"(?:\A|\s{0,48}\n)[ \t]{0,8}"
 LEADS = (
-    re.compile(rf"(?P<gap>{LINE_START})(?:(?P<code>{CODE})|(?P<bullet>{BULLET})(?P<run>{RUN})?)\Z"),
-    re.compile(rf"(?P<gap>\s{{0,64}})(?P<run>{RUN})?\Z"),
+    lazy_pattern(rf"(?P<gap>{LINE_START})(?:(?P<code>{CODE})|(?P<bullet>{BULLET})(?P<run>{RUN})?)\Z"),
+    lazy_pattern(rf"(?P<gap>\s{{0,64}})(?P<run>{RUN})?\Z"),
 )
 # The same, and every beginning of the same: what has to wait for the next character.
 BEGUN_BULLET = rf"(?:[-*+•]|\d{{1,2}}[.)]?)[ \t]{{0,4}}[{WRAP}]{{0,4}}"
 BEGUN_CODE = r"(?:`{1,3}|~{1,3})\w{0,12}[ \t]{0,4}\n?[ \t]{0,8}"
 WAITING = (
-    re.compile(rf"{LINE_START}(?:{BEGUN_CODE}|{BEGUN_BULLET})\Z"),
-    re.compile(rf"\s{{0,64}}[{WRAP}]{{0,4}}\Z"),
+    lazy_pattern(rf"{LINE_START}(?:{BEGUN_CODE}|{BEGUN_BULLET})\Z"),
+    lazy_pattern(rf"\s{{0,64}}[{WRAP}]{{0,4}}\Z"),
 )
-JUNK = re.compile(rf"[\s,;&{WRAP})）”•+-]{{0,160}}")  # between two markers it belongs to neither, and goes with them
-CODE_END = re.compile(r"\s{0,40}(?:```|~~~)[ \t]{0,8}(?=\n|\Z)")
-WHITE = re.compile(r"\s{0,64}")
+JUNK = lazy_pattern(rf"[\s,;&{WRAP})）”•+-]{{0,160}}")  # between two markers it belongs to neither, and goes with them
+CODE_END = lazy_pattern(r"\s{0,40}(?:```|~~~)[ \t]{0,8}(?=\n|\Z)")
+WHITE = lazy_pattern(r"\s{0,64}")
 PUNCTUATION = tuple(".,;:!?)，。！？")
 
-BLOCK = re.compile(
+BLOCK = lazy_pattern(
     rf"\\?[<＜][{SPACE}]*(?P<closing>[/／])?[{SPACE}]*recollect(?!{LETTER})(?:\s+[\w-]+\s*=\s*\"[^\"\n]*\")*\s*\\?[/／]?[>＞]?"
     rf"|(?P<fence>```|~~~)[{SPACE}]*recollect(?!{LETTER})",
     re.IGNORECASE,
 )
-TAG_END = re.compile(
+TAG_END = lazy_pattern(
     rf"\\?[<＜][{SPACE}]*[/／][{SPACE}]*recollect\s*\\?[>＞]?|(?=[<＜][{SPACE}]*recollect(?!{LETTER}))", re.IGNORECASE
 )
-FENCE_END = re.compile("```|~~~")
+FENCE_END = lazy_pattern("```|~~~")
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Role
 from recollect.rules.people.names import name_shapes
 from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, ROLES, SIGN, byline, fold_character, plain_name, with_sign
@@ -92,9 +93,9 @@ def without_posing(text: str, labels: Collection[str]) -> str:
 
 
 _LOOKED_AT = 4 * MAX_AUTHOR  # characters in which a label and its colon would be
-_STOP = re.compile(r"^|[.!?…;。！？][\"'”’»)\]]*\s+|\n\s*")
-_ROLE = re.compile(rf"(?:the\s)?(?:{ROLES}|tool)", re.IGNORECASE)
-_OPENING = re.compile(rf"[^\w{GUARD}]*+(?!{GUARD})([^:：∶ː꞉︓﹕\n]{{1,{2 * MAX_AUTHOR}}}?)\s*[:：∶ː꞉︓﹕]")
+_STOP = lazy_pattern(r"^|[.!?…;。！？][\"'”’»)\]]*\s+|\n\s*")
+_ROLE = lazy_pattern(rf"(?:the\s)?(?:{ROLES}|tool)", re.IGNORECASE)
+_OPENING = lazy_pattern(rf"[^\w{GUARD}]*+(?!{GUARD})([^:：∶ː꞉︓﹕\n]{{1,{2 * MAX_AUTHOR}}}?)\s*[:：∶ː꞉︓﹕]")
 
 
 def _labels_of(people: Iterable[_Person]) -> Iterator[tuple[_Person, str]]:

@@ -6,12 +6,13 @@ marked. A message that shares no word is shown from its beginning.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from itertools import pairwise
 
-SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
-WORD = re.compile(r"[^\W_]{3,}")
+from recollect.language.lazy_patterns import lazy_pattern
+
+SENTENCE = lazy_pattern(r"(?<=[.!?…。！？])\s+|\n+")
+WORD = lazy_pattern(r"[^\W_]{3,}")
 STEM = 5  # letters of a word that are compared
 MOST = 20_000  # characters of a message that are looked at
 GAP = " … "

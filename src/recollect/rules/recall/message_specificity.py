@@ -6,18 +6,18 @@ messages that fit a question equally, the one that has them is more likely its a
 
 from __future__ import annotations
 
-import re
+from recollect.language.lazy_patterns import lazy_pattern
 
 MOST = 3
 """Numbers, and names, that are counted: a table of them is no better an answer."""
 LOOKED_AT = 4_000
 """Characters of a message that are looked at."""
 
-_NUMBER = re.compile(
+_NUMBER = lazy_pattern(
     r"\d[\d.,:]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|yesterday|today|tomorrow|ago"
     r"|(?:day|week|month|year)s?)\b"
 )
-_NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+")
+_NAME = lazy_pattern(r"(?<=[a-z,;:] )[A-Z][a-z]+")
 
 
 def detail(text: str) -> int:

@@ -12,15 +12,16 @@ import re
 from functools import cache
 
 from recollect.language.detect import detect
+from recollect.language.lazy_patterns import lazy_pattern
 
 # "How do I …?" and "Can I …?" ask for instructions, "I need …" and "I'd like …" for help: not about the speaker's life.
-_REQUEST = re.compile(
+_REQUEST = lazy_pattern(
     r"(?i)\b(?:how|why) (?:do|does|can|could|should|would|must|might) (?:i|we|you)\b"
     r"|\b(?:can|could|should|may|might|shall|must|would|will) (?:i|we)\b"
     r"|\b(?:i|we)(?: just| really| only)? (?:need|want|wish|would|will|can|can['’]t|cannot|could|should|may|might)\b"
     r"|\bi['’](?:d|ll) (?:like|love|prefer|want|need)\b"
 )
-_ENGLISH = re.compile(
+_ENGLISH = lazy_pattern(
     r"\b(?i:my|mine|myself|our|ours|ourselves)\b"
     r"|\b(?i:did|have|had|has|was|were|am) (?:[Ii]|we)\b"
     r"|\b(?i:how (?:many|much|often|long|old|far)|what|which|who|whom|whose|where|when)\b[^.?!]{0,80}? do [Ii]\b"
@@ -44,7 +45,7 @@ _POSSESSIVES = {
     "tr": r"benim|bizim",
     "id": r"saya|aku|kami",
 }
-_UNSPACED = re.compile("我的|我们|我們|私の|僕の|俺の|私は|나의|내가|제가|우리")
+_UNSPACED = lazy_pattern("我的|我们|我們|私の|僕の|俺の|私は|나의|내가|제가|우리")
 
 
 def speaks_of_a_life(query: str) -> bool:

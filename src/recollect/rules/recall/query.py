@@ -8,7 +8,6 @@ another language is left as it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.language.dates import TimeSpan, spans
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.terms import query_groups
 from recollect.rules.recall.personal import speaks_of_a_life
@@ -29,11 +29,11 @@ END = 4_000
 """Characters of each end of a long query that are read for words, names and times: to search takes a turn, and others
 wait meanwhile. All of a query has its part in the vector."""
 
-_WORD = re.compile(r"\w+(?:[-.]\w+)*")
-_FIRST = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|\bi(?:'m|'ve|'d|'ll)?\b")
-_SECOND = re.compile(r"(?i)\b(?:you|your|yours)\b")
+_WORD = lazy_pattern(r"\w+(?:[-.]\w+)*")
+_FIRST = lazy_pattern(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|\bi(?:'m|'ve|'d|'ll)?\b")
+_SECOND = lazy_pattern(r"(?i)\b(?:you|your|yours)\b")
 _NOT_PLURAL = r"(?!is\b|was\b|does\b|has\b|this\b|his\b)"
-_SEVERAL = re.compile(
+_SEVERAL = lazy_pattern(
     r"(?i)\bhow (?:many|often)\b|\bboth\b|\bin common\b|\b(?:all|each|list) (?:the|of)\b|\bwhat (?:has|have|does|do)\b"
     r"|^(?:in |on |to )?(?:what|which|whose)(?: (?:kinds?|types?|sorts?) of| are| were| different| other| new)*"
     rf"(?: {_NOT_PLURAL}\w+){{0,2}}? {_NOT_PLURAL}\w+[^\Ws]s\b(?!')"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.language.detect import detect
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence, sentences
 from recollect.language.word_weights import is_unspaced, matters, shorten_phrase, stems, weigh
 from recollect.rules.tiers.message_claims import KeyValue, question_pairs, statement_pairs
@@ -86,7 +87,7 @@ _MARKS = " .,:!?…–—-*"
 _LITERAL = frozenset({"error", "code"})
 # Values that count even if they are ordinary words, and are not shortened.
 _SURE = frozenset({"name", "age", "when", "duration", "amounts", "names", "topic", "text"})
-DANGLING = re.compile(
+DANGLING = lazy_pattern(
     r"(?:[\s,]+(?:the|a|an|that|to|of|for|in|on|at|and|or|with|by|is|are|was|my|your|our|so|but|i|we|it|this|too|from|as"
     r"|which|because|since|really|very|also|just|been|have|not))+$",
     re.IGNORECASE,

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from recollect.language.filler import is_filler, trim
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import AMOUNT, WHEN
 from recollect.language.sentences import Sentence, clauses
 from recollect.language.word_weights import is_content, is_ordinary, words
@@ -119,11 +120,11 @@ _TRIGGERS: tuple[tuple[str, float, str], ...] = (
     ("suggests", 6, rf"\bi(?:['’]d|\swould)?{_SOFT}\s(?:recommend|suggest|advise)\s(?:that\s)?(?:you\s)?(?:to\s)?"),
     ("because", 4.5, r"\b(?:because|due\sto|thanks\sto)\s(?:of\s)?"),
 )  # fmt: skip
-_FINDERS = tuple((key, weight, re.compile(pattern, re.IGNORECASE)) for key, weight, pattern in _TRIGGERS)
-_FAVOURITE = re.compile(
+_FINDERS = tuple((key, weight, lazy_pattern(pattern, re.IGNORECASE)) for key, weight, pattern in _TRIGGERS)
+_FAVOURITE = lazy_pattern(
     r"\bmy\s(?:all-time\s)?(favou?rite\s[\w\s]{2,30}?)\s(?:is|are|was|has\sto\sbe)\s", re.IGNORECASE
 )
-_DOUBT = re.compile(
+_DOUBT = lazy_pattern(
     r"\b(?:don['’]?t\s(?:think|believe)|doubt|not\ssure|if|whether|would|(?:wouldn|can|won)['’]?t\ssay)\s(?:that\s|if\s)?$",
     re.IGNORECASE,
 )
@@ -135,33 +136,33 @@ _RELATION = (
     r"|colleague|coworker|teacher|doctor|therapist|neighbou?r|roommate|friend|dog|cat|puppy|kitten|pet|horse|car|company"
     r"|team|landlord|coach)"
 )
-_CALLED = re.compile(
+_CALLED = lazy_pattern(
     rf"\b(?:[Mm]y|[Oo]ur)\s(?:(?:older|younger|little|big|best|twin|old|new|late|eldest)\s)?({_RELATION})"
     rf"(?:['’]s\sname\sis|,?\s(?:is\s|was\s)?(?:named|called)|,|\sis)?\s({_NAME})"
 )
-_IS_MY = re.compile(rf"\b({_NAME})(?:,|\sis|\swas)\smy\s(?:\w+\s)?({_RELATION})\b")
+_IS_MY = lazy_pattern(rf"\b({_NAME})(?:,|\sis|\swas)\smy\s(?:\w+\s)?({_RELATION})\b")
 _HAIL = r"(?:^|[Hh]i[,!]?\s|[Hh]ello[,!]?\s|[Hh]ey[,!]?\s)"
-_MY_NAME = re.compile(
+_MY_NAME = lazy_pattern(
     rf"\b(?:[Mm]y\s(?:full\s|first\s)?name(?:['’]s|\sis)|[Cc]all\sme|I\s?(?:['’]m|\sam)\scalled)\s({_NAME}|\w+)"
     rf"|{_HAIL}(?:I['’]m|I\sam|[Tt]his\sis)\s({_NAME})(?=[,.!]|\sand\b|\sfrom\b|$)"
 )
-_AGE = re.compile(r"\b(?:i['’]?m|i\sam|turned|turning)\s(\d{1,2})(?=\syears|\sand\b|[,.!]|$)", re.IGNORECASE)
-_I_AM_A = re.compile(
+_AGE = lazy_pattern(r"\b(?:i['’]?m|i\sam|turned|turning)\s(\d{1,2})(?=\syears|\sand\b|[,.!]|$)", re.IGNORECASE)
+_I_AM_A = lazy_pattern(
     r"\bI(?:['’]m|\sam)\s(?:also\s)?an?\s(?!(?:bit|little|lot|big\sfan|huge\sfan|fan)\b)", re.IGNORECASE
 )
 _THEIR_VERBS = {
     "loves": "likes", "likes": "likes", "enjoys": "likes", "prefers": "prefers", "hates": "dislikes",
     "dislikes": "dislikes", "doesn't like": "dislikes", "works as": "works as", "lives in": "lives in",
 }  # fmt: skip
-_THEIRS = re.compile(
+_THEIRS = lazy_pattern(
     rf"\b(?:(?:[Mm]y|[Oo]ur)\s({_RELATION})|({_NAME}))\s(?:\w+ly\s)?"
     r"(loves|likes|enjoys|prefers|hates|dislikes|doesn['’]t\slike|works\sas|lives\sin)\s"
 )
-_TRIP = re.compile(
+_TRIP = lazy_pattern(
     r"\b(?:trip|travel(?:l?ing)?|fly(?:ing)?|flight|vacation|holiday|move|moving|going|heading)\s(?:to|in)\s"
     rf"((?:the\s)?{_NAME})"
 )
-_OWNER = re.compile(r"['’]s$")
+_OWNER = lazy_pattern(r"['’]s$")
 
 
 def _english_pairs(text: str) -> Iterator[KeyValue]:
@@ -198,17 +199,17 @@ def _people_pairs(text: str) -> Iterator[KeyValue]:
 
 # Statements that are pairs already: "Price: $30", "The meeting is on Friday", "my blood pressure is 150".
 
-_SUBJECT = re.compile(
+_SUBJECT = lazy_pattern(
     r"""^(?:(the|my|our|your|his|her|their|this)\s)?((?:[\w'’&/-]+\s){0,4}?[\w'’&/-]+)\s
         (?:will\s(?:now\s)?be|is|are|was|were|costs?|starts?|has\sbeen)\s
         (?:(?:cut|raised|set|moved|changed|increased|reduced|postponed|planned|scheduled|due|now|currently|usually
             |to|for|on|until|by|from|at|in)\s)*(?=\S)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_MINE = re.compile(
+_MINE = lazy_pattern(
     r"(?<!^)\b(?:[Mm]y|[Oo]ur)\s((?:[\w'’-]+\s){0,2}?[\w'’-]+)\s(?:is|are|was|were)\s(?=[^.!?]{0,30}[\dA-Z])"
 )
-_JOINT = re.compile(r"^(?:and|but|so|or|no,|yes,)\s", re.IGNORECASE)
+_JOINT = lazy_pattern(r"^(?:and|but|so|or|no,|yes,)\s", re.IGNORECASE)
 _PRONOUNS = "it this that there here what which who these those he she they i we you everything one all some"
 _NO_SUBJECT = frozenset(_PRONOUNS.split())
 _MOST_CLAUSES = 6
@@ -253,9 +254,11 @@ def _is_concrete(value: str) -> bool:
 
 # Other languages
 
-_AND_ELSEWHERE = re.compile(r",|\s(?:y|und|et|e|i|och|og|a|и|та|pero|aber|mais|ma|mas|maar|но|als|como|con|mit|avec)\s")
+_AND_ELSEWHERE = lazy_pattern(
+    r",|\s(?:y|und|et|e|i|och|og|a|и|та|pero|aber|mais|ma|mas|maar|но|als|como|con|mit|avec)\s"
+)
 _ELSEWHERE = tuple(
-    (key, re.compile(rf"(?:^|(?<=\s))(?:{pattern})\s", re.IGNORECASE))
+    (key, lazy_pattern(rf"(?:^|(?<=\s))(?:{pattern})\s", re.IGNORECASE))
     for key, pattern in (
         ("name", r"me\sllamo|mi\snombre\ses|ich\sheiße|mein\sname\sist|je\sm['’]appelle|mi\schiamo|meu\snome\sé"),
         ("name", r"me\schamo|ik\sheet|jag\sheter|jeg\shedder|nazywam\ssię|jmenuji\sse|меня\sзовут|мене\sзвати"),
@@ -268,7 +271,7 @@ _ELSEWHERE = tuple(
         ("likes", r"(?<!non\s)mi\spiac(?:e|ciono)|(?<!não\s)gosto\sde|ik\shou\svan|мне\sнравится|я\sлюблю"),
     )
 )  # fmt: skip
-_UNSPACED_NAME = re.compile(
+_UNSPACED_NAME = lazy_pattern(
     r"(?:我叫|我的名字(?:是|叫)|私の名前は|わたしの名前は|제\s?이름은)\s?([^\s，。、,.!！]{1,8}?)"
     r"(?=です|입니다|이에요|예요|[，。、,.!！\s]|$)"
 )
@@ -285,7 +288,7 @@ def _other_language_pairs(text: str) -> Iterator[KeyValue]:
 
 # The phrase a statement is about
 
-_STOP = re.compile(
+_STOP = lazy_pattern(
     r"""[.!?;:…。！？]
         | ,\s(?=(?:and|but|so|which|who|because|though|although|as|where|when|it|i|we|they|she|he|do|can|or)\b)
         | \s(?:but|because|which|who|so\s(?:that|i|we|it)|while|although|though|since|where|when\s(?:i|we|it)|if
@@ -293,10 +296,10 @@ _STOP = re.compile(
         | \s[-–—]+\s | -- | \s\(""",
     re.VERBOSE | re.IGNORECASE,
 )
-_LOOSE = re.compile(
+_LOOSE = lazy_pattern(
     r"^(?:(?:the|a|an|that|to|of|for|in|on|at|and|or|with|by|is|are|my|our|some)\s+)+(?=\S)", re.IGNORECASE
 )
-_POINT = re.compile(r"(?<=\d)\.(?=\d)")
+_POINT = lazy_pattern(r"(?<=\d)\.(?=\d)")
 _POINT_KEPT = "\ue000"
 _LONGEST_LOOK = 300  # characters
 
@@ -314,29 +317,31 @@ def leading_phrase(text: str, max_words: int = MAX_VALUE) -> str:
 
 # What somebody asks
 
-_ASKING = re.compile(
+_ASKING = lazy_pattern(
     r"""^(?:(?:so|and|also|but|by\sthe\sway|oh|hey|hi)[\s,]+)*
         (?: (?:can|could|would|will)\syou\s(?:(?:please|also|maybe|perhaps)\s)* | do\syou\sthink\syou\s(?:can|could)\s
           | i\swas\swondering\sif\syou\scould\s | please\s | i\s(?:need|want)\syou\sto\s )(?=\w)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_TELL = re.compile(
+_TELL = lazy_pattern(
     r"^(?:tell|give|show|help|provide|send)\s(?:me|us)\s(?:(?:with|more|some|to)\s)*(?:about\s|on\s)?", re.IGNORECASE
 )
-_HAVE_YOU = re.compile(
+_HAVE_YOU = lazy_pattern(
     r"""^(?:do\syou\s(?:have|know)|have\syou\sgot|got|are\sthere|is\sthere|what\sare)\s(?:of\s)?
         (?:any\s|some\s|a\s|the\s)?(?:good\s|other\s|best\s)?
         (?=(?:\w+\s)?(?:recommendation|tip|suggestion|idea|advice|resource|way)s?\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ORDER = re.compile(
+_ORDER = lazy_pattern(
     r"""^(?=(?:write|create|make|explain|describe|give|tell|show|list|help|find|fix|suggest|recommend|translate
         |summari[sz]e|compare|generate|rewrite|refactor|remind|book|draft|convert|calculate|solve|design|review|check
         |provide|analy[sz]e|act|set)\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_PLEASE = re.compile(r"^please\s(?!(?:note|remember|keep|feel|let|don['’]?t\shesitate)\b)", re.IGNORECASE)
-_OPINION = re.compile(r"^(?:do\syou\s(?:think|know|believe)|would\syou\ssay)\s(?:that\s|if\s)?(?!you\b)", re.IGNORECASE)
+_PLEASE = lazy_pattern(r"^please\s(?!(?:note|remember|keep|feel|let|don['’]?t\shesitate)\b)", re.IGNORECASE)
+_OPINION = lazy_pattern(
+    r"^(?:do\syou\s(?:think|know|believe)|would\syou\ssay)\s(?:that\s|if\s)?(?!you\b)", re.IGNORECASE
+)
 _QUESTION_WORDS = 14
 _OPENING = 2  # sentences; an order in them is a request, a later one is advice
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from recollect.language.filler import is_filler
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN, amounts, names
 from recollect.language.sentences import Sentence, limit_text
 from recollect.language.smalltalk import is_small_talk
@@ -26,13 +27,13 @@ from recollect.language.word_weights import (
 )
 from recollect.rules.tiers.message_claims import MAX_VALUE, KeyValue
 
-_HERE_ARE = re.compile(
+_HERE_ARE = lazy_pattern(
     r"^(?:here\s(?:are|is)|here['’]s|these\sare|the\sfollowing\sare|below\s(?:are|is))\s(?:some|a\sfew|several|the|an?)?\s*"
     r"(?:\w+\sof\s)?",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"^(?:step\s)?\d+[.:)]\s*", re.IGNORECASE)
-_ASIDE = re.compile(r"(?:(?<!\s)\s+)?\([^)]{0,200}\)")
+_NUMBERED = lazy_pattern(r"^(?:step\s)?\d+[.:)]\s*", re.IGNORECASE)
+_ASIDE = lazy_pattern(r"(?:(?<!\s)\s+)?\([^)]{0,200}\)")
 _MOST_ITEMS = 60
 _OPENING = 12  # sentences among which "here are" says what a list is of
 _TITLE_WORDS = 7
@@ -62,17 +63,17 @@ def _shorten_title(text: str, language: str, max_words: int = 6) -> str:
     return " ".join(title_words)
 
 
-_FILE = re.compile(
+_FILE = lazy_pattern(
     r"(?<![\w@/.-])(?:[\w.-]+/)*[\w-]+\.(?:py|js|tsx?|jsx|java|go|rs|c|cpp|h|cs|rb|php|sh|sql|html?|css|json|ya?ml|toml"
     r"|md|txt|csv|xlsx?|docx?|pdf|png|jpe?g|ipynb|db|log|env|ini|cfg|conf|lock)\b"
 )
-_HOST = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?![\w.])")
-_SYMBOL = re.compile(r"`([^`\n]{2,50})`")
-_ERROR = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b(?::\s[^\n`.]{1,50})?")
-_LINK = re.compile(r"https?://(?:www\.)?([^\s/?#<>\")\]]{3,60})")
-_MAIL = re.compile(r"(?<![\w.])[\w.+-]{1,64}@[\w-]{1,60}\.[\w.-]{2,30}\w")
-_VERSION = re.compile(r"\b([A-Z][\w.+#]{1,30})\s(?:version\s)?v?(\d+(?:\.\d+){1,3})\b")
-_DEFINED = re.compile(
+_HOST = lazy_pattern(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?![\w.])")
+_SYMBOL = lazy_pattern(r"`([^`\n]{2,50})`")
+_ERROR = lazy_pattern(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b(?::\s[^\n`.]{1,50})?")
+_LINK = lazy_pattern(r"https?://(?:www\.)?([^\s/?#<>\")\]]{3,60})")
+_MAIL = lazy_pattern(r"(?<![\w.])[\w.+-]{1,64}@[\w-]{1,60}\.[\w.-]{2,30}\w")
+_VERSION = lazy_pattern(r"\b([A-Z][\w.+#]{1,30})\s(?:version\s)?v?(\d+(?:\.\d+){1,3})\b")
+_DEFINED = lazy_pattern(
     r"^[ \t]{0,8}(?:async\s)?(?:def|class|function|fn|func|struct|interface)\s+(\w{2,40})", re.MULTILINE
 )
 
@@ -103,8 +104,8 @@ def technical_pairs(text: str, sentences: Sequence[Sentence]) -> Iterator[KeyVal
             yield KeyValue(kind, size, 4.5)
 
 
-_AT = re.compile(r"^(?:at|on|in|by|for|about|the)\s(?:the\s(?=\d|past|last))?", re.IGNORECASE)
-_BARE = re.compile(r"[\d.,:/]+")
+_AT = lazy_pattern(r"^(?:at|on|in|by|for|about|the)\s(?:the\s(?=\d|past|last))?", re.IGNORECASE)
+_BARE = lazy_pattern(r"[\d.,:/]+")
 
 
 def mention_pairs(sentences: Sequence[Sentence], language: str) -> Iterator[KeyValue]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from recollect.language.detect import detect
 from recollect.language.filler import bare_request, capitalise, is_filler, trim
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import AMOUNT, WHEN
 from recollect.language.sentences import Sentence, clauses, sentences
 from recollect.language.word_weights import is_unspaced, stems, weigh
@@ -21,14 +22,14 @@ from recollect.rules.tiers.message_claims import last_clauses
 
 Count = Callable[[str], int]
 
-_TELLING = re.compile(
+_TELLING = lazy_pattern(
     r"\b(?:decid\w+|agree[ds]?|chose|prefer\w*|allergic|favou?rite|deadline|must|need|plan\w*|because|result|answer|total"
     r"|my\s+\w+|i['’]?m|i['’]ve|we['’]re|we['’]ve|recommend\w*|error|fail\w*|solution|important)\b",
     re.IGNORECASE,
 )
 
 
-_CORRECTS = re.compile(r"(?:no|actually|correction|sorry|wait)[,:!]\s|i\smeant\b", re.IGNORECASE)
+_CORRECTS = lazy_pattern(r"(?:no|actually|correction|sorry|wait)[,:!]\s|i\smeant\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,24 +164,24 @@ _LEAST = 4  # tokens
 _NOTE = 3.0  # what it is worth to know that there was code, in the weight of words
 _FEWEST = 4  # words or characters
 _TRAIL = " ,;:–—-、，；："
-_JOINT = re.compile(r"^(?:and|but|so|or|und|aber|et|mais|y|pero|e|ma|mas|en|maar|и|но)\s", re.IGNORECASE)
+_JOINT = lazy_pattern(r"^(?:and|but|so|or|und|aber|et|mais|y|pero|e|ma|mas|en|maar|и|но)\s", re.IGNORECASE)
 # A clause that makes sense alone: it has a subject, or it asks.
-_SUBJECT = re.compile(
+_SUBJECT = lazy_pattern(
     r"(?:i|we|you|he|she|it|they|there|my|our|your|his|her|their|the|this|that|these|those|let|please)(?:\s|['’])",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
+_ASKS = lazy_pattern(
     r"(?:what|how|why|when|where|who|whose|which|can|could|do|does|did|is|are|was|were|will|would|should|shall|has|have|had"
     r"|may|might|any)\b",
     re.IGNORECASE,
 )
 # One that makes no sense alone, and one without which the clause before it means something else.
-_LEANS = re.compile(
+_LEANS = lazy_pattern(
     r"^(?:given|since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|that"
     r"|in\s|on\s|with\s|for\s|from\s|to\s|such|like|including|especially|instead|or\s|and\s|not\s|\w+ing\b)",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(r"^(?:(?:but|and|or)\s)?(?:unless|except|provided|only|if|not|never|until)\b", re.IGNORECASE)
+_CONDITION = lazy_pattern(r"^(?:(?:but|and|or)\s)?(?:unless|except|provided|only|if|not|never|until)\b", re.IGNORECASE)
 
 
 def _wordings(sentence: Sentence, english: bool) -> Iterator[str]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import MAX_CHARACTERS, limit_text
 from recollect.model import Tiers
 from recollect.rules.facts.grounding import Grounds
@@ -168,7 +169,7 @@ def _fit(text: str, max_tokens: int, count: Count) -> str:
     return text[: space if space > 0 else low].rstrip(" ,;=")
 
 
-_MARKER = re.compile(r"\[\s*(?:REQUEST_TIER|SEARCH_EPISODIC)\b[^\[\]\n]{0,300}\]", re.IGNORECASE)
+_MARKER = lazy_pattern(r"\[\s*(?:REQUEST_TIER|SEARCH_EPISODIC)\b[^\[\]\n]{0,300}\]", re.IGNORECASE)
 
 
 def clean(text: str) -> str:
@@ -177,9 +178,9 @@ def clean(text: str) -> str:
     return fences.escape_line(text[:_MOST_READ].rstrip())
 
 
-_NEXT_PAIR = re.compile(r"[;\n|]|,(?=\s*[^\s,;=][^,;=]{0,40}=)")  # the white space around it is stripped
-_COLON = re.compile(r"^([^=:]{1,40}):\s+(?=\S)")
-_BULLET = re.compile(r"^(?:[-*•]\s+|\d+[.)]\s+)")
+_NEXT_PAIR = lazy_pattern(r"[;\n|]|,(?=\s*[^\s,;=][^,;=]{0,40}=)")  # the white space around it is stripped
+_COLON = lazy_pattern(r"^([^=:]{1,40}):\s+(?=\S)")
+_BULLET = lazy_pattern(r"^(?:[-*•]\s+|\d+[.)]\s+)")
 _QUOTES = " \"'`*"
 _LOOKS = 8  # passes at most: each leaves less to correct
 

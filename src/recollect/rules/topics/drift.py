@@ -9,7 +9,6 @@ before it, and so does an assistant's reply. The weights were learned by `benchm
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,6 +18,7 @@ from math import exp, log, log1p, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.smalltalk import is_small_talk
 from recollect.language.terms import analyse
 from recollect.model import Role
@@ -172,27 +172,27 @@ def _share(words: int) -> float:
 
 # -- cues in a text
 
-_SENTENCE = re.compile(r"[^.!?…。！？؟\n]+[.!?…。！？؟\s]*")
-_ASKED = re.compile(r"[?？؟]")
-_ENDING = re.compile(r"(?<![\W_])[\W_]+$")  # the signs after the last word; each run of signs is read once
-_ASKS_YOU = re.compile(
+_SENTENCE = lazy_pattern(r"[^.!?…。！？؟\n]+[.!?…。！？؟\s]*")
+_ASKED = lazy_pattern(r"[?？؟]")
+_ENDING = lazy_pattern(r"(?<![\W_])[\W_]+$")  # the signs after the last word; each run of signs is read once
+_ASKS_YOU = lazy_pattern(
     r"(?i)\b(?:do|are|have|did|would|can|could|will|what is|what's|whats|what are|where|how)\s"
     r"(?:\w+\s){0,2}(?:you|your)\b"
 )
-_RETURNS = re.compile(
+_RETURNS = lazy_pattern(
     r"(?i)\b(?:and|how about|what about|hbu|wbu)\s(?:you|yours|yourself)\b|\b(?:you|yourself)\s?\?\W*$"
 )
-_BACK = re.compile(
+_BACK = lazy_pattern(
     r"(?i)\b(?:it|that|this|they|them|those|these|he|she|his|her|him|their|there|one|ones|too|also|same)\b"
 )
-_CUE = re.compile(
+_CUE = lazy_pattern(
     r"(?i)\b(?:anyways?|by the way|btw|speaking of|(?:on|in) (?:another|a different) (?:note|matter)"
     r"|(?:chang\w+|switch\w*) (?:the )?(?:subject|topic|gears?)|unrelated|another (?:question|thing|topic|matter)"
     r"|something (?:else|different)|enough about|one (?:more|other|last) thing|moving on|next (?:question|topic)"
     r"|(?:i|we)(?:'m|'d| am| would)? also (?:need|want|like|look\w*|wonder\w*|hav\w+)|can you also"
     r"|different (?:question|topic|subject))\b"
 )
-_CLOSING = re.compile(
+_CLOSING = lazy_pattern(
     r"(?i)\b(?:you'?re (?:very )?welcome|you are (?:very )?welcome|my pleasure|good ?bye|bye|see you|take care"
     r"|have an? (?:\w+ )?(?:day|night|evening|weekend|trip|one)|enjoy your|that(?:'s| is| will be) all)\b"
 )
