@@ -155,6 +155,13 @@ class Settings:
         60, "How long work on a view may go on before another worker may take it over.", least=1
     )
     busy_seconds: int = setting(30, "How long to wait for a busy database before giving up.", least=1)
+    hold_messages: int = setting(
+        0,
+        "Messages held in memory, at most, while the disk is full, read-only or gone, or PostgreSQL is away; they are "
+        "written later, and lost if the process dies. 0: none, such a write fails; but `recollect chat` and the bots "
+        "hold 1,000.",
+        least=0,
+    )
     vector_cache_mb: int = setting(256, "Memory for vectors held ready for search (SQLite and JSON).", least=1)
 
     @classmethod

@@ -20,7 +20,10 @@ from recollect.model import Conversation, Episode, Forgotten, Message
 
 T = TypeVar("T")
 
-LEFT_OUT: dict[type, tuple[str, ...]] = {Message: ("seal",), Conversation: ("head", "changes", "changes_head")}
+LEFT_OUT: dict[type, tuple[str, ...]] = {
+    Message: ("seal", "degraded"),
+    Conversation: ("head", "changes", "changes_head"),
+}
 COMPUTED: dict[type, tuple[str, ...]] = {Episode: ("id",), Forgotten: ("found",)}
 SHAPE = "does not have the shape it should; are server and client of the same version?"
 

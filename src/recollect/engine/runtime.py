@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from recollect.engine import turn
+from recollect.engine.held.writer import HeldMessages
 from recollect.engine.retention import RetentionJob, RetentionSchedule
 from recollect.engine.tables import log
 from recollect.engine.views.day_writer import DayWriter
@@ -38,8 +39,8 @@ from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.single_flight import SingleFlight
 from recollect.engine.work.usage import Meter
 from recollect.engine.work.view import Hooks, Patience, View
-from recollect.errors import RecollectError, StoreError
-from recollect.model import Added, Batch
+from recollect.errors import MessagesLost, RecollectError, StoreError
+from recollect.model import Added, Batch, Degraded, Message
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
 from recollect.rules import log as rules
 from recollect.rules.episodes.window import WindowRule
@@ -93,6 +94,8 @@ class Parts:
     batch_seconds: int = 180
     model_seconds: float = 60.0
     share_channels: bool = False
+    hold_messages: int = 0
+    on_degraded: Callable[[Degraded], None] | None = None
 
 
 class Runtime:
@@ -123,6 +126,8 @@ class Runtime:
         # Bound to the store, not to this memory: what is under way when the memory closes is finished.
         read = partial(self.run, parts.store.read)
         write = partial(self.run, parts.store.write)
+        max_held = parts.hold_messages if parts.store.writable else 0
+        self.held = HeldMessages(parts.store, self.run, parts.clock, max_held, parts.on_degraded, self.wake)
         self.meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
         self.index = IndexView(parts.embedder, self.run_aside)
@@ -259,12 +264,23 @@ class Runtime:
         for loop in self._loops.values():
             await loop.stop()
         await self.digests.close()
+        lost = await self._close_held()
         await self.meter.finish()
         await self.chat.close()
         await self._memory_models.close()
         await asyncio.to_thread(self._pool.shutdown)
         await parts.embedder.close()
         await asyncio.to_thread(parts.store.close)
+        if lost is not None:
+            raise lost
+
+    async def _close_held(self) -> MessagesLost | None:
+        """Write what is held, for the last time. The error is raised when everything is closed."""
+        try:
+            await self.held.close()
+        except MessagesLost as error:
+            return error
+        return None
 
     @property
     def parts(self) -> Parts:
@@ -321,8 +337,9 @@ class Runtime:
             await self.wait_for_view(name, space)
 
     async def wait_for_view(self, name: str, space: str) -> None:
-        """Wait a moment until a view has read what this process has just added to a space."""
-        if self.parts.followers:
+        """Wait a moment until a view has read what this process has just added to a space. If the store takes nothing,
+        views wait too."""
+        if self.parts.followers and self.held.degraded is None:
             await self._loops[name].wait_for(space, CATCH_UP)
 
     @contextmanager
@@ -349,7 +366,8 @@ class Runtime:
     # -- the log
 
     async def append_messages(self, batches: Iterable[Batch]) -> list[list[Added]]:
-        """Check messages and append them to their conversations in one transaction. Views are not woken."""
+        """Check messages and append them to their conversations in one transaction. Views are not woken. If the store
+        takes none, they are held in memory if a setting allows it."""
         batch_list = list(batches)
         now = self.parts.clock.now()
         for batch in batch_list:
@@ -372,7 +390,12 @@ class Runtime:
                 results[i] = log.append_messages(tx, ready[i], now, fresh)
             return [results[i] for i in range(len(ready))]
 
-        return await self.write(write)
+        return await self.held.write(ready, write)
+
+    async def keep_message(self, batch: Batch, write: Callable[[Tx], Message]) -> Message:
+        """Run a function that appends the one message of a batch, which has an id, or hold the message."""
+        additions = await self.held.write([batch], lambda tx: [[Added(write(tx), new=True)]])
+        return additions[0][0].message
 
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""

@@ -47,8 +47,23 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
+class Degraded:
+    """The store takes no messages for now: so many are `held` in memory, since then, and why.
+
+    They are written in order and once when the store takes them again. Until then their turns are provisional, and they
+    are lost if the process dies. When it `is_over`, `held` is how many were written.
+    """
+
+    held: int
+    since: datetime
+    reason: str
+    is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said."""
+    """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said. One
+    that could not be written yet and is held in memory is `degraded`; its turn may change when it is written."""
 
     space: str
     conversation: str
@@ -64,6 +79,7 @@ class Message:
     erased: bool = False
     expires_at: datetime | None = None
     seal: Seal = field(default=Seal(b"", b"", b""), repr=False, compare=False)
+    degraded: Degraded | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +104,11 @@ class Conversation:
 @dataclass(frozen=True, slots=True)
 class Added:
     """What `add` did: the message as it is in the log, and whether it was new or known already. One that was removed
-    from the log stays out: then the message is `erased`."""
+    from the log stays out: then the message is `erased`. One that is only held in memory says so: `degraded`."""
 
     message: Message
     new: bool
+    degraded: Degraded | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
