@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -177,6 +177,14 @@ class Settings:
             if value is not None:
                 values[name] = convert_value(name, value, "argument")
         return cls(**values)
+
+
+HELD_IN_CHATS = 1_000  # messages that are held where people talk, if no setting says how many
+
+
+def hold_in_chats(settings: Settings) -> Settings:
+    """The settings of a program in which people talk: they go on talking while the store takes nothing."""
+    return replace(settings, hold_messages=settings.hold_messages or HELD_IN_CHATS)
 
 
 BY_NAME = {f.name: f for f in fields(Settings)}

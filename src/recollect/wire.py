@@ -1,7 +1,8 @@
 """Converts the model's values to JSON and back: a client reads what a server sends into the same values.
 
 A value is an object of its fields. Times are ISO 8601 with their offset, days are dates, spans of time are seconds.
-What proves the log (`seal`, `head`, `changes_head`) stays in the store. A reader ignores fields it does not know, and
+What proves the log (`seal`, `head`, `changes_head`) stays in the store; that messages are held in memory is said of
+what was just added (`Added`, `Reply`), not of each message. A reader ignores fields it does not know, and
 takes the default for one that is missing, so that a client and a server of neighbouring versions understand each other.
 """
 

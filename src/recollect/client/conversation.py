@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -86,7 +87,8 @@ class AsyncClientConversation(ConversationFace):
         full_metadata = {} if metadata is None else metadata
         if name is not None:
             full_metadata = {**full_metadata, "name": check_id("name", name)}
-        return (await self.extend([Draft(role, content, author, user, time, platform_id, full_metadata)]))[0].message
+        added = (await self.extend([Draft(role, content, author, user, time, platform_id, full_metadata)]))[0]
+        return replace(added.message, degraded=added.degraded)
 
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]]) -> list[Added]:
         messages = [draft_fields(as_draft(draft)) for draft in drafts]

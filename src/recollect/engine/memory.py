@@ -291,8 +291,7 @@ class MemoryEngine(MemoryFace):
     @property
     def degraded(self) -> Degraded | None:
         """Whether messages are held in memory, since the store takes none: how many, since when and why."""
-        self.runtime.parts  # noqa: B018  a memory that is closed holds nothing
-        return self.runtime.held.degraded
+        return self.runtime.degraded
 
     async def settle(self, timeout: float = 60.0) -> int:
         self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed

@@ -289,6 +289,11 @@ class Runtime:
             raise RecollectError(CLOSED)
         return self._parts
 
+    @property
+    def degraded(self) -> Degraded | None:
+        """What is held in memory, since the store takes nothing; None if nothing is."""
+        return None if self._parts is None else self.held.degraded
+
     async def run(self, fn: Callable[..., T], *args: Any) -> T:
         """Call a function in a thread."""
         self._calls += 1

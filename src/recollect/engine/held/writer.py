@@ -67,7 +67,7 @@ class HeldMessages:
         self._on_written = on_written
         self._queue = HeldQueue(max_messages)
         self._recent = RecentMessages()
-        self._is_on = max_messages > 0
+        self.is_on = max_messages > 0
         self._holding = asyncio.Lock()
         self._wake = asyncio.Event()
         self._flush_task: asyncio.Task[None] | None = None
@@ -90,7 +90,7 @@ class HeldMessages:
     async def write(self, batches: Sequence[Batch], write: Callable[[Tx], list[list[Added]]]) -> list[list[Added]]:
         """Run a function that writes these batches, whose messages have ids. If the store does not take it, or earlier
         messages are held, hold the batches."""
-        if not self._is_on:
+        if not self.is_on:
             return cast(list[list[Added]], await self._run(self._store.write, write))
         await self._try_flush()
         if self._queue and self._error is not None:
@@ -109,7 +109,7 @@ class HeldMessages:
         try:
             return cast(T, await self._run(self._store.write, write))
         except OUTAGES:
-            if not self._is_on:
+            if not self.is_on:
                 raise
             return otherwise
 
@@ -252,8 +252,8 @@ class HeldMessages:
                 reason = str(error)
         count = self._queue.count + self._refused_count
         if count:
-            noun = "message that was" if count == 1 else "messages that were"
-            raise MessagesLost(f"{count:,} {noun} held in memory could not be written, and are lost: {reason}", count)
+            noun = "message" if count == 1 else "messages"
+            raise MessagesLost(f"{count:,} {noun} held in memory could not be written: lost, since {reason}", count)
 
     # -- reading
 
@@ -292,7 +292,7 @@ class HeldMessages:
         try:
             return await read()
         except OUTAGES:
-            known = self.recall(place) if self._is_on else None
+            known = self.recall(place) if self.is_on else None
             if known is None:
                 raise
             return recall(known)
@@ -321,7 +321,7 @@ class HeldMessages:
         try:
             return cast(T, await self._run(self._store.read, read))
         except OUTAGES:
-            if not (self._is_on and is_known):
+            if not (self.is_on and is_known):
                 raise
             return read(cast(Tx, KnownTx(known)))
 
@@ -338,7 +338,7 @@ class HeldMessages:
     def note_read(self, conversation: Conversation, messages: Sequence[Message]) -> None:
         """Note the last messages of a conversation, for when the store cannot be read."""
         stored = [message for message in messages if message.degraded is None]
-        if self._is_on and not self._queue:
+        if self.is_on and not self._queue:
             self._recent.note(conversation, stored, self._clock.now())
 
     def _note_added(self, batches: Iterable[Batch], additions: Sequence[Added]) -> None:
