@@ -78,15 +78,13 @@ def notices() -> Notices:
 @contextmanager
 def opened(url: str, notices: Notices, limit: int = 2 * COUNT, **options: Any) -> Iterator[tuple[Memory, Any]]:
     store = open_store(url, Settings(busy_seconds=1))
-    with Memory(
-        store, hold_messages=limit, on_degraded=notices, followers=False, telemetry="off", **options
-    ) as memory:
+    with Memory(store, hold_messages=limit, on_degraded=notices, followers=False, telemetry="off", **options) as memory:
         yield memory, store
 
 
 def say(number: int) -> str:
-    """A line of its own kind for each number, in about five hundred characters."""
-    return f"Parcel number{number} weighs {number} grams." + " It is wrapped in brown paper and string." * 12
+    """A line of its own kind for each number."""
+    return f"Parcel number{number} weighs {number} grams and is wrapped in brown paper."
 
 
 def check_whole(memory: Memory, expected: list[str]) -> None:
@@ -103,7 +101,7 @@ def talk_meanwhile(memory: Memory) -> None:
     """Say five hundred things while nothing can be written; all of them can be read at once."""
     chat = memory.conversation("c", user="alex")
     for number in range(COUNT):
-        added = chat.add("user", say(number), time=None, platform_id=f"p{number}")
+        added = chat.add("user", say(number), platform_id=f"p{number}")
         assert added.turn == number + 2
         if number % 100 == 99:
             assert added.degraded is not None
@@ -288,9 +286,8 @@ def test_a_busy_database_is_no_outage_d10(tmp_path: Path, notices: Notices) -> N
 
 def test_closing_writes_what_is_held_or_says_what_is_lost_d10(tmp_path: Path, notices: Notices) -> None:
     url = str(tmp_path / "memory.db")
-    with opened(url, notices) as (memory, store):
-        with without_file(store):
-            memory.conversation("c", user="alex").add("user", "kept")
+    with opened(url, notices) as (memory, store), without_file(store):
+        memory.conversation("c", user="alex").add("user", "kept")
     assert [told.is_over for told in notices.told] == [False, True]
 
     def lose_two() -> None:
@@ -314,7 +311,7 @@ def test_closing_writes_what_is_held_or_says_what_is_lost_d10(tmp_path: Path, no
 
 
 def test_a_turn_goes_on_while_the_disk_takes_nothing_d10(tmp_path: Path, notices: Notices) -> None:
-    model = ScriptedLLM(["Noted.", "[NEED_TIER: m1 3]", "Behind the barometer.", "Still there."])
+    model = ScriptedLLM(["Noted.", "[REQUEST_TIER:3:m1]", "Behind the barometer.", "Still there."])
     with opened(str(tmp_path / "memory.db"), notices, chat=model) as (memory, store):
         chat = memory.conversation("c", user="alex")
         assert chat.reply(BEFORE).degraded is None

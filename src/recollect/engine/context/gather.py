@@ -39,6 +39,7 @@ from recollect.model import (
     Filter,
     Hit,
     Message,
+    Tiers,
 )
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
@@ -222,7 +223,7 @@ class ContextBuilder:
             beside=[m for m in window if m.id in shown_ids],
             earlier=[m for m in spoken.messages if m.id not in window_ids] if spoken.is_whole else (),
             is_whole=spoken.is_whole,
-            tiers=load_tiers(tx, *place, window[0].turn - 1) if window else {},
+            tiers=load_tiers(tx, *place, window[0].turn - 1) | self._held_tiers(window) if window else {},
             episodes=active_episodes,
             past=recalled.episodes,
             profile=notes,
@@ -262,6 +263,7 @@ class ContextBuilder:
             conversation=self._scope.id,
             window=[m for m in messages if m.id not in request.shown_ids],
             beside=[m for m in messages if m.id in request.shown_ids],
+            tiers=self._held_tiers(messages),
             relevance={hit.message.turn: hit.score for hit in hits if hit.message.conversation == self._scope.id},
             retrieved=[hit for hit in hits if hit.message.conversation != self._scope.id],
             found=request.hits,
@@ -354,6 +356,9 @@ class ContextBuilder:
             if fits(message, scope) and not (request.question and follows(message, request.question)):
                 candidates.setdefault(message.id, message)
         return match_words(request.query, [*candidates.values()], best_score)
+
+    def _held_tiers(self, messages: Sequence[Message]) -> dict[int, Tiers]:
+        return self._runtime.held.tiers_of(messages, self._runtime.parts.tokenizer.count)
 
     def _recall_scope(self, person: str | None) -> Filter:
         if person is not None:

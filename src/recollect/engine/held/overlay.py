@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from recollect.engine.held.queue import HeldConversation, fits
 from recollect.errors import DamagedMessage
 from recollect.model import Conversation, Degraded, Filter, Message
 from recollect.ports import ConversationKey, Tx
 
+T = TypeVar("T")
 OnDamage = Callable[[DamagedMessage], None] | None
 KnownConversations = Mapping[ConversationKey, HeldConversation]
 
@@ -69,18 +70,18 @@ class HeldTx:
         self._tx = tx
         self._held = held
         self._degraded = degraded
-        self._pending: dict[ConversationKey, list[Message]] = {}
+        self._pending: dict[ConversationKey, tuple[int, Sequence[Message]]] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tx, name)
 
     def conversation(self, space: str, id: str) -> Conversation | None:
         stored = self._tx.conversation(space, id)
-        pending = self._pending_messages((space, id))
+        last_turn, pending = self._pending_messages((space, id))
         if not pending:
             return stored
-        conversation = stored or replace(self._held[space, id].conversation, turns=0, head=b"")
-        return replace(conversation, turns=pending[-1].turn)
+        conversation = stored or replace(self._held[space, id].conversation, head=b"")
+        return replace(conversation, turns=last_turn + len(pending))
 
     def messages(
         self,
@@ -99,8 +100,14 @@ class HeldTx:
         )
         if where.conversation is None or among:
             return stored
-        pending = self._pending_messages((where.space, where.conversation))
-        return page_of([*stored, *(m for m in pending if is_on_page(m, where, after, upto))], limit, newest)
+        last_turn, pending = self._pending_messages((where.space, where.conversation))
+        numbered = [
+            (turn, message)
+            for turn, message in enumerate(pending, start=last_turn + 1)
+            if (where.conversation, turn) > after and (upto is None or turn <= upto) and fits(message, where)
+        ]
+        chosen = page_of(numbered, limit, newest)
+        return page_of([*stored, *(self._as_pending(message, turn) for turn, message in chosen)], limit, newest)
 
     def find_messages(
         self,
@@ -116,24 +123,31 @@ class HeldTx:
         stored = self._tx.find_messages(
             space, ids=wanted_ids, conversation=conversation, platform_ids=wanted_platform_ids, damaged=damaged
         )
-        pending = [m for place in self._held if place[0] == space for m in self._pending_messages(place)]
-        return [*stored, *select_messages(pending, wanted_ids, conversation, wanted_platform_ids)]
+        found: list[Message] = []
+        for place in [place for place in self._held if place[0] == space]:
+            last_turn, pending = self._pending_messages(place)
+            turns = {message.id: turn for turn, message in enumerate(pending, start=last_turn + 1)}
+            selected = select_messages(pending, wanted_ids, conversation, wanted_platform_ids)
+            found += [self._as_pending(message, turns[message.id]) for message in selected]
+        return [*stored, *found]
 
-    def _pending_messages(self, place: ConversationKey) -> list[Message]:
-        """The held messages of a conversation that are not in the store, with the turns that follow those there."""
+    def _pending_messages(self, place: ConversationKey) -> tuple[int, Sequence[Message]]:
+        """The last turn of a conversation in the store, and the held messages that are not in it yet."""
         if place not in self._held:
-            return []
+            return 0, ()
         if place not in self._pending:
-            held_messages = self._held[place].messages
-            stored_ids = {m.id for m in self._tx.find_messages(place[0], ids=[m.id for m in held_messages])}
+            held = self._held[place]
+            unwritten: Sequence[Message] = held.messages
+            uncertain_ids = [message.id for message in unwritten if message.id in held.uncertain_ids]
+            if uncertain_ids:
+                stored_ids = {message.id for message in self._tx.find_messages(place[0], ids=uncertain_ids)}
+                unwritten = [message for message in unwritten if message.id not in stored_ids]
             stored = self._tx.conversation(*place)
-            turn = 0 if stored is None else stored.turns
-            unwritten = [message for message in held_messages if message.id not in stored_ids]
-            self._pending[place] = [
-                replace(message, turn=turn + number, degraded=self._degraded)
-                for number, message in enumerate(unwritten, start=1)
-            ]
+            self._pending[place] = (0 if stored is None else stored.turns, unwritten)
         return self._pending[place]
+
+    def _as_pending(self, message: Message, turn: int) -> Message:
+        return replace(message, turn=turn, degraded=self._degraded)
 
 
 class TrialTx(HeldTx):
@@ -185,11 +199,11 @@ def is_on_page(message: Message, where: Filter, after: tuple[str, int], upto: in
     return is_after and (upto is None or message.turn <= upto) and fits(message, where)
 
 
-def page_of(messages: list[Message], limit: int | None, newest: bool) -> list[Message]:
-    """So many of the messages: the first, or the last."""
+def page_of(items: list[T], limit: int | None, newest: bool) -> list[T]:
+    """So many of the items: the first, or the last."""
     if limit is None:
-        return messages
-    return messages[max(len(messages) - limit, 0) :] if newest else messages[:limit]
+        return items
+    return items[max(len(items) - limit, 0) :] if newest else items[:limit]
 
 
 def select_messages(

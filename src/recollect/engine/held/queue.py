@@ -39,10 +39,12 @@ class HeldWrite:
 
 @dataclass(frozen=True, slots=True)
 class HeldConversation:
-    """The messages of a conversation in order, and what is known of it."""
+    """The messages of a conversation in order, and what is known of it. Those with `uncertain_ids` may have been
+    written already."""
 
     conversation: Conversation
     messages: tuple[Message, ...] = ()
+    uncertain_ids: frozenset[str] = frozenset()
 
     @property
     def place(self) -> ConversationKey:
@@ -55,6 +57,9 @@ class HeldQueue:
     def __init__(self, max_messages: int) -> None:
         self.max_messages = max_messages
         self._writes: deque[HeldWrite] = deque()
+        self._messages: dict[ConversationKey, deque[Message]] = {}
+        self._conversations: dict[ConversationKey, Conversation] = {}
+        self._uncertain_ids: frozenset[str] = frozenset()
         self._size = 0
         self.count = 0
 
@@ -69,6 +74,9 @@ class HeldQueue:
         self._writes.append(write)
         self._size += write.size
         self.count += len(write.messages)
+        for message in write.messages:
+            self._messages.setdefault((message.space, message.conversation), deque()).append(message)
+        self._conversations |= {(held.space, held.id): held for held in write.conversations}
 
     def oldest(self, max_messages: int) -> list[HeldWrite]:
         """The oldest writes with at most so many messages; at least one write, if there is any."""
@@ -88,19 +96,23 @@ class HeldQueue:
             self._writes.popleft()
             self._size -= write.size
             self.count -= len(write.messages)
+            for message in write.messages:
+                self._messages[message.space, message.conversation].popleft()
+        self._uncertain_ids -= {message.id for write in writes for message in write.messages}
+        for place in [place for place, messages in self._messages.items() if not messages]:
+            del self._messages[place], self._conversations[place]
+
+    def mark_uncertain(self, writes: Sequence[HeldWrite]) -> None:
+        """Note that writes may be in the store from now on, until they are dropped."""
+        self._uncertain_ids |= {message.id for write in writes for message in write.messages}
 
     def conversations(self, places: Iterable[ConversationKey]) -> dict[ConversationKey, HeldConversation]:
         """What is held of these conversations."""
-        held: dict[ConversationKey, HeldConversation] = {}
-        wanted_places = {*places}
-        for write in self._writes:
-            for conversation in write.conversations:
-                place = (conversation.space, conversation.id)
-                if place in wanted_places:
-                    messages = held[place].messages if place in held else ()
-                    own = tuple(m for m in write.messages if (m.space, m.conversation) == place)
-                    held[place] = HeldConversation(conversation, (*messages, *own))
-        return held
+        return {
+            place: HeldConversation(self._conversations[place], tuple(self._messages[place]), self._uncertain_ids)
+            for place in places
+            if place in self._messages
+        }
 
     def messages(self) -> Iterator[Message]:
         for write in self._writes:

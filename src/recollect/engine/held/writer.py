@@ -31,8 +31,9 @@ from recollect.errors import (
     StoreError,
     StoreUnwritable,
 )
-from recollect.model import Added, Batch, Conversation, Degraded, Filter, Message
+from recollect.model import Added, Batch, Conversation, Degraded, Filter, Message, Tiers
 from recollect.ports import Clock, ConversationKey, Store, Tx
+from recollect.rules.tiers.tiers import write_tiers
 
 T = TypeVar("T")
 Run = Callable[..., Awaitable[Any]]
@@ -77,6 +78,7 @@ class HeldMessages:
         self._is_away = False  # then nothing can be read, either
         self._written_count = 0
         self._refused_count = 0
+        self._tiers: dict[str, Tiers] = {}  # by the id of a held message
 
     @property
     def degraded(self) -> Degraded | None:
@@ -98,7 +100,7 @@ class HeldMessages:
         try:
             additions: list[list[Added]] = await self._run(self._store.write, write)
         except OUTAGES as error:
-            return await self._hold(batches, error)
+            return await self._hold(batches, error, is_uncertain=isinstance(error, CommitUnknown))
         self._note_added(batches, [added for batch_additions in additions for added in batch_additions])
         return additions
 
@@ -118,8 +120,9 @@ class HeldMessages:
         if self._queue:
             await self._flush()
 
-    async def _hold(self, batches: Sequence[Batch], error: Outage) -> list[list[Added]]:
-        """Check messages as if they were written, and hold them. Raises the error if that is not possible."""
+    async def _hold(self, batches: Sequence[Batch], error: Outage, *, is_uncertain: bool = False) -> list[list[Added]]:
+        """Check messages as if they were written, and hold them. Raises the error if that is not possible. If that
+        `is_uncertain`, they may be in the store already."""
         async with self._holding:
             now = self._clock.now()
             timed_batches = [with_times(batch, now) for batch in batches]
@@ -135,7 +138,9 @@ class HeldMessages:
                 raise error from None
             if trial.new_messages:
                 unchecked = tuple(replace(batch, check=None) for batch in timed_batches)
-                self._push(HeldWrite(unchecked, tuple(trial.new_messages), trial.new_conversations), error)
+                write = HeldWrite(unchecked, tuple(trial.new_messages), trial.new_conversations)
+                self._push(write, error)
+                self._queue.mark_uncertain([write] if is_uncertain else [])
             degraded = self.degraded
             return [[mark_degraded(added, degraded) for added in batch_additions] for batch_additions in additions]
 
@@ -185,6 +190,7 @@ class HeldMessages:
         max_messages = 1
         while self._queue:
             writes = self._queue.oldest(max_messages)
+            self._queue.mark_uncertain(writes)
             now = self._clock.now()
             try:
                 additions = await self._run(self._store.write, lambda tx, w=writes, n=now: append_held(tx, w, n))
@@ -219,6 +225,7 @@ class HeldMessages:
         self._error = None
         self._is_away = False
         self._written_count = 0
+        self._tiers.clear()
         self._report(degraded)
 
     def _note_error(self, error: StoreError) -> None:
@@ -332,6 +339,17 @@ class HeldMessages:
     def messages_in(self, where: Filter) -> list[Message]:
         """The held messages that a filter means."""
         return [message for message in self._queue.messages() if fits(message, where)]
+
+    def tiers_of(self, messages: Iterable[Message], count: Callable[[str], int]) -> dict[int, Tiers]:
+        """The tiers of those messages that are held, by turn. They are made once: the views that would store them wait,
+        and a window that nothing leaves is long."""
+        tiers: dict[int, Tiers] = {}
+        for message in messages:
+            if message.degraded is not None:
+                if message.id not in self._tiers:
+                    self._tiers[message.id] = write_tiers(message.content, count)
+                tiers[message.turn] = self._tiers[message.id]
+        return tiers
 
     # -- what is known without the store
 
