@@ -225,7 +225,7 @@ def test_what_is_refused_or_known_is_so_while_messages_are_held_d10(tmp_path: Pa
                 memory.conversation("d", user="alex").add("user", "Not mine")
             with pytest.raises(StoreUnwritable):
                 memory.erase(user="kim")  # else what is held would be written after it
-        assert [hit.message.content for hit in memory.search("second", user="alex")] == ["second"]
+            assert [hit.message.content for hit in memory.search("second", user="alex")] == ["second"]
         chat.add("user", "third")
         check_whole(memory, ["first", "second", "third"])
         assert [m.content for m in memory.conversation("d", user="kim").history()] == ["Mine"]
@@ -392,6 +392,10 @@ def test_a_chat_warns_once_and_says_when_it_is_over_d10(tmp_path: Path, monkeypa
     assert begun.startswith("warning: the file was removed or replaced: what is said is held in memory")
     assert over == "warning: the store takes messages again: 4 messages held in memory written"
     kept = [line["content"] for line in json_lines(succeeded("history", "chat", "--json"))]
+    with serving(moving("recollect.db", "gone.db", "Four.")) as service:
+        result = recollect("chat", input="Fourth\n", env=model | {"RECOLLECT_CHAT_URL": service.url})
+    assert (result.exit_code, result.stdout) == (1, "Four.\n")
+    assert result.stderr.splitlines()[-1].startswith("error: 1 message held in memory could not be written: lost")
     assert kept == ["First", "One.", "Second", "Two.", "Third", "Three."]
 
 

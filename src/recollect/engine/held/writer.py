@@ -95,12 +95,14 @@ class HeldMessages:
         if not self.is_on:
             return cast(list[list[Added]], await self._run(self._store.write, write))
         await self._try_flush()
-        if self._queue and self._error is not None:
-            return await self._hold(batches, self._error)
+        while self._queue and self._error is not None:
+            held_additions = await self._hold(batches, self._error, is_behind=True)
+            if held_additions is not None:
+                return held_additions
         try:
             additions: list[list[Added]] = await self._run(self._store.write, write)
         except OUTAGES as error:
-            return await self._hold(batches, error, is_uncertain=isinstance(error, CommitUnknown))
+            return await self._hold(batches, error) or []
         self._note_added(batches, [added for batch_additions in additions for added in batch_additions])
         return additions
 
@@ -120,9 +122,11 @@ class HeldMessages:
         if self._queue:
             await self._flush()
 
-    async def _hold(self, batches: Sequence[Batch], error: Outage, *, is_uncertain: bool = False) -> list[list[Added]]:
-        """Check messages as if they were written, and hold them. Raises the error if that is not possible. If that
-        `is_uncertain`, they may be in the store already."""
+    async def _hold(
+        self, batches: Sequence[Batch], error: Outage, *, is_behind: bool = False
+    ) -> list[list[Added]] | None:
+        """Check messages as if they were written, and hold them. Raises the error if that is not possible. Those that
+        are held only because they are behind others are not if these were written meanwhile: then it returns None."""
         async with self._holding:
             now = self._clock.now()
             timed_batches = [with_times(batch, now) for batch in batches]
@@ -136,11 +140,14 @@ class HeldMessages:
                 additions, trial = await self._read_or_recall([*held], append, batches)
             except CannotHold:
                 raise error from None
+            if is_behind and not self._queue:
+                return None
             if trial.new_messages:
                 unchecked = tuple(replace(batch, check=None) for batch in timed_batches)
                 write = HeldWrite(unchecked, tuple(trial.new_messages), trial.new_conversations)
                 self._push(write, error)
-                self._queue.mark_uncertain([write] if is_uncertain else [])
+                if isinstance(error, CommitUnknown) and not is_behind:
+                    self._queue.mark_uncertain([write])
             degraded = self.degraded
             return [[mark_degraded(added, degraded) for added in batch_additions] for batch_additions in additions]
 
