@@ -10,11 +10,11 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
@@ -127,7 +127,9 @@ class Runtime:
         read = partial(self.run, parts.store.read)
         write = partial(self.run, parts.store.write)
         max_held = parts.hold_messages if parts.store.writable else 0
-        self.held = HeldMessages(parts.store, self.run, parts.clock, max_held, parts.on_degraded, self.wake)
+        self.held = HeldMessages(
+            parts.store, self.run, self._append_batch, parts.clock, max_held, parts.on_degraded, self.wake
+        )
         self.meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
         self.index = IndexView(parts.embedder, self.run_aside)
@@ -392,10 +394,14 @@ class Runtime:
             is_retry = True
             results: dict[int, list[Added]] = {}
             for i in order:  # every writer uses the same order, so that no two wait for each other
-                results[i] = log.append_messages(tx, ready[i], now, fresh)
+                results[i] = self._append_batch(tx, ready[i], now, fresh)
             return [results[i] for i in range(len(ready))]
 
         return await self.held.write(ready, write)
+
+    def _append_batch(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
+        """Append messages in a transaction: now, as a trial before they are held, or later."""
+        return log.append_messages(tx, batch, now, fresh_ids)
 
     async def keep_message(self, batch: Batch, write: Callable[[Tx], Message]) -> Message:
         """Run a function that appends the one message of a batch, which has an id, or hold the message."""

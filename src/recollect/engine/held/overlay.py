@@ -62,6 +62,9 @@ class KnownTx:
         messages = [m for known in self._known.values() for m in known.messages if m.space == space]
         return select_messages(messages, ids, conversation, platform_ids)
 
+    def rows(self, *arguments: Any, **options: Any) -> list[Mapping[str, Any]]:
+        return []
+
 
 class HeldTx:
     """A transaction that reads, with what is held of some conversations."""
@@ -160,6 +163,9 @@ class TrialTx(HeldTx):
 
     def __getattr__(self, name: str) -> Any:
         raise CannotHold(name)
+
+    def rows(self, *arguments: Any, **options: Any) -> list[Mapping[str, Any]]:
+        return self._tx.rows(*arguments, **options)
 
     @property
     def new_conversations(self) -> tuple[Conversation, ...]:

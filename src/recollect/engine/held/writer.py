@@ -14,11 +14,11 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from recollect.engine.held.overlay import CannotHold, HeldTx, KnownTx, TrialTx
 from recollect.engine.held.queue import HeldConversation, HeldQueue, HeldWrite, RecentMessages, fits
-from recollect.engine.tables import log
 from recollect.engine.work.loop import wait_for_event
 from recollect.errors import (
     CommitUnknown,
@@ -37,6 +37,7 @@ from recollect.rules.tiers.tiers import write_tiers
 
 T = TypeVar("T")
 Run = Callable[..., Awaitable[Any]]
+Append = Callable[[Tx, Batch, datetime], list[Added]]
 Outage = StoreUnwritable | StoreAway | CommitUnknown
 
 logger = logging.getLogger("recollect.held")
@@ -54,15 +55,17 @@ class HeldMessages:
         self,
         store: Store,
         run: Run,
+        append: Append,
         clock: Clock,
         max_messages: int,
         on_change: Callable[[Degraded], None] | None = None,
         on_written: Callable[[], None] = lambda: None,
     ) -> None:
-        """`run` calls a function in a thread. `on_change` is called when the first message is held and when the last is
-        written, and `on_written` after each transaction that wrote some."""
+        """`run` calls a function in a thread, and `append` adds a batch to the log. `on_change` is called when the
+        first message is held and when the last is written, and `on_written` after each transaction that wrote some."""
         self._store = store
         self._run = run
+        self._append = append
         self._clock = clock
         self._on_change = on_change
         self._on_written = on_written
@@ -129,12 +132,11 @@ class HeldMessages:
         are held only because they are behind others are not if these were written meanwhile: then it returns None."""
         async with self._holding:
             now = self._clock.now()
-            timed_batches = [with_times(batch, now) for batch in batches]
             held = self._queue.conversations({(batch.space, batch.conversation) for batch in batches})
 
             def append(tx: Tx) -> tuple[list[list[Added]], TrialTx]:
                 trial = TrialTx(tx, held, self.degraded)
-                return [log.append_messages(cast(Tx, trial), batch, now) for batch in timed_batches], trial
+                return [self._append(cast(Tx, trial), batch, now) for batch in batches], trial
 
             try:
                 additions, trial = await self._read_or_recall([*held], append, batches)
@@ -143,8 +145,8 @@ class HeldMessages:
             if is_behind and not self._queue:
                 return None
             if trial.new_messages:
-                unchecked = tuple(replace(batch, check=None) for batch in timed_batches)
-                write = HeldWrite(unchecked, tuple(trial.new_messages), trial.new_conversations)
+                settled = tuple(settle_batch(batch, added) for batch, added in zip(batches, additions, strict=True))
+                write = HeldWrite(settled, tuple(trial.new_messages), trial.new_conversations)
                 self._push(write, error)
                 if isinstance(error, CommitUnknown) and not is_behind:
                     self._queue.mark_uncertain([write])
@@ -200,7 +202,7 @@ class HeldMessages:
             self._queue.mark_uncertain(writes)
             now = self._clock.now()
             try:
-                additions = await self._run(self._store.write, lambda tx, w=writes, n=now: append_held(tx, w, n))
+                additions = await self._run(self._store.write, partial(self._append_held, writes, now))
             except (InvalidInput, ScopeError) as error:
                 if len(writes) == 1:  # else the one that is refused is found alone
                     self._refuse(writes[0], error)
@@ -213,6 +215,15 @@ class HeldMessages:
             self._on_written()
             max_messages = AT_ONCE
         self._end()
+
+    def _append_held(self, writes: Sequence[HeldWrite], now: datetime, tx: Tx) -> list[Added]:
+        """Write what was held: each message once, also if it was written before and nobody heard of it."""
+        batches = [batch for write in writes for batch in write.batches]
+        additions: list[Added] = []
+        # Every writer uses the same order, so that no two wait for each other; that of a conversation stays as it is.
+        for batch in sorted(batches, key=lambda batch: (batch.space, batch.conversation)):
+            additions += self._append(tx, batch, now)
+        return additions
 
     def _refuse(self, write: HeldWrite, error: RecollectError) -> None:
         """Give up messages that the store would take, but the log refuses: another process has written meanwhile what
@@ -382,21 +393,15 @@ class HeldMessages:
         self._recent.clear()
 
 
-def append_held(tx: Tx, writes: Sequence[HeldWrite], now: datetime) -> list[Added]:
-    """Write what was held: each message once, also if it was written before and nobody heard of it."""
-    batches = [batch for write in writes for batch in write.batches]
-    additions: list[Added] = []
-    # Every writer uses the same order, so that no two wait for each other; that of a conversation stays as it is.
-    for batch in sorted(batches, key=lambda batch: (batch.space, batch.conversation)):
-        additions += log.append_messages(tx, batch, now)
-    return additions
-
-
-def with_times(batch: Batch, now: datetime) -> Batch:
-    """The batch with the times at which its messages were said."""
-    return replace(
-        batch, drafts=[draft if draft.time is not None else replace(draft, time=now) for draft in batch.drafts]
-    )
+def settle_batch(batch: Batch, additions: Sequence[Added]) -> Batch:
+    """A batch that can be written later: its messages keep the times they have now, and its check was made."""
+    drafts = [
+        replace(draft, time=added.message.time, expires_at=added.message.expires_at or draft.expires_at)
+        if added.new
+        else draft
+        for draft, added in zip(batch.drafts, additions, strict=True)
+    ]
+    return replace(batch, drafts=drafts, check=None)
 
 
 def mark_degraded(added: Added, degraded: Degraded | None) -> Added:
