@@ -127,7 +127,9 @@ def disk(folder: Path, kind: str) -> Iterator[tuple[str, Outage]]:
 
 
 @pytest.mark.parametrize("kind", ["full disk", "full file", "read-only", "file gone", "folder gone"])
-def test_a_disk_that_takes_nothing_loses_nothing_d10(tmp_path: Path, notices: Notices, kind: str) -> None:
+def test_a_disk_that_takes_nothing_loses_nothing_d10(
+    tmp_path: Path, notices: Notices, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
     folder = tmp_path / "disk"
     folder.mkdir()
     with disk(folder, kind) as (url, outage):
@@ -149,6 +151,7 @@ def test_a_disk_that_takes_nothing_loses_nothing_d10(tmp_path: Path, notices: No
         with opened(url, notices) as (memory, _):
             check_whole(memory, [BEFORE, *map(say, range(COUNT)), "And now?"])
     assert len(notices.told) == 2
+    assert len([record for record in caplog.records if record.name == "recollect.held"]) == 2
 
 
 def test_a_server_that_is_away_loses_nothing_d10(postgres_url: str, notices: Notices) -> None:
@@ -331,6 +334,7 @@ def test_a_turn_goes_on_while_the_disk_takes_nothing_d10(tmp_path: Path, notices
             "Still there.",
         ]
         assert memory.verify().ok
+        assert memory.search("Are you sure about the key?", user="alex")[0].message.turn == 5
 
 
 # -- the faces

@@ -157,6 +157,11 @@ class RecentMessages:
         noted = self._noted.get(place)
         return noted.known if noted is not None and now - noted.noted_at <= RECENT else None
 
+    def find_user(self, place: ConversationKey) -> str | None:
+        """Whose chat a conversation is, as far as that is known."""
+        noted = self._noted.get(place)
+        return None if noted is None else noted.known.conversation.user
+
     def clear(self) -> None:
         with self._lock:
             self._noted.clear()

@@ -373,17 +373,16 @@ class HeldMessages:
 
     def note_read(self, conversation: Conversation, messages: Sequence[Message]) -> None:
         """Note the last messages of a conversation, for when the store cannot be read."""
-        stored = [message for message in messages if message.degraded is None]
         if self.is_on and not self._queue:
-            self._recent.note(conversation, stored, self._clock.now())
+            self._recent.note(conversation, messages, self._clock.now())
 
     def _note_added(self, batches: Iterable[Batch], additions: Sequence[Added]) -> None:
         """Note messages that were written."""
-        for place, owner in {(batch.space, batch.conversation): batch.user for batch in batches}.items():
+        users = {(batch.space, batch.conversation): batch.user for batch in batches if batch.user is not None}
+        for place in {(batch.space, batch.conversation) for batch in batches}:
             messages = [a.message for a in additions if (a.message.space, a.message.conversation) == place and a.new]
             if messages:
-                known = self._recent.find(place, self._clock.now())
-                user = owner if known is None else known.conversation.user
+                user = users.get(place) or self._recent.find_user(place)
                 time = messages[-1].time
                 conversation = Conversation(*place, user, time, time, turns=messages[-1].turn)
                 self._recent.note(conversation, messages, self._clock.now())
