@@ -43,6 +43,7 @@ Outage = StoreUnwritable | StoreAway | CommitUnknown
 logger = logging.getLogger("recollect.held")
 
 OUTAGES = (StoreUnwritable, StoreAway, CommitUnknown)  # what is nobody's fault and may pass
+AWAY = (StoreAway, CommitUnknown)
 AT_ONCE = 100  # messages written in one transaction, after the oldest were taken
 FIRST_PAUSE = 0.5  # seconds until the loop tries again
 LONGEST_PAUSE = 30.0
@@ -132,14 +133,16 @@ class HeldMessages:
         are held only because they are behind others are not if these were written meanwhile: then it returns None."""
         async with self._holding:
             now = self._clock.now()
-            held = self._queue.conversations({(batch.space, batch.conversation) for batch in batches})
+            places = {(batch.space, batch.conversation) for batch in batches}
+            held = self._queue.conversations(places)
 
             def append(tx: Tx) -> tuple[list[list[Added]], TrialTx]:
                 trial = TrialTx(tx, held, self.degraded)
                 return [self._append(cast(Tx, trial), batch, now) for batch in batches], trial
 
+            is_away = self._is_away or isinstance(error, AWAY)
             try:
-                additions, trial = await self._read_or_recall([*held], append, batches)
+                additions, trial = await self._read_or_recall(append, self._known_tx(places), is_away=is_away)
             except CannotHold:
                 raise error from None
             if is_behind and not self._queue:
@@ -249,7 +252,7 @@ class HeldMessages:
     def _note_error(self, error: StoreError) -> None:
         if isinstance(error, OUTAGES):
             self._error = error
-            self._is_away = isinstance(error, StoreAway | CommitUnknown)
+            self._is_away = isinstance(error, AWAY)
 
     async def _keep_trying(self) -> None:
         pause = FIRST_PAUSE
@@ -291,7 +294,9 @@ class HeldMessages:
         def read_both(tx: Tx) -> T:
             return read(cast(Tx, HeldTx(tx, held, degraded)) if held else tx)
 
-        return await self._read_or_recall([place], read_both)
+        is_known = self.is_on and (bool(held) or self._find_recent(place) is not None)
+        known_tx = self._known_tx([place]) if is_known else None
+        return await self._read_or_recall(read_both, known_tx, is_away=self._is_away)
 
     def overlay(self, place: ConversationKey, read: Callable[[Tx], T]) -> Callable[[Tx], T]:
         """A function that reads a conversation, with what is held of it."""
@@ -301,8 +306,7 @@ class HeldMessages:
 
     def recall(self, place: ConversationKey) -> HeldConversation | None:
         """What is in memory of a conversation, for when the store cannot be read."""
-        known = {} if (recent := self._find_recent(place)) is None else {place: recent}
-        tx = HeldTx(cast(Tx, KnownTx(known)), self._queue.conversations([place]), self.degraded)
+        tx = HeldTx(self._known_tx([place]), self._queue.conversations([place]), self.degraded)
         conversation = tx.conversation(*place)
         if conversation is None:
             return None
@@ -333,22 +337,21 @@ class HeldMessages:
                 raise
             return []
 
-    async def _read_or_recall(
-        self, places: Sequence[ConversationKey], read: Callable[[Tx], T], batches: Sequence[Batch] = ()
-    ) -> T:
-        """Run a function that reads; on what is in memory, if the store cannot be read. To hold new messages nothing
-        has to be known."""
-        wanted_places = [*places, *((batch.space, batch.conversation) for batch in batches)]
-        known = {place: recent for place in wanted_places if (recent := self._find_recent(place)) is not None}
-        is_known = bool(known or batches or self._queue.conversations(wanted_places))
-        if self._is_away and is_known:
-            return read(cast(Tx, KnownTx(known)))
+    async def _read_or_recall(self, read: Callable[[Tx], T], known_tx: Tx | None, *, is_away: bool) -> T:
+        """Run a function that reads the store, or what is known without it if that cannot be read."""
+        if is_away and known_tx is not None:
+            return read(known_tx)
         try:
             return cast(T, await self._run(self._store.read, read))
         except OUTAGES:
-            if not (self.is_on and is_known):
+            if known_tx is None:
                 raise
-            return read(cast(Tx, KnownTx(known)))
+            return read(known_tx)
+
+    def _known_tx(self, places: Iterable[ConversationKey]) -> Tx:
+        """What is known of conversations without the store."""
+        recent = {place: self._find_recent(place) for place in places}
+        return cast(Tx, KnownTx({place: known for place, known in recent.items() if known is not None}))
 
     def _find_recent(self, place: ConversationKey) -> HeldConversation | None:
         """What is known of a conversation that was used shortly before the outage began."""
