@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -155,6 +155,13 @@ class Settings:
         60, "How long work on a view may go on before another worker may take it over.", least=1
     )
     busy_seconds: int = setting(30, "How long to wait for a busy database before giving up.", least=1)
+    hold_messages: int = setting(
+        0,
+        "Messages held in memory, at most, while the disk is full, read-only or gone, or PostgreSQL is away; they are "
+        "written later, and lost if the process dies. 0: none, such a write fails; but `recollect chat` and the bots "
+        "hold 1,000.",
+        least=0,
+    )
     vector_cache_mb: int = setting(256, "Memory for vectors held ready for search (SQLite and JSON).", least=1)
 
     @classmethod
@@ -170,6 +177,14 @@ class Settings:
             if value is not None:
                 values[name] = convert_value(name, value, "argument")
         return cls(**values)
+
+
+HELD_IN_CHATS = 1_000  # messages that are held where people talk, if no setting says how many
+
+
+def hold_in_chats(settings: Settings) -> Settings:
+    """The settings of a program in which people talk: they go on talking while the store takes nothing."""
+    return replace(settings, hold_messages=settings.hold_messages or HELD_IN_CHATS)
 
 
 BY_NAME = {f.name: f for f in fields(Settings)}

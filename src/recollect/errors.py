@@ -21,9 +21,11 @@ RecollectError
 ├── NotSettled            a view did not catch up with the log in time; says why
 └── StoreError            the database refused
     ├── StoreBusy         others kept it busy for longer than we wait; try again
+    │   └── StoreAway     the database's server cannot be reached; try again
     ├── CommitUnknown     the server went away at a COMMIT: whether it was kept is not known; look before repeating it
     ├── StoreLocked       another process has this JSON file open
     ├── StoreUnwritable   the disk is full, read-only or failing; nothing of this transaction was kept
+    ├── MessagesLost      messages were held in memory, and the memory was closed before they could be written
     ├── DamagedMessage    a row of the log cannot be read; names its place, never its text
     ├── SchemaMismatch    the database is older or newer than this version of recollect
     └── EmbedderMismatch  the vectors in the store were made by another embedder
@@ -166,9 +168,17 @@ class StoreBusy(StoreError):
     """Others kept the database busy for longer than we wait; nothing was written, try again."""
 
 
+class StoreAway(StoreBusy):
+    """The database's server cannot be reached; nothing was written, try again."""
+
+    reason = "the database's server is away"
+
+
 class CommitUnknown(StoreError):
     """The server went away while it was to keep a transaction, and stayed away: it was kept whole or not at all, and
     which of both is not known."""
+
+    reason = "the database's server is away"
 
 
 class StoreLocked(StoreError):
@@ -181,6 +191,21 @@ class StoreClosed(StoreError):
 
 class StoreUnwritable(StoreError):
     """The disk is full, read-only or failing; nothing of this transaction was kept."""
+
+    def __init__(self, message: str = "", reason: str = "the disk takes no writes") -> None:
+        self.reason = reason  # in a few words that name no file and no address
+        super().__init__(message)
+
+
+class MessagesLost(StoreError):
+    """Messages were held in memory, and the memory was closed before they could be written; `count` says how many."""
+
+    def __init__(self, message: str, count: int) -> None:
+        self.count = count
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[MessagesLost], tuple[str, int]]:
+        return type(self), (str(self), self.count)
 
 
 class DamagedMessage(StoreError):

@@ -6,6 +6,7 @@ and one that only prints `--help` loads none.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from recollect.engine.sync import BlockingMemory
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.usage import Meter
 from recollect.errors import ConfigError
+from recollect.model import Degraded
 from recollect.ports import LLM, Clock, Embedder, Models, Store, Telemetry, Tokenizer
 from recollect.rules.episodes.window import WindowRule
 from recollect.rules.recall.ranking import Weights
@@ -222,6 +224,7 @@ def build(
     memory: LLM | None = None,
     small: LLM | None = None,
     telemetry: Telemetry | None = None,
+    on_degraded: Callable[[Degraded], None] | None = None,
 ) -> Parts:
     """Everything a memory is made of; what is given is used as it is."""
     tokenizer = open_tokenizer(settings)
@@ -262,6 +265,8 @@ def build(
         batch_seconds=settings.batch_seconds,
         model_seconds=settings.model_seconds,
         share_channels=settings.share_channels,
+        hold_messages=settings.hold_messages,
+        on_degraded=on_degraded,
         episode_distance=settings.episode_distance or EPISODE_DISTANCE.get(settings.embedder, 0.4),
         topics=topic_rule(settings),
         store=store or open_store(settings.store, settings),  # last: what fails before it leaves nothing open
@@ -271,7 +276,8 @@ def build(
 class AsyncMemory(MemoryEngine):
     """A memory for asynchronous programs: `async with AsyncMemory("recollect.db") as memory: …`.
 
-    `store` is an address or a `Store`; further arguments are settings by name (docs/settings.md).
+    `store` is an address or a `Store`; further arguments are settings by name (docs/settings.md). With the setting
+    `hold_messages`, `on_degraded` is called in the memory's loop when messages begin to be held, and when that is over.
     """
 
     def __init__(
@@ -284,6 +290,7 @@ class AsyncMemory(MemoryEngine):
         memory: LLM | None = None,
         small: LLM | None = None,
         telemetry: str | Telemetry | None = None,
+        on_degraded: Callable[[Degraded], None] | None = None,
         **settings: Any,
     ) -> None:
         url, ready_store = (store, None) if isinstance(store, str | None) else (None, store)
@@ -300,6 +307,7 @@ class AsyncMemory(MemoryEngine):
                 memory=memory,
                 small=small,
                 telemetry=ready_sink,
+                on_degraded=on_degraded,
             )
         )
 
@@ -307,7 +315,8 @@ class AsyncMemory(MemoryEngine):
 class Memory(BlockingMemory):
     """A memory: `with Memory("recollect.db") as memory: …`. `AsyncMemory` is the same with await.
 
-    `store` is an address or a `Store`; further arguments are settings by name (docs/settings.md).
+    `store` is an address or a `Store`; further arguments are settings by name (docs/settings.md). With the setting
+    `hold_messages`, `on_degraded` is called in the memory's loop when messages begin to be held, and when that is over.
     """
 
     def __init__(
@@ -320,6 +329,7 @@ class Memory(BlockingMemory):
         memory: LLM | None = None,
         small: LLM | None = None,
         telemetry: str | Telemetry | None = None,
+        on_degraded: Callable[[Degraded], None] | None = None,
         **settings: Any,
     ) -> None:
         self.engine = AsyncMemory(
@@ -330,6 +340,7 @@ class Memory(BlockingMemory):
             memory=memory,
             small=small,
             telemetry=telemetry,
+            on_degraded=on_degraded,
             **settings,
         )
         super().__init__(self.engine)
@@ -337,3 +348,8 @@ class Memory(BlockingMemory):
     @property
     def views(self) -> tuple[str, ...]:
         return self.engine.views
+
+    @property
+    def degraded(self) -> Degraded | None:
+        """Whether messages are held in memory, since the store takes none: how many, since when and why."""
+        return self.engine.degraded

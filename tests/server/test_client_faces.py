@@ -39,8 +39,9 @@ from recollect.engine.sync_documents import BlockingDocuments
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
-# `open` takes no options on a server; `views` are not served; conversations are opened for callers by the server alone.
-ONLY_HERE = {"open", "views", "open_conversation"}
+# `open` takes no options on a server; `views` are not served; conversations are opened for callers by the server alone;
+# what a process holds in memory (`degraded`) a server says in its answers and in `stats`.
+ONLY_HERE = {"open", "views", "open_conversation", "degraded"}
 THEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 

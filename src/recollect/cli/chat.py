@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,9 +22,9 @@ import click
 from recollect.cli.context import explain_receipt, open_for_chat, parse_budget
 from recollect.cli.log import show_message
 from recollect.cli.terminal.opening import MemoryHandle, current_settings
-from recollect.cli.terminal.options import INTERRUPTED, OneLineError, StoreCommand, printable
+from recollect.cli.terminal.options import INTERRUPTED, OneLineError, StoreCommand, printable, warn
 from recollect.cli.terminal.show import console, plural
-from recollect.model import Budget
+from recollect.model import Budget, Degraded
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -70,15 +71,21 @@ def chat(conversation: str, user: str | None, system: str | None, budget: Budget
     recollect chat demo --user alex --system "Be brief." --budget compact
     echo "What did I tell you about the bakery?" | recollect chat demo
     """
+    from recollect.config import hold_in_chats
+
     settings = current_settings()
     if local:
         settings = dataclasses.replace(settings, chat_model="local", memory_model="")
     model = model_names(settings)
-    with silence_logs(), open_for_chat(settings) as handle:
-        session = begin_session(handle, conversation, user, system, budget or default_budget(settings))
-        if session.interactive:
-            session.greet(model)
-        run_session(session)
+    notices = SimpleQueue[Degraded]()
+    try:
+        with silence_logs(), open_for_chat(hold_in_chats(settings), notices.put) as handle:
+            session = begin_session(handle, conversation, user, system, budget or default_budget(settings), notices)
+            if session.interactive:
+                session.greet(model)
+            run_session(session)
+    finally:
+        show_notices(notices)
     if session.has_failed and not session.interactive:
         raise click.exceptions.Exit(1)
 
@@ -119,7 +126,12 @@ def default_budget(settings: Settings) -> Budget | None:
 
 
 def begin_session(
-    handle: MemoryHandle, id: str, user: str | None, system: str | None, budget: Budget | None
+    handle: MemoryHandle,
+    id: str,
+    user: str | None,
+    system: str | None,
+    budget: Budget | None,
+    notices: SimpleQueue[Degraded],
 ) -> ChatSession:
     """Begin a session in a conversation: a chat keeps its user, and a new conversation is a chat."""
     existing = handle.store.read(lambda tx: tx.conversation(handle.settings.space, id))
@@ -129,7 +141,7 @@ def begin_session(
     conversation.history(limit=1)  # another user's conversation is refused here, and not at the first message
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     author = (user or USER) if is_channel else None
-    return ChatSession(conversation, handle.store, handle.settings.space, system, budget, author, interactive)
+    return ChatSession(conversation, handle.store, handle.settings.space, system, budget, author, interactive, notices)
 
 
 def run_session(session: ChatSession) -> None:
@@ -194,6 +206,7 @@ class ChatSession:
     budget: Budget | None
     author: str | None
     interactive: bool
+    notices: SimpleQueue[Degraded]
     last_text: str = ""
     is_over: bool = False
     has_failed: bool = False
@@ -215,6 +228,7 @@ class ChatSession:
                 self.take_turn(line.strip())
         except RecollectError as error:
             self.show_error(str(error))
+        show_notices(self.notices)
 
     def show_error(self, text: str) -> None:
         self.has_failed = True
@@ -306,6 +320,19 @@ class ChatSession:
             raise InvalidInput("/history", f"takes a number of messages, not {count!r}")
         for message in self.conversation.history(limit=int(count) if count else LOOK_BACK):
             show_message(console(), message)
+
+
+def show_notices(notices: SimpleQueue[Degraded]) -> None:
+    """Say that messages are held in memory, when that begins and when it is over."""
+    while not notices.empty():
+        degraded = notices.get()
+        if degraded.is_over:
+            warn(f"the store takes messages again: {plural(degraded.held, 'message')} held in memory written")
+        else:
+            warn(
+                f"{degraded.reason}: what is said is held in memory, and written when the store takes it again; it is "
+                "lost if this chat ends before that"
+            )
 
 
 def last_reply_cost(messages: list[Message]) -> str:

@@ -7,7 +7,7 @@ write what a model should.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from recollect.model import Budget
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.model import Context, Receipt
+    from recollect.model import Context, Degraded, Receipt
 
 COMPACT = "compact"
 
@@ -38,7 +38,7 @@ def parse_budget(ctx: click.Context, param: click.Parameter, value: str | None) 
 
 
 @contextmanager
-def open_for_chat(settings: Settings) -> Iterator[MemoryHandle]:
+def open_for_chat(settings: Settings, on_degraded: Callable[[Degraded], None] | None = None) -> Iterator[MemoryHandle]:
     """Open a memory with its models; created if there is none yet."""
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.sync import BlockingMemory
@@ -46,7 +46,7 @@ def open_for_chat(settings: Settings) -> Iterator[MemoryHandle]:
 
     store = open_store(settings.store, settings)
     try:
-        with BlockingMemory(MemoryEngine(lambda: build(settings, store=store))) as memory:
+        with BlockingMemory(MemoryEngine(lambda: build(settings, store=store, on_degraded=on_degraded))) as memory:
             yield MemoryHandle(memory, store, settings)
     finally:
         store.close()

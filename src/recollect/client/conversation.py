@@ -103,7 +103,8 @@ class AsyncClientConversation(ConversationFace):
         if name is not None:
             full_metadata = {**full_metadata, "name": check_id("name", name)}
         draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
-        return (await self.extend([draft], on_edit=on_edit))[0].message
+        added = (await self.extend([draft], on_edit=on_edit))[0]
+        return replace(added.message, degraded=added.degraded)
 
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         messages = [draft_fields(as_draft(draft)) for draft in drafts]

@@ -37,6 +37,7 @@ from recollect.model import (
     AuditLine,
     Batch,
     Conversation,
+    Degraded,
     Deletion,
     Digest,
     Erasure,
@@ -303,8 +304,14 @@ class MemoryEngine(MemoryFace):
         self.runtime.parts  # noqa: B018  a memory that is closed follows nothing
         return tuple(self.runtime.followers)
 
+    @property
+    def degraded(self) -> Degraded | None:
+        """Whether messages are held in memory, since the store takes none: how many, since when and why."""
+        return self.runtime.degraded
+
     async def settle(self, timeout: float = 60.0) -> int:
         self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed
+        await self.runtime.held.write_all()
         return await settle([*self.runtime.followers.values()], timeout, self.runtime.read)
 
     async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
@@ -432,4 +439,5 @@ class MemoryEngine(MemoryFace):
             activity = activity_of(tx.rows("usage", where=None if space_id is None else {"space": space_id}))
             return replace(tx.stats(now, space_id), activity=tuple(activity))
 
-        return replace(await self.runtime.read(read), store=self.runtime.parts.store.name)
+        stats = await self.runtime.read(read)
+        return replace(stats, store=self.runtime.parts.store.name, degraded=self.degraded)

@@ -10,16 +10,17 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
 from recollect.engine import turn
 from recollect.engine.edits.version import take_versions
+from recollect.engine.held.writer import HeldMessages
 from recollect.engine.retention import RetentionJob, RetentionSchedule
 from recollect.engine.tables import log
 from recollect.engine.views.day_writer import DayWriter
@@ -39,8 +40,8 @@ from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.single_flight import SingleFlight
 from recollect.engine.work.usage import Meter
 from recollect.engine.work.view import Hooks, Patience, View
-from recollect.errors import InvalidInput, RecollectError, StoreError
-from recollect.model import ON_EDIT, Added, Batch
+from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreError
+from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
 from recollect.rules import log as rules
 from recollect.rules.episodes.window import WindowRule
@@ -94,6 +95,8 @@ class Parts:
     batch_seconds: int = 180
     model_seconds: float = 60.0
     share_channels: bool = False
+    hold_messages: int = 0
+    on_degraded: Callable[[Degraded], None] | None = None
 
 
 class Runtime:
@@ -124,6 +127,10 @@ class Runtime:
         # Bound to the store, not to this memory: what is under way when the memory closes is finished.
         read = partial(self.run, parts.store.read)
         write = partial(self.run, parts.store.write)
+        max_held = parts.hold_messages if parts.store.writable else 0
+        self.held = HeldMessages(
+            parts.store, self.run, self._append_batch, parts.clock, max_held, parts.on_degraded, self.wake
+        )
         self.meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
         self.index = IndexView(parts.embedder, self.run_aside)
@@ -260,12 +267,23 @@ class Runtime:
         for loop in self._loops.values():
             await loop.stop()
         await self.digests.close()
+        lost = await self._close_held()
         await self.meter.finish()
         await self.chat.close()
         await self._memory_models.close()
         await asyncio.to_thread(self._pool.shutdown)
         await parts.embedder.close()
         await asyncio.to_thread(parts.store.close)
+        if lost is not None:
+            raise lost
+
+    async def _close_held(self) -> MessagesLost | None:
+        """Write what is held, for the last time. The error is raised when everything is closed."""
+        try:
+            await self.held.close()
+        except MessagesLost as error:
+            return error
+        return None
 
     @property
     def parts(self) -> Parts:
@@ -273,6 +291,11 @@ class Runtime:
         if self._parts is None:
             raise RecollectError(CLOSED)
         return self._parts
+
+    @property
+    def degraded(self) -> Degraded | None:
+        """What is held in memory, since the store takes nothing; None if nothing is."""
+        return None if self._parts is None else self.held.degraded
 
     async def run(self, fn: Callable[..., T], *args: Any) -> T:
         """Call a function in a thread."""
@@ -322,8 +345,9 @@ class Runtime:
             await self.wait_for_view(name, space)
 
     async def wait_for_view(self, name: str, space: str) -> None:
-        """Wait a moment until a view has read what this process has just added to a space."""
-        if self.parts.followers:
+        """Wait a moment until a view has read what this process has just added to a space. If the store takes nothing,
+        views wait too."""
+        if self.parts.followers and self.held.degraded is None:
             await self._loops[name].wait_for(space, CATCH_UP)
 
     @contextmanager
@@ -350,7 +374,8 @@ class Runtime:
     # -- the log
 
     async def append_messages(self, batches: Iterable[Batch]) -> list[list[Added]]:
-        """Check messages and append them to their conversations in one transaction. Views are not woken."""
+        """Check messages and append them to their conversations in one transaction. Views are not woken. If the store
+        takes none, they are held in memory if a setting allows it."""
         batch_list = list(batches)
         now = self.parts.clock.now()
         for batch in batch_list:
@@ -360,7 +385,6 @@ class Runtime:
                 rules.check_id("user", batch.user)
             if batch.on_edit not in ON_EDIT:
                 raise InvalidInput("on_edit", f"is {batch.on_edit!r}; must be one of {', '.join(ON_EDIT)}")
-        views = [follower.view for follower in self.followers.values()]
         ready = [log.with_ids(batch, now) for batch in batch_list]
         new = log.draft_ids(ready) - log.draft_ids(batch_list)
         order = sorted(range(len(ready)), key=lambda i: (ready[i].space, ready[i].conversation))
@@ -373,15 +397,27 @@ class Runtime:
             is_retry = True
             results: dict[int, list[Added]] = {}
             for i in order:  # every writer uses the same order, so that no two wait for each other
-                results[i] = log.append_messages(tx, ready[i], now, fresh)
-                if ready[i].on_edit == "version":
-                    results[i] = take_versions(tx, ready[i], results[i], now, views)
+                results[i] = self._append_batch(tx, ready[i], now, fresh)
             return [results[i] for i in range(len(ready))]
 
-        additions = await self.write(write)
+        additions = await self.held.write(ready, write)
         if any(addition.kept == "edited" for batch in additions for addition in batch):
+            self.held.forget()
             self.digests.clear()
         return additions
+
+    def _append_batch(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
+        """Append messages in a transaction: now, as a trial before they are held, or later."""
+        additions = log.append_messages(tx, batch, now, fresh_ids)
+        if batch.on_edit != "version":
+            return additions
+        views = [follower.view for follower in self.followers.values()]
+        return take_versions(tx, batch, additions, now, views)
+
+    async def keep_message(self, batch: Batch, write: Callable[[Tx], Message]) -> Message:
+        """Run a function that appends the one message of a batch, which has an id, or hold the message."""
+        additions = await self.held.write([batch], lambda tx: [[Added(write(tx), new=True)]])
+        return additions[0][0].message
 
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from recollect.engine.tables import log
 from recollect.errors import ScopeError
 from recollect.model import Conversation
-from recollect.ports import Tx
+from recollect.ports import ConversationKey, Tx
 from recollect.rules import log as rules
 from recollect.rules.access import PROGRAM, Access
 
@@ -21,6 +21,10 @@ class ConversationScope:
     id: str
     user: str | None
     access: Access = PROGRAM
+
+    @property
+    def place(self) -> ConversationKey:
+        return self.space, self.id
 
     def find(self, tx: Tx) -> Conversation | None:
         """The conversation, if there is one and it is this user's."""

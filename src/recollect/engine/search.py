@@ -17,16 +17,17 @@ from recollect.ports import Tx
 from recollect.rules.access import channels_of
 from recollect.rules.facts.relevance import fact_relevances, fact_text, shared_words
 from recollect.rules.facts.validity import facts_now
+from recollect.rules.recall.word_matches import match_words
 
 COMPARED = 400  # facts whose meaning is compared with a query: those that share most words with it
-ALONE = 1.0  # the score of the best fact, if no message is found
+ALONE = 1.0  # the score of the best fact or held message, if no other message is found
 
 
 async def search_messages(
     runtime: Runtime, query: str, where: Filter, limit: int, floor: float | None = None
 ) -> list[Hit]:
-    """The messages that answer a query best, best first; what this process has just added is among them. With a floor,
-    only those that are as relevant as that."""
+    """The messages that answer a query best, best first; what this process has just added is among them, and what it
+    holds in memory is found by its words. With a floor, only those that are as relevant as that."""
     parts = runtime.parts
     now = parts.clock.now()
     await runtime.catch_up(where.space)
@@ -36,7 +37,13 @@ async def search_messages(
         runtime.index.check_embedder(tx)
         return recall.search(tx, where, query, vector, limit, now, parts.weights, floor)
 
-    return await runtime.search(lambda: parts.store.read(find))
+    held_messages = runtime.held.messages_in(where)
+    hits = await runtime.held.search(lambda: runtime.search(lambda: parts.store.read(find)))
+    if not held_messages:
+        return hits
+    held_hits = await runtime.run(match_words, query, held_messages, hits[0].score if hits else ALONE)
+    relevant_hits = [hit for hit in held_hits if floor is None or hit.relevance >= floor]
+    return sorted([*relevant_hits, *hits], key=lambda hit: -hit.score)[:limit]
 
 
 async def search(

@@ -88,8 +88,10 @@ class BlockingMemory:
             return
         with self._closing:
             if not self._private.is_stopped:
-                self._private.wait(run_shielded(self._memory.close()))
-                self._private.stop()
+                try:
+                    self._private.wait(run_shielded(self._memory.close()))
+                finally:
+                    self._private.stop()
 
     def run(self, work: Callable[[MemoryFace], Coroutine[Any, Any, T]]) -> T:
         """Run asynchronous code with the memory that this one waits for, and return what it returns."""

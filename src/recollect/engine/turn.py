@@ -44,12 +44,14 @@ def append_message(tx: Tx, batch: Batch, now: Any) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class TurnTools:
-    """What a turn needs: the model, and access to the memory of the conversation."""
+    """What a turn needs: the model, and access to the memory of the conversation. `write` writes what can be done
+    without, which it is given instead if the store takes nothing; `keep` writes the reply."""
 
     model: LLM
     context: Callable[[Message, Sequence[Hit]], Awaitable[Context]]
     search: Callable[[str], Awaitable[list[Hit]]]
-    write: Callable[[Callable[[Tx], Any]], Awaitable[Any]]
+    write: Callable[[Callable[[Tx], Any], Any], Awaitable[Any]]
+    keep: Callable[[Batch, Callable[[Tx], Message]], Awaitable[Message]]
     count: Callable[[str], int]
     now: Callable[[], Any]
     woken: Callable[[], None]
@@ -102,7 +104,8 @@ async def answer(turn: Turn, tools: TurnTools) -> Reply:
     await run_to_end(keep_reply(turn, tools, partial=not turn.complete))
     assert turn.reply is not None
     assert turn.context is not None
-    return Reply(turn.visible_text, turn.reply, turn.context.receipt, tuple(turn.rounds))
+    degraded = turn.reply.degraded
+    return Reply(turn.visible_text, turn.reply, turn.context.receipt, tuple(turn.rounds), degraded)
 
 
 async def run_rounds(turn: Turn, tools: TurnTools, *, streaming: bool) -> AsyncGenerator[str]:
@@ -199,7 +202,7 @@ async def serve_requests(turn: Turn, tools: TurnTools, output: ReplyEnd, cost: C
     def write(tx: Tx) -> list[tuple[int, int]]:
         return raise_tiers(tx, question, output.markers.tiers, tools.raised_turns)
 
-    raised_tiers = await tools.write(write)
+    raised_tiers: list[tuple[int, int]] = await tools.write(write, [])
     for query in output.markers.searches:
         known_ids = {hit.message.id for hit in turn.found}
         turn.found += [
@@ -262,7 +265,7 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
 
     def write(tx: Tx) -> Message:
         message = tools.append(tx, batch, now)
-        if inline is not None:
+        if inline is not None and question.degraded is None:  # else its turn may be another now
             proposals = ((question, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
             usable = [
                 (m, tier1, tier2)
@@ -273,7 +276,7 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
             tiers.put_tiers(tx, message.space, message.conversation, tiers_by_turn)
         return message
 
-    turn.reply = await tools.write(write)
+    turn.reply = await tools.keep(batch, write)
     tools.woken()
 
 

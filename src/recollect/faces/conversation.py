@@ -49,7 +49,8 @@ class ConversationFace(Protocol):
         expires: datetime | timedelta | None = None,
         on_edit: OnEdit = "refuse",
     ) -> Message:
-        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once.
+        """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once. If the store
+        takes nothing and the setting `hold_messages` allows it, it is held in memory, and `degraded` says so.
 
         `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
 

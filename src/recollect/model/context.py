@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypedDict
 
-from recollect.model.log import Message
+from recollect.model.log import Degraded, Message
 
 
 class ChatMessage(TypedDict):
@@ -145,12 +145,14 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model answered: the text, the message in the log, the last context's receipt, and every round."""
+    """What the model answered: the text, the message in the log, the last context's receipt, and every round. If the
+    turn could not be written and is held in memory, it is `degraded`."""
 
     text: str
     message: Message
     receipt: Receipt
     rounds: tuple[Round, ...]
+    degraded: Degraded | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.text

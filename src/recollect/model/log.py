@@ -64,6 +64,20 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
+class Degraded:
+    """The store takes no messages for now: so many are `held` in memory, since then, and why.
+
+    They are written in order and once when the store takes them again. Until then their turns are provisional, and they
+    are lost if the process dies. When it `is_over`, `held` is how many were written.
+    """
+
+    held: int
+    since: datetime
+    reason: str
+    is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One utterance, as the log keeps it. An erased one keeps its place and its seal, and nothing that was said.
 
@@ -73,6 +87,8 @@ class Message:
     oldest first. `kept` says, of a message that was just added, what became of it: it is "new"; it was "known" with
     this text; it was "edited", so that this is a version of it; the text was "refused", since the message is known with
     another one; or it was removed from the log before ("erased"), and stays out.
+
+    One that could not be written yet and is held in memory is `degraded`; its turn may change when it is written.
     """
 
     space: str
@@ -91,6 +107,7 @@ class Message:
     seal: Seal = field(default=Seal(b"", b"", b""), repr=False, compare=False)
     versions: tuple[Version, ...] = ()
     kept: Kept | None = field(default=None, compare=False)
+    degraded: Degraded | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_lasting(self) -> bool:
@@ -124,11 +141,13 @@ class Conversation:
 @dataclass(frozen=True, slots=True)
 class Added:
     """What `add` did: the message as it is in the log, and whether it was new or known already. One that was removed
-    from the log stays out: then the message is `erased`. `kept` is that of the message."""
+    from the log stays out: then the message is `erased`. `kept` is that of the message.
+    One that is only held in memory says so: `degraded`."""
 
     message: Message
     new: bool
     kept: Kept = "new"
+    degraded: Degraded | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.new and self.kept == "new":  # an older server says no more than that

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from recollect.model.log import Role
+from recollect.model.log import Degraded, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,8 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What is in a store, and how far its views are."""
+    """What is in a store, and how far its views are; `degraded` if this process holds messages that it could not write
+    yet."""
 
     store: str
     spaces: int
@@ -178,3 +179,4 @@ class Stats:
     embedder: str | None
     views: tuple[ViewState, ...]
     activity: tuple[Activity, ...] = ()
+    degraded: Degraded | None = None

@@ -18,6 +18,7 @@ from recollect import __version__
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
 from recollect.ports import Telemetry
+from recollect.server.degraded import DegradedHeader
 from recollect.server.door.access import Door
 from recollect.server.door.browsers import OriginMiddleware
 from recollect.server.door.keys import Keys
@@ -71,6 +72,7 @@ def create_app(
     app.state.keys = keys
     app.state.services = list[Service]()
     app.state.shapes = dict[str, Shape]()
+    app.add_middleware(DegradedHeader, memory=memory)
     app.add_middleware(Door, options=server_options, keys=keys)
     app.add_middleware(RequestGuard)
     if server_options.origins:

@@ -46,7 +46,7 @@ STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.CommitUnknown, 504, "commit_unknown"),
     (errors.StoreLocked, 503, "store_locked"),
     (errors.StoreClosed, 503, "store_closed"),
-    (errors.StoreUnwritable, 503, "store_unwritable"),
+    (errors.StoreUnwritable, 507, "store_unwritable"),
     (errors.SchemaMismatch, 503, "schema_mismatch"),
     (errors.EmbedderMismatch, 503, "embedder_mismatch"),
     (errors.StoreError, 503, "store_failed"),

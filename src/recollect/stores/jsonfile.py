@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import errno
 import json
 import os
 import stat
@@ -36,6 +37,16 @@ from recollect.stores.vectors import MatrixCache
 # Leases matter only while the process lives, and no other process can open the file.
 KEPT = tuple(table for table in TABLES.values() if table is not leases)
 HEADING = "recollect memory"
+READ_ONLY = "the file is read-only"
+REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk is full",
+    errno.EFBIG: "the disk is full",
+    errno.EROFS: "the disk is read-only",
+    errno.EACCES: READ_ONLY,
+    errno.EPERM: READ_ONLY,
+    errno.ENOENT: "the folder is gone",
+}
 UNLIKE = (
     "it has other columns than the first row"  # all rows are written in one statement, with the columns of the first
 )
@@ -76,7 +87,8 @@ class JsonStore(SqlStore):
         if not self.writable:
             raise StoreUnwritable(
                 f"{self.path} is read-only: nothing of this transaction was kept; make the file and its folder"
-                f" writable, or copy it: recollect copy json:{self.path} NEW.db"
+                f" writable, or copy it: recollect copy json:{self.path} NEW.db",
+                READ_ONLY,
             )
         with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
             tx = SqliteTx(connection, self.matrices)
@@ -275,7 +287,13 @@ def replace_file(path: Path, text: str) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise StoreUnwritable(f"{path}: {error.strerror or error}; nothing of this transaction was kept") from error
+        message = f"{path}: {error.strerror or error}; nothing of this transaction was kept"
+        raise StoreUnwritable(message, disk_reason(error)) from error
+
+
+def disk_reason(error: OSError) -> str:
+    """Why a file cannot be written, in words that name no file."""
+    return REASONS.get(error.errno or 0, "the disk failed")
 
 
 def stat_if_there(path: Path) -> os.stat_result | None:

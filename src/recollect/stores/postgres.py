@@ -42,7 +42,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, Pending
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.util import LRUCache
 
-from recollect.errors import CommitUnknown, ConfigError, MissingExtra, StoreBusy, StoreError, StoreUnwritable
+from recollect.errors import CommitUnknown, ConfigError, MissingExtra, StoreAway, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
 from recollect.ports import Vectors
 from recollect.stores import migrations, queries
@@ -284,9 +284,10 @@ class PostgresStore(SqlStore):
                 f"{self.name}: other writers kept the rows busy for too long; nothing was written, try again"
             )
         if state in UNWRITABLE:
-            return StoreUnwritable(f"{self.name}: {UNWRITABLE[state]}; nothing of this transaction was kept")
+            message = f"{self.name}: {UNWRITABLE[state]}; nothing of this transaction was kept"
+            return StoreUnwritable(message, UNWRITABLE[state])
         if error.connection_invalidated or state in GONE or is_away(error):
-            return StoreBusy(f"{self.name}: the server went away ({first_line(error)}); nothing was written, try again")
+            return StoreAway(f"{self.name}: the server went away ({first_line(error)}); nothing was written, try again")
         if state == "0A000" or ("vector" in str(error.orig) and "extension" in str(error.orig)):
             return StoreError(
                 f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"

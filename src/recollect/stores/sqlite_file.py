@@ -116,14 +116,16 @@ class DatabaseFile:
     def _missing_file_error(self) -> StoreUnwritable:
         return StoreUnwritable(
             f"{self.path}, or {self._log.name} beside it, was removed or replaced while it was open; nothing of this"
-            " transaction was kept: put the file back, or close the memory and open it again"
+            " transaction was kept: put the file back, or close the memory and open it again",
+            "the file was removed or replaced",
         )
 
     def check_writable(self) -> None:
         if not self.writable:
             raise StoreUnwritable(
                 f"{self.path} is read-only: nothing of this transaction was kept; make the file and its folder"
-                f" writable, or copy it: recollect copy {self.path} NEW.db"
+                f" writable, or copy it: recollect copy {self.path} NEW.db",
+                "the file is read-only",
             )
 
     def _present_identity(self) -> Identity:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import cast
 
 from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
@@ -17,6 +18,8 @@ from recollect.engine.context.render import CurrentTopic, Note
 from recollect.engine.context.state import ContextState
 from recollect.engine.context.topic import find_current_topic
 from recollect.engine.context.viewers import names_in_context, viewer_alone
+from recollect.engine.held.overlay import KnownTx
+from recollect.engine.held.queue import HeldConversation, fits
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.search import search_messages
@@ -37,13 +40,16 @@ from recollect.model import (
     Filter,
     Hit,
     Message,
+    Tiers,
 )
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer
+from recollect.rules.days import parse_time_zone
 from recollect.rules.recall.floor import CLOSE, FLOOR
 from recollect.rules.recall.nearness import nearest_turns
 from recollect.rules.recall.selection import worthwhile_hits
+from recollect.rules.recall.word_matches import match_words
 from recollect.rules.tiers.tiers import is_terse
 from recollect.tasks import standalone
 from recollect.tasks.reply import instructions, whole_instructions
@@ -65,7 +71,8 @@ FOUND = 10  # messages that a model's own search gives it
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """What a context is built for: the message, what to search for with it and its vector, and what it may hold."""
+    """What a context is built for: the message, what to search for with it and its vector, and what it may hold. `held`
+    are the messages of the space that are not written yet."""
 
     text: str
     query: str
@@ -78,6 +85,7 @@ class ContextRequest:
     speaker: tuple[str, MergedDigest] | None
     hits: Sequence[Hit]
     shown_ids: frozenset[str]
+    held: Sequence[Message] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +144,19 @@ class ContextBuilder:
         request = ContextRequest(
             text, query, vector, now, budget, system, markers, question, speaker, shown_hits, frozenset(shown_ids)
         )
+        request = replace(request, held=self._runtime.held.messages_in(Filter(self._scope.space)))
+
+        held = self._runtime.held
+        read_state = held.overlay(self._scope.place, lambda tx: self._read_state(tx, request))
 
         def build() -> Context | ContextState:
             # The read transaction ends before the context is built, in the same thread: changing threads takes time.
-            state = parts.store.read(lambda tx: self._read_state(tx, request))
+            state = parts.store.read(read_state)
             return state if state.is_large else assemble(state, budget, parts.tokenizer)
 
-        result = await self._runtime.search(build)
+        result = await held.attempt(
+            self._scope.place, lambda: self._runtime.search(build), lambda known: self._recall_state(known, request)
+        )
         if isinstance(result, ContextState):
             result = await self._runtime.run(assemble, result, budget, parts.tokenizer)
         return result
@@ -154,7 +168,7 @@ class ContextBuilder:
 
     async def search(self, words: str) -> list[Hit]:
         """Search for the model: in the memory of the chat's user, or in the channel."""
-        conversation = await self._runtime.read(lambda tx: self._scope.find(tx))
+        conversation = await self._runtime.held.read(self._scope.place, self._scope.find)
         person = conversation.user if conversation is not None else self._scope.user
         channel = None if person is not None else self._scope.id
         rules.check_text("query", words, limit=MAX_QUERY)
@@ -182,7 +196,7 @@ class ContextBuilder:
             recent = messages if limit is None else messages[-limit:]
             return add_versions(tx, conversation, recent) if versions else recent
 
-        return await self._runtime.read(read)
+        return await self._runtime.held.read(self._scope.place, read)
 
     async def last_exchange(self, question: Message | None) -> tuple[TaskMessage, ...]:
         """The last messages before a question."""
@@ -217,7 +231,7 @@ class ContextBuilder:
             beside=[m for m in window if m.id in shown_ids],
             earlier=[m for m in spoken.messages if m.id not in window_ids] if spoken.is_whole else (),
             is_whole=spoken.is_whole,
-            tiers=load_tiers(tx, *place, window[0].turn - 1) if window else {},
+            tiers=load_tiers(tx, *place, window[0].turn - 1) | self._held_tiers(window) if window else {},
             episodes=active_episodes,
             past=recalled.episodes,
             profile=notes,
@@ -240,6 +254,34 @@ class ContextBuilder:
         names = names_in_context(tx, self._scope.space, authors_in(state), self._viewer(tx, person), own_messages)
         return replace(state, names=names)
 
+    def _recall_state(self, known: HeldConversation, request: ContextRequest) -> ContextState:
+        """What a context can be chosen from if the store cannot be read: the last messages, which are in memory."""
+        conversation = self._scope.find(cast(Tx, KnownTx({self._scope.place: known})))
+        question = request.question
+        messages = [] if conversation is None else known.messages[-LOOK_BACK:]
+        messages = [m for m in messages if question is None or m.turn < question.turn]
+        person = self._scope.user if conversation is None else conversation.user
+        spoken = SpokenMessages(messages, messages, 0, is_whole=False)
+        hits = self._match_held(request, person, spoken, 1.0)
+        asks_for_tiers = not is_terse([*(message.content for message in messages), request.text])
+        return ContextState(
+            text=request.text,
+            instructions=instructions(inline=asks_for_tiers) if request.markers else "",
+            system=request.system,
+            conversation=self._scope.id,
+            window=[m for m in messages if m.id not in request.shown_ids],
+            beside=[m for m in messages if m.id in request.shown_ids],
+            tiers=self._held_tiers(messages),
+            relevance={hit.message.turn: hit.score for hit in hits if hit.message.conversation == self._scope.id},
+            retrieved=[hit for hit in hits if hit.message.conversation != self._scope.id],
+            found=request.hits,
+            channel=person is None,
+            raised_turns=self._runtime.parts.raised_turns,
+            author=None if question is None else question.author,
+            now=request.now,
+            zone=parse_time_zone(self._runtime.parts.time_zone),
+        )
+
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""
         start = last_archived_turn(tx, self._scope.space, self._scope.id)
@@ -248,6 +290,7 @@ class ContextBuilder:
         after = min(start, conversation.turns - JUST_SAID)
         is_short = conversation.turns <= SHORT_CONVERSATION
         messages = self._last_messages(tx, 0 if is_short else after)
+        self._runtime.held.note_read(conversation, messages)
         is_read_whole = is_short or (start == 0 and len(messages) < LOOK_BACK)
         question = request.question
         messages = [m for m in messages if m.is_shown_at(request.now) and (question is None or m.turn < question.turn)]
@@ -272,6 +315,9 @@ class ContextBuilder:
     ) -> RecalledMessages:
         """What is relevant to the question: messages from outside the window, and turns among the last messages."""
         hits, past_episodes, nothing_relevant = self._recall(tx, request, person)
+        held_hits = self._match_held(request, person, spoken, max((hit.score for hit in hits), default=1.0))
+        hits = sorted([*hits, *held_hits], key=lambda hit: -hit.score)
+        nothing_relevant = nothing_relevant and not held_hits
         # While little has left the window, a search would bring all of it back, and nothing would be saved.
         indexed_count = spoken.start if person is None else tx.tally(self._scope.space, person).docs
         outside_count = indexed_count if person is None else max(indexed_count - len(spoken.window), 0)
@@ -293,11 +339,7 @@ class ContextBuilder:
         parts = self._runtime.parts
         question = request.question
         self._runtime.index.check_embedder(tx)
-        scope = (
-            Filter(self._scope.space, user=person)
-            if person is not None
-            else Filter(self._scope.space, conversation=self._scope.id)
-        )
+        scope = self._recall_scope(person)
         limit = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
         hits = recall.search(
             tx, scope, request.query, request.vector, limit, request.now, parts.weights, question=question
@@ -309,6 +351,27 @@ class ContextBuilder:
             least = max(least, parts.weights.cosine_at(CLOSE))
         past_episodes = nearest_episodes(tx, scope, request.vector, parts.near_episodes, least)
         return [] if nothing_relevant else hits, past_episodes, nothing_relevant
+
+    def _match_held(
+        self, request: ContextRequest, person: str | None, spoken: SpokenMessages, best_score: float
+    ) -> list[Hit]:
+        """The messages with words of the question that are not in the index, since they are not written yet."""
+        if request.vector is None or not request.held:
+            return []
+        scope = self._recall_scope(person)
+        candidates = {message.id: message for message in spoken.messages if message.degraded is not None}
+        for message in request.held:
+            if fits(message, scope) and not (request.question and follows(message, request.question)):
+                candidates.setdefault(message.id, message)
+        return match_words(request.query, [*candidates.values()], best_score)
+
+    def _held_tiers(self, messages: Sequence[Message]) -> dict[int, Tiers]:
+        return self._runtime.held.tiers_of(messages, self._runtime.parts.tokenizer.count)
+
+    def _recall_scope(self, person: str | None) -> Filter:
+        if person is not None:
+            return Filter(self._scope.space, user=person)
+        return Filter(self._scope.space, conversation=self._scope.id)
 
     def _last_messages(self, tx: Tx, after: int) -> list[Message]:
         """The messages after a turn, at most `LOOK_BACK` of them."""
@@ -372,6 +435,8 @@ class ContextBuilder:
         not there yet is made in the background, for the next turn."""
         if self._scope.user is not None or (question is not None and question.user not in (None, question.author)):
             return None
+        if self._runtime.held.degraded is not None:  # no digest can be made
+            return None
         digests = self._runtime.digests
         now = self._runtime.parts.clock.now()
 
@@ -386,7 +451,9 @@ class ContextBuilder:
             author = messages[0].author
             return author, *knowing.channel_profile(tx, self._scope.space, author, self._channel_viewer, now)
 
-        speaker = await self._runtime.read(look)
+        speaker = await self._runtime.held.attempt(
+            self._scope.place, lambda: self._runtime.read(look), lambda known: None
+        )
         if speaker is None:
             return None
         person, name, profile = speaker

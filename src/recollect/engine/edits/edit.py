@@ -43,7 +43,9 @@ class Edits:
             kept_metadata = old.metadata if new_metadata is None else new_metadata
             return put_version(tx, old, text, kept_metadata, now, scope.access.key_id, views)
 
+        await runtime.held.write_all()
         edited = await runtime.write(edit)
+        runtime.held.forget()
         runtime.digests.clear()
         runtime.wake()
         return edited

@@ -12,7 +12,7 @@ if it is too long by itself, nothing is added to it, and it is refused only if t
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -181,7 +181,8 @@ class RelayExchange:
             model=runtime.chat.for_task(TASK),
             context=partial(self._contexts.build_answer_context, budget_of(request.budget), None),
             search=self._contexts.search,
-            write=runtime.write,
+            write=runtime.held.write_view,
+            keep=self._write_reply,
             count=self._count,
             now=parts.clock.now,
             woken=runtime.wake,
@@ -194,6 +195,10 @@ class RelayExchange:
     def conversation(self) -> str:
         """The conversation of the message that is answered."""
         return self._turn.asked.conversation
+
+    async def _write_reply(self, batch: Batch, write: Callable[[Tx], Message]) -> Message:
+        """Keep a reply in its branch. It is not held in memory: which branch it is in is decided in the store."""
+        return await self._runtime.write(write)
 
     def _append_reply(self, tx: Tx, batch: Batch, now: datetime) -> Message:
         return branches.keep_reply(tx, self._target, self._messages[-1], batch, now)

@@ -93,6 +93,7 @@ class Deletions:
     ) -> Deletion:
         now = self.runtime.parts.clock.now()
         order = removal.make_order(now, "delete", what, by)
+        await self.runtime.held.write_all()  # what is not in the store cannot be removed from it
         selection: removal.Selection = (
             await self.runtime.read(lambda tx: removal.preview_messages(tx, space, select))
             if dry_run
@@ -106,6 +107,7 @@ class Deletions:
         if dry_run:
             return deletion
         self.runtime.digests.clear()
+        self.runtime.held.forget()
         left = await self.runtime.scrub()
         self.runtime.wake()
         return replace(deletion, left=left)
@@ -115,8 +117,10 @@ class Deletions:
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         now = self.runtime.parts.clock.now()
+        await self.runtime.held.write_all()
         erasure = await self.runtime.write(lambda tx: removal.erase_person(tx, space_id, user_id, now, by))
         self.runtime.digests.clear()
+        self.runtime.held.forget()
         return replace(erasure, left=await self.runtime.scrub())
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None, by: str = LOCAL) -> Retained:

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from recollect import wire
 from recollect.engine import idempotency
-from recollect.errors import CommitUnknown, RecollectError, StoreBusy
+from recollect.errors import CommitUnknown, RecollectError, StoreAway, StoreBusy, StoreUnwritable
 from recollect.server.door.access import Caller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes.shapes import Limit
@@ -91,6 +91,8 @@ async def answer_once(
     if key is None:
         return json_response(await work())
     repeat, stored_body = await claim_key(caller, key)
+    if repeat is None:
+        return json_response(await work())
     if stored_body is not None:
         answer = brief.restore(json.loads(stored_body))
         answer = await answer if isawaitable(answer) else answer
@@ -151,8 +153,12 @@ def keep_trying(work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
     return task
 
 
-async def claim_key(caller: Caller, key: str) -> tuple[idempotency.KeyedRequest, bytes | None]:
-    """Claim a key for this request. Returns the claim, and the stored answer if the request was done before."""
+async def claim_key(caller: Caller, key: str) -> tuple[idempotency.KeyedRequest | None, bytes | None]:
+    """Claim a key for this request. Returns the claim, and the stored answer if the request was done before. If the
+    store takes nothing and messages may be held in memory, there is no claim."""
+    held = caller.memory.runtime.held
+    if held.degraded is not None:
+        return None, None
     url = caller.request.url
     request_bytes = f"{caller.request.method} {url.path}?{url.query}\n".encode() + await caller.request.body()
     repeat = idempotency.stamp(
@@ -163,6 +169,10 @@ async def claim_key(caller: Caller, key: str) -> tuple[idempotency.KeyedRequest,
     except CommitUnknown as error:
         keep_trying(lambda: idempotency.release_claim(caller.memory.runtime, repeat))
         raise StoreBusy(f"{error}; no more than the key was claimed") from error
+    except (StoreUnwritable, StoreAway):
+        if not held.is_on:
+            raise
+        return None, None
     if claim.state == "busy":
         detail = "the same request is being worked on; ask again in a moment"
         raise Problem(409, "in_progress", detail, headers={"Retry-After": "1"})

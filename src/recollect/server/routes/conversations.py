@@ -71,9 +71,10 @@ async def conversations(caller: ReadCaller, user: User = None, cursor: Cursor = 
 async def add_messages(
     caller: WriteCaller, id: Conversation, body: shapes.MessagesIn, key: IdempotencyKey = None
 ) -> Response:
-    """Keep messages, in order. Once this answers, they are on the disk; `kept` says what became of each. If the id or
-    `platform_id` of a message is known with another text, the stored one stays ("refused"), unless `on_edit` asks for a
-    new version ("edited")."""
+    """Keep messages, in order. Once this answers, they are on the disk; or, where the setting `hold_messages` allows it
+    and the store takes nothing, they are held in memory, and `degraded` says so. `kept` says what became of each. If
+    the id or `platform_id` of a message is known with another text, the stored one stays ("refused"), unless `on_edit`
+    asks for a new version ("edited")."""
     drafts = [draft_of(caller, message) for message in body.messages]
     keyed_drafts = [with_platform_id(caller, draft, key, id, number) for number, draft in enumerate(drafts)]
     batch = batch_of(caller, id, body, keyed_drafts, partial(check_repeats, drafts, key))
@@ -283,8 +284,9 @@ async def reply_events(
             async for piece in pieces:
                 texts.append(piece)
                 yield event_bytes("text", {"text": piece})
-        answer = {"text": "".join(texts)}
-        if repeat is not None:
+        degraded = caller.memory.degraded
+        answer = {"text": "".join(texts)} | ({} if degraded is None else {"degraded": degraded})
+        if repeat is not None and degraded is None:
             await idempotency.keep_answer(caller.memory.runtime, repeat, 200, dumps(answer))
     except BaseException as error:
         if repeat is not None:

@@ -23,9 +23,19 @@ router = APIRouter(tags=["operations"])
 
 
 @router.get("/healthz")
-async def alive() -> dict[str, str]:
-    """The process answers. Says nothing of the store: restarting would not mend that."""
-    return {"status": "ok"}
+async def alive(request: Request) -> dict[str, str | int]:
+    """The process answers. Says nothing of the store: restarting would not mend that. If messages are held in memory
+    since the store takes none, the status is "degraded", with how many and why: a restart would lose them."""
+    memory: MemoryEngine = request.app.state.memory
+    degraded = memory.degraded
+    if degraded is None:
+        return {"status": "ok"}
+    return {
+        "status": "degraded",
+        "held": degraded.held,
+        "since": degraded.since.isoformat(),
+        "reason": degraded.reason,
+    }
 
 
 @router.get("/readyz")

@@ -1,0 +1,1 @@
+"""Messages that the store does not take for now, held in memory until it does."""
