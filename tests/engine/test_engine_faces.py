@@ -37,7 +37,9 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
     answer = re.sub(
-        r"recollect\.(engine|faces)\.(conversation|documents|memory|sync)\.|Async(?=I)|Blocking|Face\b", "", answer
+        r"recollect\.(engine|faces)\.(conversation|documents|memory|sync_documents|sync)\.|Async(?=I)|Blocking|Face\b",
+        "",
+        answer,
     )
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 
@@ -187,6 +189,9 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "retain": memory.retain,
         "delete": lambda: (chat.delete(1), memory.delete(user="alex")),
         "delete_conversation": lambda: memory.delete_conversation("chat"),
+        "move_conversation": lambda: memory.move_conversation("chat", to="talk"),
+        "merge_users": lambda: memory.merge_users("alex", into="kim"),
+        "undo_move": lambda: memory.undo_move("1m7hg7ne89bfqrd0p3aa"),
         "audit": memory.audit,
         "verify": memory.verify,
         "stats": memory.stats,

@@ -219,13 +219,14 @@ def test_what_cannot_be_moved_says_why_f12(tmp_path: Path) -> None:
         for work, reason in refused:
             with pytest.raises(InvalidInput, match=reason):
                 work()
-        for missing in (
+        missing: list[Any] = [
             lambda: memory.move_conversation("nowhere", to="x"),
             lambda: memory.merge_users("nobody", into="alex"),
             lambda: memory.undo_move("1m7hg7ne89bfqrd0p3aa"),
-        ):
+        ]
+        for work in missing:
             with pytest.raises(NotFound):
-                missing()
+                work()
         memory.move_conversation("chat", to="talk")
         again = memory.conversation("talk", user="alex").extend([{"role": "user", "content": "x", "platform_id": "1"}])
         assert not again[0].new, "a platform's id stays known"
