@@ -29,7 +29,7 @@ from recollect.errors import ModelNonsense
 from recollect.language import dates
 from recollect.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from recollect.ports import PassageCandidate, Request
-from recollect.rules import changes, retention
+from recollect.rules import retention
 from recollect.rules.documents import anthropic_memory_tool as memory_files
 from recollect.rules.episodes import sentence_forms
 from recollect.rules.facts import evidence
@@ -279,6 +279,27 @@ def chunk_of(given: Given) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": {"content": given.text}, "finish_reason": None}]}
 
 
+def log_changes_of(given: Given) -> list[LogChange]:
+    """An edit and a move of a conversation's first message."""
+    edit = {"content": given.text, "metadata": {"recollect": {"audience": given.text}}}
+    names = {"conversation": given.text, "person": given.text, "owner": None, "channel": given.text}
+    turns = {"owned": [[1, 1]], "written": [[1, 1]], "heard": [[1, 1]], "upto": 1}
+    return [
+        LogChange("s", "c", 1, "edit", 1, given.moment, "program", edit, edit),
+        LogChange("s", "c", 2, "move", 0, given.moment, "program", names | turns, names),
+    ]
+
+
+def changed_message_of(given: Given) -> Message:
+    message: Message = made(Message, given)
+    return replace(message, turn=1, metadata={"recollect": {"audience": given.text}})
+
+
+def call_with_changes(name: str) -> Callable[[Given], Any]:
+    """Call a rule about a message and each change of it."""
+    return lambda given: [RULES[name](changed_message_of(given), change) for change in log_changes_of(given)]
+
+
 FILE = "/memories/notes.txt"
 RULE = topics.TopicRule()
 
@@ -289,7 +310,21 @@ def two_sentences(given: Given) -> list[sentence_forms.SourcedSentence]:
 
 # Rules that need more than their types say, and the classes that read a text.
 CALLS: dict[str, Callable[[Given], Any]] = {
-    "rules.changes.contains_turn": lambda given: changes.contains_turn([[1, 2], [3, 3]], 3),
+    "rules.changes.contains_turn": lambda given: RULES["rules.changes.contains_turn"]([[1, 2]], 1),
+    "rules.changes.with_audience": lambda given: RULES["rules.changes.with_audience"](
+        changed_message_of(given).metadata, given.text
+    ),
+    "rules.changes.give_names": lambda given: RULES["rules.changes.give_names"](
+        changed_message_of(given), log_changes_of(given)[1], log_changes_of(given)[1].after
+    ),
+    "rules.changes.undo_change": call_with_changes("rules.changes.undo_change"),
+    "rules.changes.is_result": call_with_changes("rules.changes.is_result"),
+    **{
+        f"rules.changes.{name}": lambda given, name=name: RULES[f"rules.changes.{name}"](  # type: ignore[misc]
+            changed_message_of(given), log_changes_of(given)
+        )
+        for name in ("original_message", "is_as_changed")
+    },
     "rules.recall.query.closeness": lambda given: query.closeness(
         dates.spans(given.text, given.moment), np.array([given.moment.timestamp()])
     ),

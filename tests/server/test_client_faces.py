@@ -140,6 +140,10 @@ def talk(memory: Memory | Client) -> Iterator[Any]:
     memory.rebuild("facts")
     yield memory.retry(), memory.retry("facts", conversation="chat"), memory.settle()
     yield memory.retain().dry_run, memory.stats().messages, memory.verify().ok
+    move = memory.move_conversation(chat.id, to="talk", dry_run=True)
+    yield move.conversations, move.moved, memory.move_conversation(chat.id, to="talk").conversations
+    yield memory.undo_move(memory.audit()[0].id).conversations, memory.merge_users("bo", into="ben").moved
+    yield memory.undo_move(memory.audit()[0].id).into, memory.verify().ok
     preview = chat.delete("p1", dry_run=True)
     yield preview.messages, preview.conversations, preview.views, chat.delete("p1").messages, chat.delete(2).messages
     yield memory.delete(query="prefer python").conversations, memory.delete_conversation("über/uns?#1").dry_run

@@ -3,7 +3,8 @@
 Every primary key begins with the space, so that the same schema can be used on a sharded PostgreSQL. The one
 exception is `meta`, which is about the store itself. `conversations`, `messages`, `changes` and `erasures` are the log;
 `cursors` and `leases` say how far each view is and who works on it, `set_aside` which messages a view skipped because
-it failed on them; `audit` has a line for each removal; all other tables are views, and can be dropped and rebuilt.
+it failed on them; `audit` has a line for each removal and move; all other tables are views,
+and can be dropped and rebuilt.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     if messages:
         withdraw_knowledge(tx, space, messages, now)
     for conversation in conversations.values():
-        if conversation.user == user and messages:
+        if conversation.user == user:
             tx.save_conversation(replace(conversation, user=None))
     ids = (user, *earlier_ids(moves, user))
     row_count += erase_moves(tx, space, ids, conversations.values(), erasure.id)
