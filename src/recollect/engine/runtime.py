@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from recollect.engine import turn
+from recollect.engine.context.scope_index import ScopeIndexes
 from recollect.engine.retention import RetentionJob, RetentionSchedule
 from recollect.engine.tables import log
 from recollect.engine.views.day_writer import DayWriter
@@ -93,6 +94,7 @@ class Parts:
     batch_seconds: int = 180
     model_seconds: float = 60.0
     share_channels: bool = False
+    index_bytes: int = 256 << 20
 
 
 class Runtime:
@@ -126,6 +128,7 @@ class Runtime:
         self.meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
         self.index = IndexView(parts.embedder, self.run_aside)
+        self.indexes = ScopeIndexes(parts.index_bytes)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._search_slots = asyncio.Semaphore(parts.store.searches)
         views = self._build_views(parts, partial(self._run_later, parts.store.read))

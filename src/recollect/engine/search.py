@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from recollect.engine.context import recall
+from recollect.engine.context.passage_sources import open_source
 from recollect.engine.runtime import Runtime
 from recollect.engine.tables.facts import facts_in
 from recollect.engine.tables.log import warn_of_damage
@@ -33,7 +34,8 @@ async def search_messages(
 
     def find(tx: Tx) -> list[Hit]:
         runtime.index.check_embedder(tx)
-        return recall.search(tx, where, query, vector, limit, now, parts.weights, floor)
+        source = open_source(tx, runtime.indexes, where.space, where.user)
+        return recall.search(tx, source, where, query, vector, limit, now, parts.weights, floor)
 
     return await runtime.search(lambda: parts.store.read(find))
 
