@@ -261,6 +261,7 @@ def build(
         digest_tokens=settings.digest_tokens,
         batch_seconds=settings.batch_seconds,
         model_seconds=settings.model_seconds,
+        index_bytes=settings.vector_cache_mb << 20,
         share_channels=settings.share_channels,
         episode_distance=settings.episode_distance or EPISODE_DISTANCE.get(settings.embedder, 0.4),
         topics=topic_rule(settings),

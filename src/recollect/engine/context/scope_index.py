@@ -239,10 +239,10 @@ NO_ROWS = np.empty(0, np.intp)
 
 
 def unit_vector(vector: Vectors) -> Vectors:
-    """A vector of length one, rounded as those in the store are."""
+    """A vector of length one, rounded as those in the store are, and by the same arithmetic."""
     rounded = np.asarray(vector, np.float16).astype(np.float32)
-    length = np.linalg.norm(rounded)
-    return np.asarray(rounded / length if length > 0 else rounded, np.float32)
+    length = np.linalg.norm(rounded, axis=-1, keepdims=True)
+    return np.asarray(np.divide(rounded, length, out=np.zeros_like(rounded), where=length > 0), np.float32)
 
 
 class ScopeIndex:
@@ -380,10 +380,11 @@ class ScopeIndexes:
     ) -> ScopeIndex:
         """The index at this state: with what came since, or read again if something was removed, or if the snapshot is
         an older one."""
-        if index.state.removals == state.removals and index.state.docs < state.docs:
+        is_same_past = index.state.removals == state.removals
+        if is_same_past and index.state.docs < state.docs:
             read_passages(tx, scope, index)
-        if len(index) != state.docs:
-            is_older = state.docs < index.state.docs or state.removals < index.state.removals
+        if not is_same_past or len(index) != state.docs:
+            is_older = (state.removals, state.docs) < (index.state.removals, index.state.docs)
             index = ScopeIndex()
             read_passages(tx, scope, index)
             if not is_older:
@@ -392,9 +393,14 @@ class ScopeIndexes:
         index.state = ScopeState(len(index), state.removals)
         return index
 
-    def clear(self) -> None:
-        with self._lock:
-            self._indexes.clear()
+    @property
+    def scopes(self) -> list[tuple[str, str | None]]:
+        """The scopes that are held, the least recently used first."""
+        return list(self._indexes)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(index.nbytes for index in list(self._indexes.values()))
 
     def _trim(self) -> None:
         with self._lock:
