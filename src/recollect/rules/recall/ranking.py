@@ -145,6 +145,8 @@ def fuse(
     `words` are their scores word by word. `cosines` are NaN for a passage without one: it gets nothing for its
     meaning, as one without any likeness would.
     """
+    if not len(passages):
+        return Ranking(np.empty(0, np.intp), np.empty(0), {})
     moments = passages.moments
     around = surroundings(passages)
     words = words * np.array(query.emphasis) if query.emphasis else words
