@@ -41,8 +41,32 @@ STAND_IN = "offline for now: "
 class Posting:
     """Where one word of a query occurs: the newest passages that have it, and how many passages in scope do."""
 
-    docs: tuple[int, ...]
+    docs: Sequence[int] | NDArray[np.int64]
     frequency: int
+
+
+class PassageRow(NamedTuple):
+    """An indexed passage as the store keeps it: its terms with two spaces between them, those of its space, user and
+    conversation first; times in microseconds since 1970."""
+
+    doc: int
+    message_id: str
+    time: int
+    length: int
+    terms: str
+    conversation: str
+    turn: int
+    role: str
+    author: str
+    language: str
+    expires_at: int | None
+
+
+class ScopeState(NamedTuple):
+    """How many passages a scope has, and how often something was removed from the index: equal if nothing changed."""
+
+    docs: int
+    removals: int
 
 
 class PassageCandidate(NamedTuple):
@@ -234,6 +258,14 @@ class Tx(Protocol):
 
     def expired_docs(self, space: str, now: datetime) -> list[int]:
         """The passages of a space whose messages have expired and are not removed yet."""
+
+    def scope_state(self, space: str, user: str | None) -> ScopeState: ...
+
+    def passages_after(self, space: str, user: str | None, doc: int) -> list[PassageRow]:
+        """The passages of a user, or of a space, after this one, in order."""
+
+    def vectors_after(self, space: str, user: str | None, doc: int) -> tuple[NDArray[np.int64], Vectors]:
+        """The unit vectors of the passages after this one, in order, and their passages."""
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
         """By turn, the vector of each message that has one, of its beginning if it is long."""

@@ -264,6 +264,7 @@ def build(
         digest_tokens=settings.digest_tokens,
         batch_seconds=settings.batch_seconds,
         model_seconds=settings.model_seconds,
+        index_bytes=settings.vector_cache_mb << 20,
         share_channels=settings.share_channels,
         hold_messages=settings.hold_messages,
         on_degraded=on_degraded,

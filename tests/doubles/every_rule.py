@@ -39,6 +39,7 @@ from recollect.rules.openai import verbatim_tail as tail
 from recollect.rules.prompt import reply_filter
 from recollect.rules.prompt import requests_for_more as markers
 from recollect.rules.recall import query, ranking
+from recollect.rules.recall.passages import to_columns
 from recollect.rules.topics import topics
 from recollect.rules.topics.faded import FadedTopics
 from recollect.tasks import answers, fact_repair, reading
@@ -249,7 +250,8 @@ def fuse(given: Given) -> object:
     ]
     asked = query.ParsedQuery((("a",),), (1.0,), times=dates.spans(given.text, given.moment))
     scores = np.ones((2, 1))
-    return ranking.fuse(found, scores, {1: 0.5}, asked, given.moment, ranking.Weights())
+    cosines = np.array([0.5, np.nan])
+    return ranking.fuse(to_columns(found), scores, cosines, asked, given.moment, ranking.Weights())
 
 
 def lines_of(given: Given) -> list[evidence.ReadLine]:
@@ -434,7 +436,13 @@ OTHERS = frozenset(
         "rules.episodes.segments.cuts",
         "rules.episodes.segments.depths",
         "rules.recall.floor.relevance",
-        "rules.recall.floor.relevance_by_message",
+        "rules.recall.floor.relevance_with_neighbours",
+        "rules.recall.neighbours.adjacent_keys",
+        "rules.recall.neighbours.mean_lengths",
+        "rules.recall.neighbours.place_keys",
+        "rules.recall.neighbours.split_key",
+        "rules.recall.passages.as_numbers",
+        "rules.recall.passages.to_columns",
         "rules.recall.nearness.nearest_turns",
         "rules.recall.neighbours.surroundings",
         "rules.topics.topics.state_changes",

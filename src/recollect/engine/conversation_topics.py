@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from recollect.engine.context import recall
+from recollect.engine.context.passage_sources import open_source
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import log
@@ -181,7 +182,8 @@ class ConversationTopics:
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicHit]:
             self._runtime.index.check_embedder(tx)
             where = Filter(self._space, conversation=self._id)
-            hits = recall.search(tx, where, query, vector, LOOKED_AT, now, parts.weights)
+            source = open_source(tx, self._runtime.indexes, where.space, where.user, now)
+            hits = recall.search(tx, source, where, query, vector, LOOKED_AT, now, parts.weights)
             states = {**page.load_faded(tx).states, **page.book.states}
             topic_by_turn = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}
             scores = dict[int, float]()

@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from recollect.engine import turn
+from recollect.engine.context.scope_index import ScopeIndexes
 from recollect.engine.edits.version import take_versions
 from recollect.engine.held.writer import HeldMessages
 from recollect.engine.retention import RetentionJob, RetentionSchedule
@@ -97,6 +98,7 @@ class Parts:
     share_channels: bool = False
     hold_messages: int = 0
     on_degraded: Callable[[Degraded], None] | None = None
+    index_bytes: int = 256 << 20
 
 
 class Runtime:
@@ -134,6 +136,7 @@ class Runtime:
         self.meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
         self.index = IndexView(parts.embedder, self.run_aside)
+        self.indexes = ScopeIndexes(parts.index_bytes)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._search_slots = asyncio.Semaphore(parts.store.searches)
         views = self._build_views(parts, partial(self._run_later, parts.store.read))

@@ -8,6 +8,7 @@ from datetime import datetime
 import numpy as np
 
 from recollect.engine.context import recall
+from recollect.engine.context.passage_sources import open_source
 from recollect.engine.runtime import Runtime
 from recollect.engine.tables.facts import facts_in
 from recollect.engine.tables.log import warn_of_damage
@@ -35,7 +36,8 @@ async def search_messages(
 
     def find(tx: Tx) -> list[Hit]:
         runtime.index.check_embedder(tx)
-        return recall.search(tx, where, query, vector, limit, now, parts.weights, floor)
+        source = open_source(tx, runtime.indexes, where.space, where.user, now)
+        return recall.search(tx, source, where, query, vector, limit, now, parts.weights, floor)
 
     held_messages = runtime.held.messages_in(where)
     hits = await runtime.held.search(lambda: runtime.search(lambda: parts.store.read(find)))

@@ -18,16 +18,17 @@ from typing import Any
 from unicodedata import category
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import and_, bindparam, delete, func, select
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
-from recollect.ports import PassageCandidate, Posting, Tally, Vectors
+from recollect.ports import PassageCandidate, PassageRow, Posting, ScopeState, Tally, Vectors
 from recollect.stores import queries
 from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
 from recollect.stores.rows import turn_conditions
-from recollect.stores.schema import entries, tallies, vectors
-from recollect.stores.vectors import unit_vectors
+from recollect.stores.schema import entries, meta, tallies, vectors
+from recollect.stores.vectors import stack_vectors, unit_vectors
 from recollect.stores.views import ViewTx
 
 REMOVALS = "removals"  # the note that counts how often something was removed from the index
@@ -252,6 +253,27 @@ class IndexTx(ViewTx):
     def expired_docs(self, space: str, now: datetime) -> list[int]:
         return [row[0] for row in self.fetch(EXPIRED, {"at_space": space, "now": now})]
 
+    def scope_state(self, space: str, user: str | None) -> ScopeState:
+        scope = Filter(space, user)
+        rows = self.fetch(state_query(queries.filter_shape(scope)), queries.filter_values(scope))
+        return ScopeState(int(rows[0][0]), parse_meta_number(rows[0][1]))
+
+    def passages_after(self, space: str, user: str | None, doc: int) -> list[PassageRow]:
+        scope = Filter(space, user)
+        query = passages_after_query(queries.filter_shape(scope))
+        rows = self._fetch_raw(query, queries.filter_values(scope) | {"after_doc": doc})
+        with naming_index_damage():
+            return [PassageRow(*row) for row in rows]
+
+    def vectors_after(self, space: str, user: str | None, doc: int) -> tuple[NDArray[np.int64], Vectors]:
+        scope = Filter(space, user)
+        query = vectors_after_query(queries.filter_shape(scope))
+        rows = self.fetch(query, queries.filter_values(scope) | {"after_doc": doc})
+        docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        if not rows:
+            return docs, np.empty((0, 0), np.float32)
+        return docs, unit_vectors(stack_vectors([row[1] for row in rows]))
+
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
         params = {"at_space": space, "at_conversation": conversation, "first": first, "last": last}
         rows = self.fetch(VECTORS, params)
@@ -272,6 +294,27 @@ def naming_index_damage() -> Iterator[None]:
 def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -> Any:
     selection = tx.is_at_places() if by_place else tx.is_among_numbers(entries.c.doc)
     return CANDIDATES.where(*queries.filter_conditions(entries, fields), selection)
+
+
+@lru_cache(maxsize=16)
+def state_query(fields: queries.Shape) -> Any:
+    docs = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(*queries.filter_conditions(tallies, fields))
+    removals = select(meta.c.value).where(meta.c.key == REMOVALS)
+    return select(docs.scalar_subquery(), removals.scalar_subquery())
+
+
+@lru_cache(maxsize=16)
+def passages_after_query(fields: queries.Shape) -> Any:
+    columns = [entries.c[name] for name in PassageRow._fields]
+    conditions = queries.filter_conditions(entries, fields)
+    return select(*columns).where(*conditions, entries.c.doc > bindparam("after_doc")).order_by(entries.c.doc)
+
+
+@lru_cache(maxsize=16)
+def vectors_after_query(fields: queries.Shape) -> Any:
+    conditions = queries.filter_conditions(vectors, fields)
+    query = select(vectors.c.doc, vectors.c.vec).where(*conditions, vectors.c.doc > bindparam("after_doc"))
+    return query.order_by(vectors.c.doc)
 
 
 @lru_cache(maxsize=16)

@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import (
     ARRAY,
     BigInteger,
@@ -22,6 +24,7 @@ from sqlalchemy import (
     Dialect,
     Engine,
     Float,
+    LargeBinary,
     Select,
     Table,
     Text,
@@ -67,6 +70,7 @@ AWAY = (
 UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "58030": "the disk failed"}
 EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
 HNSW = "vectors_hnsw"
+VECTOR_HEADER = 4  # bytes before the numbers of a vector in its binary form: its width
 COMPILED = 1_000  # statements kept in their compiled form
 
 # The dialect of each server and the statements compiled for it, shared by all stores of the process on that server:
@@ -137,6 +141,20 @@ class PostgresTx(MoveTx):
         rows = self.connection.execute(query.order_by(distance).limit(limit), params)
         hits = [(row.doc, 1 - row.distance) for row in rows]
         return sorted(hits, key=lambda hit: (-hit[1], -hit[0]))
+
+    def vectors_after(self, space: str, user: str | None, doc: int) -> tuple[NDArray[np.int64], Vectors]:
+        """As in every database; but vectors come in their binary form: to read their numbers as text takes longer than
+        all else."""
+        query = select(vectors.c.doc, func.halfvec_send(vectors.c.vec, type_=LargeBinary))
+        query = query.where(vectors.c.space == space, vectors.c.doc > doc).order_by(vectors.c.doc)
+        if user is not None:
+            query = query.where(vectors.c.user_id == user)
+        rows = self.connection.execute(query).all()
+        docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        if not rows:
+            return docs, np.empty((0, 0), np.float32)
+        data = np.frombuffer(b"".join(bytes(row[1])[VECTOR_HEADER:] for row in rows), ">f2")
+        return docs, unit_vectors(data.reshape(len(rows), -1))
 
     @staticmethod
     def is_among_numbers(column: Any) -> Any:

@@ -10,8 +10,10 @@ import pytest
 
 from recollect import Draft, Memory
 from recollect.engine.context import recall
+from recollect.engine.context.passage_sources import StoreSource
 from recollect.errors import InvalidInput
-from recollect.model import Filter, Message, Section
+from recollect.model import Filter, Hit, Message, Section
+from recollect.ports import Tx
 from recollect.rules.recall.floor import FLOOR
 from recollect.testing import FrozenClock
 
@@ -119,9 +121,12 @@ def test_f4_the_question_itself_makes_nothing_relevant(memory: Memory) -> None:
     def relevance_of_neighbour(asked: Message | None) -> float:
         where = Filter("default", user="kim")
         parts = memory.engine.runtime.parts
-        hits = parts.store.read(
-            lambda tx: recall.search(tx, where, question.content, vector, 10, NOW, parts.weights, question=asked)
-        )
+
+        def find(tx: Tx) -> list[Hit]:
+            source = StoreSource(tx, "default", "kim", NOW)
+            return recall.search(tx, source, where, question.content, vector, 10, NOW, parts.weights, question=asked)
+
+        hits = parts.store.read(find)
         return max(hit.relevance for hit in hits if hit.message.id != question.id)
 
     assert relevance_of_neighbour(None) > FLOOR > relevance_of_neighbour(question)

@@ -16,10 +16,11 @@ from recollect.rules.recall.floor import (
     check_floor,
     rarity,
     relevance,
-    relevance_by_message,
+    relevance_with_neighbours,
     shared_rarity,
 )
 from recollect.rules.recall.neighbours import OCCASION, REACH
+from recollect.rules.recall.passages import to_columns
 from recollect.rules.recall.personal import speaks_of_a_life
 from recollect.rules.recall.ranking import Weights
 
@@ -77,14 +78,14 @@ def test_f4_nothing_in_common_is_never_relevant_and_much_in_common_is(size: int)
 
 def test_words_count_as_much_as_they_count_in_the_query() -> None:
     candidates = [passage(1, 1, 0), passage(2, 1, 3), passage(3, 0, 0)]
-    plain = shared_rarity(candidates, [1, 1], [1.0, 1.0], 100)
-    weak = shared_rarity(candidates, [1, 1], [0.1, 1.0], 100)
+    plain = shared_rarity(to_columns(candidates), [1, 1], [1.0, 1.0], 100)
+    weak = shared_rarity(to_columns(candidates), [1, 1], [0.1, 1.0], 100)
     assert plain[1] == pytest.approx(2 * plain[0])
     assert weak[0] == pytest.approx(0.1 * plain[0])
     assert plain[2] == weak[2] == 0
-    assert shared_rarity([], [1], [1.0], 100).shape == (0,)
-    assert shared_rarity(candidates, [], [], 100).tolist() == [0, 0, 0]
-    assert shared_rarity(candidates, [1, 1], [], 100).tolist() == plain.tolist()
+    assert shared_rarity(to_columns([]), [1], [1.0], 100).shape == (0,)
+    assert shared_rarity(to_columns(candidates), [], [], 100).tolist() == [0, 0, 0]
+    assert shared_rarity(to_columns(candidates), [1, 1], [], 100).tolist() == plain.tolist()
 
 
 def test_a_message_is_as_relevant_as_what_it_completes_on_the_same_occasion() -> None:
@@ -97,14 +98,13 @@ def test_a_message_is_as_relevant_as_what_it_completes_on_the_same_occasion() ->
         passage(2, 0, conversation="other"),
     ]
     own = np.array([0.1, 0.8, 0.2, 0.3, 0.05])
-    ids = [candidate.message_id for candidate in candidates]
-    values = relevance_by_message(candidates, own, ids)
-    assert [values[id] for id in ids] == [0.8, 0.8, 0.2, 0.3, 0.05]
+    assert relevance_with_neighbours(to_columns(candidates), own).tolist() == [0.8, 0.8, 0.2, 0.3, 0.05]
 
 
 def test_a_message_is_as_relevant_as_its_best_passage() -> None:
     candidates = [passage(1, 0), passage(1, 1), passage(1, 0)]
-    assert relevance_by_message(candidates, np.array([0.2, 0.7, 0.1]), ["chat-1"]) == {"chat-1": 0.7}
+    assert relevance_with_neighbours(to_columns(candidates), np.array([0.2, 0.7, 0.1])).tolist() == [0.7] * 3
+    assert relevance_with_neighbours(to_columns([]), np.zeros(0)).tolist() == []
 
 
 def test_likeness_is_counted_from_that_of_unrelated_texts() -> None:

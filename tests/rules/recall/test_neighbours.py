@@ -15,9 +15,12 @@ from recollect.rules.recall.neighbours import (
     SHORT_LINES,
     WORDS,
     Surroundings,
-    adjacent_places,
+    adjacent_keys,
+    mean_lengths,
+    split_key,
     surroundings,
 )
+from recollect.rules.recall.passages import to_columns
 
 T0 = datetime(2024, 5, 15, tzinfo=UTC)
 
@@ -33,7 +36,7 @@ def said(turn: int, **about: Any) -> PassageCandidate:
 
 
 def stood(passages: list[PassageCandidate]) -> Surroundings:
-    return surroundings(passages, np.array([one.time.timestamp() for one in passages]))
+    return surroundings(to_columns(passages))
 
 
 def lent(passages: list[PassageCandidate], words: list[list[float]]) -> list[list[float]]:
@@ -97,5 +100,12 @@ def test_one_passage_alone_has_what_it_has() -> None:
 
 
 def test_places_next_to_a_passage() -> None:
-    assert list(adjacent_places([said(1)], 1, 1)) == [("c", 2)]
-    assert sorted(adjacent_places([said(4)], 2, 3)) == [("c", 1), ("c", 2), ("c", 6), ("c", 7)]
+    assert list(map(split_key, adjacent_keys(to_columns([said(1)]), 1, 1).tolist())) == [(0, 2)]
+    assert list(map(split_key, adjacent_keys(to_columns([said(4)]), 2, 3).tolist())) == [(0, 1), (0, 2), (0, 6), (0, 7)]
+    both = to_columns([said(1), said(5, conversation="d")])
+    assert list(map(split_key, adjacent_keys(both, 1, 1).tolist())) == [(0, 2), (1, 4), (1, 6)]
+
+
+def test_how_long_messages_of_a_place_are() -> None:
+    known = to_columns([said(1, length=4), said(2, length=8), said(4, length=20), said(3, conversation="d")])
+    assert mean_lengths(known.take(np.array([0, 1, 2])), known).tolist() == [6.0, 6.0, 20.0]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from recollect.errors import ConfigError
 from recollect.language.dates import spans
 from recollect.ports import PassageCandidate, Tally
+from recollect.rules.recall.passages import to_columns
 from recollect.rules.recall.query import ParsedQuery
 from recollect.rules.recall.ranking import CROWD, SHORT, Weights, fuse, word_scores
 
@@ -32,7 +33,7 @@ def candidate(doc: int, *counts: int, length: int = 30) -> PassageCandidate:
 
 
 def bm25(candidates: Sequence[PassageCandidate], frequencies: Sequence[int], tally: Tally) -> dict[int, float]:
-    scores = word_scores(candidates, frequencies, tally).sum(axis=1)
+    scores = word_scores(to_columns(candidates), frequencies, tally).sum(axis=1)
     return {one.doc: float(score) for one, score in zip(candidates, scores, strict=True)}
 
 
@@ -40,6 +41,19 @@ def said(doc: int, age: timedelta = timedelta(days=400), **about: Any) -> Passag
     """A passage in a conversation of its own, unless told otherwise."""
     place: dict[str, Any] = {"conversation": f"c{doc}", "turn": 1, "length": LONG} | about
     return PassageCandidate(doc=doc, message_id=f"m{doc}", time=NOW - age, counts=(), **place)
+
+
+def fused(
+    passages: Sequence[PassageCandidate],
+    words: Any,
+    cosines: Mapping[int, float],
+    asked: ParsedQuery,
+    weights: Weights = WEIGHTS,
+) -> list[tuple[int, float, dict[str, float]]]:
+    """By the docs of passages, best first, their scores and the parts of these."""
+    likeness = np.array([cosines.get(passage.doc, np.nan) for passage in passages])
+    ranking = fuse(to_columns(passages), np.array(words, dtype=float), likeness, asked, NOW, weights)
+    return [(passages[row].doc, float(ranking.scores[row]), ranking.parts(row)) for row in ranking.rows.tolist()]
 
 
 def ranked(
@@ -52,7 +66,7 @@ def ranked(
     docs = [*dict.fromkeys((*text, *cosines))]
     passages = [said(doc, (ages or {}).get(doc, timedelta(days=400))) for doc in docs]
     words = np.array([[text.get(doc, 0.0)] for doc in docs]).reshape(len(docs), 1)
-    return list(fuse(passages, words, cosines, ParsedQuery(), NOW, weights))
+    return fused(passages, words, cosines, ParsedQuery(), weights)
 
 
 def order(
@@ -246,7 +260,7 @@ class TestFuse:
 def scored(
     passages: Sequence[PassageCandidate], words: Sequence[Sequence[float]], asked: ParsedQuery
 ) -> dict[int, dict[str, float]]:
-    return {doc: parts for doc, _, parts in fuse(passages, np.array(words, dtype=float), {}, asked, NOW, WEIGHTS)}
+    return {doc: parts for doc, _, parts in fused(passages, words, {}, asked)}
 
 
 class TestBonuses:
@@ -275,7 +289,7 @@ class TestBonuses:
 
     def test_no_bonus_makes_a_hit_of_what_is_not_relevant(self) -> None:
         asked = ParsedQuery(authors=frozenset({"ann"}), times=spans("yesterday", NOW))
-        [(_, score, _)] = fuse([said(1, timedelta(days=1), author="ann")], np.zeros((1, 1)), {}, asked, NOW, WEIGHTS)
+        [(_, score, _)] = fused([said(1, timedelta(days=1), author="ann")], np.zeros((1, 1)), {}, asked)
         assert score == 0
 
     def test_a_word_counts_by_its_emphasis(self) -> None:
@@ -294,9 +308,7 @@ class TestBonuses:
         words = [[6.0, 5.0], [4.0, 0.0], [4.0, 0.0], [4.0, 0.0]]
         found = {
             doc: (score, parts["occasion"])
-            for doc, score, parts in fuse(
-                [*said_then, later, elsewhere], np.array(words), {}, ParsedQuery(), NOW, WEIGHTS
-            )
+            for doc, score, parts in fused([*said_then, later, elsewhere], words, {}, ParsedQuery())
         }
         assert found[1][1] == found[3][1] == found[4][1] == 0
         assert found[2][1] == pytest.approx(WEIGHTS.occasion * 7)
@@ -313,8 +325,8 @@ class TestBonuses:
         close = [said(n, conversation="c", turn=n) for n in range(1, 7)]
         far = said(9, conversation="d")
         words = [[10.0 - n / 10] for n in range(6)] + [[9.4]]
-        assert [doc for doc, _, _ in fuse([*close, far], np.array(words), {}, ParsedQuery(), NOW, WEIGHTS)][-1] == 9
-        thinned = list(fuse([*close, far], np.array(words), {}, ParsedQuery(several=True), NOW, WEIGHTS))
+        assert [doc for doc, _, _ in fused([*close, far], words, {}, ParsedQuery())][-1] == 9
+        thinned = fused([*close, far], words, {}, ParsedQuery(several=True))
         assert [doc for doc, _, _ in thinned][:2] == [1, 9]
         for _, score, parts in thinned:
             assert score == pytest.approx(sum(parts.values()), abs=1e-5)

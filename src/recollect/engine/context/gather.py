@@ -14,6 +14,7 @@ from typing import cast
 from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
 from recollect.engine.context.build import assemble, head_of, room_beside
+from recollect.engine.context.passage_sources import open_source
 from recollect.engine.context.render import CurrentTopic, Note
 from recollect.engine.context.state import ContextState
 from recollect.engine.context.topic import find_current_topic
@@ -341,8 +342,9 @@ class ContextBuilder:
         self._runtime.index.check_embedder(tx)
         scope = self._recall_scope(person)
         limit = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
+        source = open_source(tx, self._runtime.indexes, scope.space, scope.user, request.now)
         hits = recall.search(
-            tx, scope, request.query, request.vector, limit, request.now, parts.weights, question=question
+            tx, source, scope, request.query, request.vector, limit, request.now, parts.weights, question=question
         )
         hits = [hit for hit in hits if question is None or not follows(hit.message, question)]
         nothing_relevant = all(hit.relevance < FLOOR for hit in hits)

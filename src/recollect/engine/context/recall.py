@@ -9,21 +9,24 @@ are scored.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
+from numpy.typing import NDArray
 
+from recollect.engine.context.passage_sources import PassageSource
 from recollect.engine.tables.log import warn_of_damage
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit, Message
-from recollect.ports import PassageCandidate, Posting, Tally, Tx, Vectors
+from recollect.ports import Tally, Tx, Vectors
 from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
 from recollect.rules.recall.message_specificity import detail
-from recollect.rules.recall.neighbours import LONG_LINES, REACH, adjacent_places
-from recollect.rules.recall.ranking import Ranked, Weights, fuse, shortlist, word_scores
+from recollect.rules.recall.neighbours import LONG_LINES, REACH, adjacent_keys, mean_lengths, place_keys
+from recollect.rules.recall.passages import USER, Passages
+from recollect.rules.recall.ranking import Ranking, Weights, fuse, shortlist, word_scores
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest
 BY_TEXT = 150  # of all that words propose, those with the rarest words
@@ -36,6 +39,7 @@ MORE = 10  # messages that are read beyond the limit
 
 def search(
     tx: Tx,
+    source: PassageSource,
     where: Filter,
     query: str,
     vector: Vectors,
@@ -47,62 +51,49 @@ def search(
 ) -> list[Hit]:
     """The messages that answer a query best, best first; with a floor, only those that are as relevant as that.
 
-    `question` is the message that asks, if it is in the log: nothing is relevant because it is near that message.
-    What has expired by now is not there, and takes no place from others.
+    `source` has the passages of the filter's user, or of its space, without what has expired. `question` is the message
+    that asks, if it is in the log: nothing is relevant because it is near that message.
     """
     query = query_rules.searchable_part(query)
-    tally = tx.tally(where.space, where.user)
+    tally = source.tally()
     groups = query_groups(query, tally.languages)
-    expired = frozenset(tx.expired_docs(where.space, now))
-    postings = without_expired(tx.postings(where, groups, PER_WORD + len(expired)), expired)
-    proposals = shortlist(postings, tally, max(BY_TEXT, limit))
-    cosines: dict[int, float] = {}
-    if vector.any():
-        nearest = tx.nearest(where, vector, max(BY_VECTOR, limit) + len(expired))
-        cosines = {doc: cosine for doc, cosine in nearest if doc not in expired}
-        cosines |= tx.cosines(where, vector, [doc for doc in proposals if doc not in cosines])
-    passages = tx.candidates(where, [*{*proposals, *cosines}], groups)
+    postings = source.postings(where, groups, PER_WORD)
     frequencies = [posting.frequency for posting in postings]
+    proposals = shortlist(postings, tally, max(BY_TEXT, limit))
+    if vector.any():
+        proposals = np.union1d(proposals, source.nearest(where, vector, max(BY_VECTOR, limit)))
+    passages = source.passages(where, proposals, groups)
     reading = query_rules.parse_query(query, groups, tally.languages, now)
-    reading = query_rules.add_authors(reading, query, {passage.author for passage in passages}, tally.languages)
+    authors = {passages.author_names[number] for number in np.unique(passages.authors).tolist()}
+    reading = query_rules.add_authors(reading, query, authors, tally.languages)
     words = word_scores(passages, frequencies, tally)
-    if weights.near:
-        passages_by_doc = {passage.doc: passage for passage in passages}
-        anchor_ranks = fuse(passages, words, cosines, reading, now, weights, ANCHORS)
-        anchors = [passages_by_doc[doc] for doc, _, _ in anchor_ranks]
+    cosines = source.cosines(passages, vector)
+    if weights.near and len(passages):
+        anchors = fuse(passages, words, cosines, reading, now, weights, ANCHORS).rows
         # A message that the filter excludes may still complete one that it includes.
         scope = replace(where, role=None, after=None, before=None)
-        neighbours = neighbouring_passages(tx, scope, anchors, passages, groups, expired)
-        passages = [*passages, *neighbours]
+        neighbours = neighbouring_passages(source, scope, passages, anchors, groups)
+        passages = passages.join(neighbours)
         words = np.vstack([words, word_scores(neighbours, frequencies, tally)])
-        if vector.any():
-            cosines |= tx.cosines(scope, vector, [passage.doc for passage in neighbours])
+        cosines = np.concatenate([cosines, source.cosines(neighbours, vector)])
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     max_passages = PASSAGES * max(READ, limit + MORE) if where.is_unrestricted else None
-    rankings = fuse(passages, words, cosines, reading, now, weights, max_passages)
-    hits = best_hits(tx, where, passages, rankings, limit, weights)
-    hits = hits[:limit] if floor is None else hits
+    ranking = fuse(passages, words, cosines, reading, now, weights, max_passages)
+    best = best_rows(passages, ranking, is_allowed(passages, where), max(READ, limit + MORE))
     size = scope_size(tx, where, tally)
     shared_words = floor_rules.shared_rarity(passages, frequencies, reading.emphasis, size)
-    deviations = weights.deviations([cosines.get(passage.doc, weights.unrelated) for passage in passages])
-    relevances = floor_rules.relevance(shared_words, deviations, size, personal=reading.personal)
+    relevances = floor_rules.relevance(shared_words, weights.deviations(cosines), size, personal=reading.personal)
     if question is not None:
-        relevances *= [not is_from(passage, question) for passage in passages]
-    relevance = floor_rules.relevance_by_message(passages, relevances, [hit.message.id for hit in hits])
-    hits = [replace(hit, relevance=relevance[hit.message.id]) for hit in hits]
-    return [hit for hit in hits if floor is None or hit.relevance >= floor][:limit]
+        relevances = relevances * ~is_from(passages, question)
+    relevances = floor_rules.relevance_with_neighbours(passages, relevances)
+    ranked = RankedMessages(passages, ranking, best, relevances)
+    return read_hits(tx, source, where.space, ranked, limit, weights, floor)
 
 
-def without_expired(postings: list[Posting], expired: Collection[int]) -> list[Posting]:
-    """The postings without passages that have expired. How often a word occurs counts them still."""
-    if not expired:
-        return postings
-    return [replace(posting, docs=tuple(doc for doc in posting.docs if doc not in expired)) for posting in postings]
-
-
-def is_from(passage: PassageCandidate, question: Message) -> bool:
-    """Whether a passage is of a message or of one that came after it."""
-    return passage.conversation == question.conversation and passage.turn >= question.turn
+def is_from(passages: Passages, question: Message) -> NDArray[np.bool_]:
+    """Which passages are of a message or of one that came after it."""
+    number = passages.conversation_number(question.conversation)
+    return np.asarray((passages.conversations == number) & (passages.turns >= question.turn))
 
 
 def scope_size(tx: Tx, where: Filter, tally: Tally) -> int:
@@ -113,62 +104,92 @@ def scope_size(tx: Tx, where: Filter, tally: Tally) -> int:
     return min(tally.docs, 0 if conversation is None else conversation.turns)
 
 
-def best_hits(
-    tx: Tx, where: Filter, passages: list[PassageCandidate], rankings: Iterable[Ranked], limit: int, weights: Weights
-) -> list[Hit]:
-    """The best messages, read and ordered by their text too: at least so many, if there are."""
-    passages_by_doc = {passage.doc: passage for passage in passages}
-    best: dict[str, tuple[float, dict[str, float]]] = {}
-    for doc, score, parts in rankings:
-        if len(best) == max(READ, limit + MORE) or score <= 0:
+@dataclass(frozen=True, slots=True)
+class RankedMessages:
+    """What a search has found: the row of each message's best passage, best first; and how relevant each row is."""
+
+    passages: Passages
+    ranking: Ranking
+    rows: NDArray[np.intp]
+    relevances: NDArray[np.float64]
+
+
+def best_rows(passages: Passages, ranking: Ranking, allowed: NDArray[np.bool_], limit: int) -> NDArray[np.intp]:
+    """The row of the best passage of each message, best first, of at most so many messages."""
+    rows = ranking.rows[allowed[ranking.rows] & (ranking.scores[ranking.rows] > 0)]
+    best: dict[str, int] = {}
+    for id, row in zip(passages.message_ids[rows].tolist(), rows.tolist(), strict=True):
+        if len(best) == limit:
             break
-        if is_allowed(passages_by_doc[doc], where):
-            best.setdefault(passages_by_doc[doc].message_id, (score, parts))
-    hits = []
-    for message in tx.find_messages(where.space, ids=best, damaged=warn_of_damage):
-        score, parts = best[message.id]
-        detail_score = weights.detail * detail(message.content) if message.role == "user" else 0.0
-        hits.append(Hit(message, round(score + detail_score, 6), parts | {"detail": detail_score}))
-    order = {id: number for number, id in enumerate(best)}
-    hits.sort(key=lambda hit: (-hit.score, order[hit.message.id]))
+        best.setdefault(id, row)
+    return np.fromiter(best.values(), np.intp, len(best))
+
+
+def read_hits(
+    tx: Tx,
+    source: PassageSource,
+    space: str,
+    ranked: RankedMessages,
+    limit: int,
+    weights: Weights,
+    floor: float | None,
+) -> list[Hit]:
+    """The best messages, ordered by their text too. Only texts that nobody has looked at yet are read for that."""
+    rows = ranked.rows
+    ids: list[str] = ranked.passages.message_ids[rows].tolist()
+    messages: dict[str, Message] = {}
+
+    def read(wanted: Sequence[str]) -> None:
+        found = tx.find_messages(space, ids=[id for id in wanted if id not in messages], damaged=warn_of_damage)
+        messages.update((message.id, message) for message in found)
+
+    details = source.details(ranked.passages.docs[rows])
+    is_user = ranked.passages.roles[rows] == USER
+    unknown = np.flatnonzero(is_user & (details < 0)).tolist()
+    if unknown:
+        read([ids[place] for place in unknown])
+        for place in unknown:
+            if ids[place] in messages:
+                details[place] = detail(messages[ids[place]].content)
+        source.keep_details(ranked.passages.docs[rows[unknown]], details[unknown])
+    added = weights.detail * np.where(is_user, np.maximum(details, 0), 0)
+    scores = (ranked.ranking.scores[rows] + added).round(6)
+    order = np.argsort(-scores, kind="stable").tolist()
+    order = [place for place in order if floor is None or ranked.relevances[rows[place]] >= floor]
+    hits: list[Hit] = []
+    while order and len(hits) < limit:  # one that cannot be read makes room for the next
+        page, order = order[: limit - len(hits)], order[limit - len(hits) :]
+        read([ids[place] for place in page])
+        for place in page:
+            if ids[place] in messages:
+                parts = ranked.ranking.parts(rows[place]) | {"detail": float(added[place])}
+                relevance = float(ranked.relevances[rows[place]])
+                hits.append(Hit(messages[ids[place]], float(scores[place]), parts, relevance))
     return hits
 
 
 def neighbouring_passages(
-    tx: Tx,
-    scope: Filter,
-    anchors: list[PassageCandidate],
-    known_passages: Iterable[PassageCandidate],
-    groups: list[tuple[str, ...]],
-    expired: Collection[int] = (),
-) -> list[PassageCandidate]:
+    source: PassageSource, scope: Filter, passages: Passages, anchors: NDArray[np.intp], groups: list[tuple[str, ...]]
+) -> Passages:
     """The passages next to the anchors that are not known yet: the nearest, and more where messages are short."""
-    seen_places = {(passage.conversation, passage.turn) for passage in known_passages}
-    lengths = {(passage.conversation, passage.turn): passage.length for passage in known_passages}
-    neighbours: list[PassageCandidate] = []
+    known = passages
+    anchor_passages = passages.take(anchors)
     for nearest, farthest in ((1, 1), (2, REACH)):
-        new_places = [
-            place for place in dict.fromkeys(adjacent_places(anchors, nearest, farthest)) if place not in seen_places
-        ]
-        seen_places.update(new_places)
-        passages = [passage for passage in tx.passages_at(scope, new_places, groups) if passage.doc not in expired]
-        lengths |= {(passage.conversation, passage.turn): passage.length for passage in passages}
-        neighbours += passages
-        anchors = [passage for passage in anchors if mean_length(passage, lengths) < LONG_LINES]
-    return neighbours
+        keys = np.setdiff1d(
+            adjacent_keys(anchor_passages, nearest, farthest), place_keys(known.conversations, known.turns)
+        )
+        known = known.join(source.passages_at(scope, known, keys, groups))
+        anchor_passages = anchor_passages.take(mean_lengths(anchor_passages, known) < LONG_LINES)
+    return known.take(np.arange(len(passages), len(known)))
 
 
-def mean_length(passage: PassageCandidate, lengths: dict[tuple[str, int], int]) -> float:
-    """The mean length of a message and the known ones next to it."""
-    places = ((passage.conversation, passage.turn + step) for step in (-1, 0, 1))
-    known_lengths = [lengths[place] for place in places if place in lengths]
-    return sum(known_lengths) / max(len(known_lengths), 1)
-
-
-def is_allowed(passage: PassageCandidate, where: Filter) -> bool:
-    """Whether a passage may be returned: a neighbour that the filter excludes is only used for scoring."""
-    return (
-        where.role in (None, passage.role)
-        and (where.after is None or passage.time >= where.after)
-        and (where.before is None or passage.time < where.before)
-    )
+def is_allowed(passages: Passages, where: Filter) -> NDArray[np.bool_]:
+    """Which passages may be returned: a neighbour that the filter excludes is only used for scoring."""
+    allowed = np.ones(len(passages), np.bool_)
+    if where.role is not None:
+        allowed &= passages.has_role(where.role)
+    if where.after is not None:
+        allowed &= passages.moments >= where.after.timestamp()
+    if where.before is not None:
+        allowed &= passages.moments < where.before.timestamp()
+    return allowed

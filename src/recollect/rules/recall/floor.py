@@ -12,14 +12,14 @@ The result is on one scale for every memory, from 0 to 1, and `FLOOR` is where r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import InvalidInput
-from recollect.ports import PassageCandidate
-from recollect.rules.recall.neighbours import OCCASION, REACH, Place
+from recollect.rules.recall.neighbours import OCCASION, REACH, place_keys
+from recollect.rules.recall.passages import Passages
 
 FLOOR = 0.5
 """Below this, the best hit is no better than the best hit of an unrelated query is by chance."""
@@ -64,33 +64,27 @@ def relevance(words: Scores, deviations: Scores, size: int, *, personal: bool) -
     return np.asarray(1 / (1 + np.exp(demanded - PER_WORD * words - deviations)))
 
 
-def shared_rarity(
-    candidates: Sequence[PassageCandidate], frequencies: Sequence[int], emphasis: Sequence[float], size: int
-) -> Scores:
+def shared_rarity(passages: Passages, frequencies: Sequence[int], emphasis: Sequence[float], size: int) -> Scores:
     """For each passage the rarity of the words it shares with the query, each as much as it counts in the query."""
-    if not candidates or not frequencies:
-        return np.zeros(len(candidates))
-    has_word = np.array([candidate.counts for candidate in candidates]) > 0
-    return np.asarray(has_word @ (rarity(frequencies, size) * np.array(emphasis or [1.0] * len(frequencies))))
+    if not len(passages) or not frequencies:
+        return np.zeros(len(passages))
+    weights = rarity(frequencies, size) * np.array(emphasis or [1.0] * len(frequencies))
+    return np.asarray((passages.counts > 0) @ weights)
 
 
-def relevance_by_message(
-    candidates: Sequence[PassageCandidate], relevances: Scores, ids: Iterable[str]
-) -> Mapping[str, float]:
-    """The relevance of these messages: of their best passage, or of the message beside them that they complete."""
-    best_at: dict[Place, tuple[float, PassageCandidate]] = {}
-    passage_of = {candidate.message_id: candidate for candidate in candidates}
-    for candidate, own in zip(candidates, relevances.tolist(), strict=True):
-        place = (candidate.conversation, candidate.turn)
-        if place not in best_at or own > best_at[place][0]:
-            best_at[place] = (own, candidate)
-
-    def lent(passage: PassageCandidate) -> float:
-        near = (best_at.get((passage.conversation, passage.turn + step)) for step in range(-REACH, REACH + 1))
-        return max(
-            own
-            for own, neighbour in filter(None, near)
-            if abs((neighbour.time - passage.time).total_seconds()) <= OCCASION
-        )
-
-    return {id: round(lent(passage_of[id]), 6) for id in ids}
+def relevance_with_neighbours(passages: Passages, relevances: Scores) -> Scores:
+    """For each passage its own relevance, or that of a message beside it that it completes."""
+    if not len(passages):
+        return relevances
+    keys = place_keys(passages.conversations, passages.turns)
+    order = np.lexsort((relevances, keys))
+    last_of_place = np.append(keys[order][1:] != keys[order][:-1], True)
+    best = order[last_of_place]  # the best passage of each place, by place
+    places = keys[best]
+    lent = np.zeros(len(passages))
+    for step in range(-REACH, REACH + 1):
+        at = np.searchsorted(places, keys + step).clip(max=len(places) - 1)
+        neighbour = best[at]
+        is_beside = (places[at] == keys + step) & (np.abs(passages.moments[neighbour] - passages.moments) <= OCCASION)
+        lent = np.maximum(lent, np.where(is_beside, relevances[neighbour], 0.0))
+    return lent.round(6)

@@ -9,13 +9,12 @@ belong to another occasion; and all that is said on one occasion is a little abo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.ports import PassageCandidate
+from recollect.rules.recall.passages import ASSISTANT, Numbers, Passages
 
 REACH = 3
 """Messages on either side that count."""
@@ -37,7 +36,6 @@ _APART = 1 << 32  # more than the turns of a conversation
 
 Scores = NDArray[np.float64]
 Places = NDArray[np.intp]
-Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +87,15 @@ class Surroundings:
         return np.asarray(rows[self.beside[distance]])
 
 
-def surroundings(candidates: Sequence[PassageCandidate], moments: Scores) -> Surroundings:
-    """The neighbours of each passage; `moments` are when they were said. A neighbour that is missing scores 0."""
-    conversation_numbers: dict[str, int] = {}
-    numbers = [
-        conversation_numbers.setdefault(candidate.conversation, len(conversation_numbers)) for candidate in candidates
-    ]
-    keys = np.array(
-        [number * _APART + candidate.turn for number, candidate in zip(numbers, candidates, strict=True)],
-        dtype=np.int64,
-    )
+def surroundings(passages: Passages) -> Surroundings:
+    """The neighbours of each passage. A neighbour that is missing scores 0."""
+    keys = place_keys(passages.conversations, passages.turns)
     places, first, home = np.unique(keys, return_index=True, return_inverse=True)
     home = home.reshape(-1)
-    times = moments[first]
+    times = passages.moments[first]
     parts = np.bincount(home, minlength=len(places))
-    lengths = (
-        np.bincount(home, weights=[float(candidate.length) for candidate in candidates], minlength=len(places)) / parts
-    )
-    assistant = np.array([candidates[i].role == "assistant" for i in first], dtype=bool)
+    lengths = np.bincount(home, weights=passages.lengths.astype(np.float64), minlength=len(places)) / parts
+    assistant = passages.roles[first] == ASSISTANT
     beside: dict[int, Places] = {}
     total = lengths.copy()
     count = np.ones(len(places))
@@ -123,10 +112,35 @@ def surroundings(candidates: Sequence[PassageCandidate], moments: Scores) -> Sur
     return Surroundings(home, beside, lean, assistant, occasion)
 
 
-def adjacent_places(candidates: Iterable[PassageCandidate], nearest: int, farthest: int) -> Iterator[Place]:
-    """The places from `nearest` to `farthest` turns before and after these passages."""
-    for candidate in candidates:
-        for distance in range(nearest, farthest + 1):
-            if candidate.turn > distance:
-                yield candidate.conversation, candidate.turn - distance
-            yield candidate.conversation, candidate.turn + distance
+def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:
+    """A number for each place, a conversation and a turn in it; turns that follow each other have numbers that do."""
+    return conversations * _APART + turns
+
+
+def adjacent_keys(passages: Passages, nearest: int, farthest: int) -> Numbers:
+    """The keys of the places from `nearest` to `farthest` turns before and after these passages."""
+    steps = np.array([step * side for step in range(nearest, farthest + 1) for side in (-1, 1)], np.int64)
+    turns = passages.turns[:, np.newaxis] + steps
+    keys = place_keys(passages.conversations[:, np.newaxis], turns)
+    return np.unique(keys[turns > 0])
+
+
+def mean_lengths(passages: Passages, known: Passages) -> NDArray[np.float64]:
+    """For each passage the mean length of it and of the known ones next to it."""
+    keys = place_keys(known.conversations, known.turns)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    total = np.zeros(len(passages))
+    count = np.zeros(len(passages))
+    for step in (-1, 0, 1):
+        wanted = place_keys(passages.conversations, passages.turns + step)
+        at = np.searchsorted(keys, wanted, side="right") - 1  # of several parts, the last
+        is_known = (at >= 0) & (keys[at.clip(min=0)] == wanted)
+        total += np.where(is_known, known.lengths[order][at.clip(min=0)], 0)
+        count += is_known
+    return total / np.maximum(count, 1)
+
+
+def split_key(key: int) -> tuple[int, int]:
+    """The number of the conversation and the turn of a place."""
+    return key // _APART, key % _APART

@@ -10,7 +10,7 @@ decides between equals and never makes up for relevance. Nothing makes a hit of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import ConfigError
-from recollect.ports import PassageCandidate, Posting, Tally
-from recollect.rules.recall.neighbours import surroundings
+from recollect.ports import Posting, Tally
+from recollect.rules.recall.neighbours import place_keys, surroundings
+from recollect.rules.recall.passages import USER, Passages
 from recollect.rules.recall.query import ParsedQuery, closeness
 
 K1 = 1.2
@@ -74,44 +75,53 @@ class Weights:
         if min(self.vector, self.rarest, self.near, self.occasion, self.speaker, self.time, self.detail) < 0:
             raise ConfigError("a weight counts for something, never against it: give 0 or more")
 
-    def deviations(self, cosines: Sequence[float]) -> NDArray[np.float64]:
-        """How far cosines are above those of unrelated texts, in standard deviations; 0 for those below."""
-        return np.asarray(np.maximum((np.array(cosines, dtype=np.float64) - self.unrelated) / self.spread, 0.0))
+    def deviations(self, cosines: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+        """How far cosines are above those of unrelated texts, in standard deviations; 0 for those below, and for NaN,
+        which is no cosine."""
+        above = (np.asarray(cosines, dtype=np.float64) - self.unrelated) / self.spread
+        return np.asarray(np.fmax(above, 0.0))
 
     def cosine_at(self, deviations: float) -> float:
         """The cosine that is so many standard deviations above that of unrelated texts."""
         return self.unrelated + deviations * self.spread
 
 
-Ranked = tuple[int, float, dict[str, float]]
-"""A passage's number, its score, and the parts the score is the sum of."""
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Rows of passages, best first; and of every row its score and the parts the score is the sum of."""
+
+    rows: NDArray[np.intp]
+    scores: NDArray[np.float64]
+    columns: Mapping[str, NDArray[np.float64]]
+
+    def parts(self, row: int) -> dict[str, float]:
+        """The parts of a passage's score."""
+        return {name: float(column[row]) for name, column in self.columns.items()}
 
 
-def word_scores(
-    candidates: Sequence[PassageCandidate], frequencies: Sequence[int], tally: Tally
-) -> NDArray[np.float64]:
+def word_scores(passages: Passages, frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
     """BM25, word by word: how well each passage (row) fits each group of the query's terms (column); `frequencies` are
     those of the groups."""
-    if not candidates or not frequencies:
-        return np.zeros((len(candidates), len(frequencies)))
-    counts = np.array([candidate.counts for candidate in candidates], dtype=np.float64)
-    lengths = np.array([max(candidate.length, SHORT) for candidate in candidates], dtype=np.float64)
+    if not len(passages) or not frequencies:
+        return np.zeros((len(passages), len(frequencies)))
+    counts = passages.counts.astype(np.float64)
+    lengths = np.maximum(passages.lengths, SHORT).astype(np.float64)
     usual = max(tally.words / max(tally.docs, 1), SHORT)
     drag = K1 * (1 - B + B * lengths / usual)
     return np.asarray(_worth(frequencies, tally) * counts * (K1 + 1) / (counts + drag[:, np.newaxis]))
 
 
-def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> list[int]:
+def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[np.int64]:
     """Of all passages that have a word of the query, those whose words are worth most together; of equals the newer."""
-    having = [posting for posting in postings if posting.docs]
+    having = [posting for posting in postings if len(posting.docs)]
     if not having:
-        return []
+        return np.empty(0, np.int64)
     worth = _worth([posting.frequency for posting in having], tally)
     docs, places = np.unique(
-        np.concatenate([np.array(posting.docs, np.int64) for posting in having]), return_inverse=True
+        np.concatenate([np.asarray(posting.docs, np.int64) for posting in having]), return_inverse=True
     )
     scores = np.bincount(places, weights=np.repeat(worth, [len(posting.docs) for posting in having]))
-    return [int(doc) for doc in docs[np.lexsort((-docs, -scores))[:limit]]]
+    return docs[np.lexsort((-docs, -scores))[:limit]]
 
 
 def _worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
@@ -122,52 +132,26 @@ def _worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
 
 
 def fuse(
-    candidates: Sequence[PassageCandidate],
+    passages: Passages,
     words: NDArray[np.float64],
-    cosines: Mapping[int, float],
+    cosines: NDArray[np.float64],
     query: ParsedQuery,
     now: datetime,
     weights: Weights,
     limit: int | None = None,
-) -> Iterator[Ranked]:
-    """The passages, best first, or the first of them; of equal scores, the newer, then the higher number. The
-    parts of a score are built lazily: most passages are never looked at.
+) -> Ranking:
+    """The passages, best first, or the first of them; of equal scores, the newer, then the higher number.
 
-    `words` are their scores word by word. A passage without a cosine gets nothing for its meaning, as one without
-    any likeness would.
+    `words` are their scores word by word. `cosines` are NaN for a passage without one: it gets nothing for its
+    meaning, as one without any likeness would.
     """
-    if not candidates:
-        return iter(())
-    order, total, columns = _score_candidates(candidates, words, cosines, query, now, weights)
-    order = order[:limit]
-    part_rows = np.column_stack([column[order] for column in columns.values()]).tolist()
-    scores = total[order].tolist()
-    parts = (dict(zip(columns, row, strict=True)) for row in part_rows)
-    passages = (
-        (candidates[i].doc, score, score_parts) for i, score, score_parts in zip(order, scores, parts, strict=True)
-    )
-    return (
-        _thin_crowds(passages, {candidate.doc: candidate for candidate in candidates}, weights.crowd)
-        if query.several
-        else passages
-    )
-
-
-def _score_candidates(
-    candidates: Sequence[PassageCandidate],
-    words: NDArray[np.float64],
-    cosines: Mapping[int, float],
-    query: ParsedQuery,
-    now: datetime,
-    weights: Weights,
-) -> tuple[list[int], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """The indexes of the candidates, best first; their scores, and the parts of these, rounded so that they add up."""
-    moments = np.array([candidate.time.timestamp() for candidate in candidates])
-    around = surroundings(candidates, moments)
+    if not len(passages):
+        return Ranking(np.empty(0, np.intp), np.empty(0), {})
+    moments = passages.moments
+    around = surroundings(passages)
     words = words * np.array(query.emphasis) if query.emphasis else words
     text = words.sum(axis=1) + weights.rarest * words.max(axis=1, initial=0.0)
-    likeness = [cosines.get(candidate.doc, weights.unrelated) for candidate in candidates]
-    vector = weights.vector * weights.deviations(likeness)
+    vector = weights.vector * weights.deviations(cosines)
     near = weights.near * (
         around.words_with_neighbours(words).sum(axis=1) - words.sum(axis=1) + around.neighbour_meaning(vector)
     )
@@ -177,29 +161,34 @@ def _score_candidates(
         "text": text,
         "vector": vector,
         "near": near,
-        "speaker": weights.speaker * relevant * _speaker_matches(candidates, query),
+        "speaker": weights.speaker * relevant * _speaker_matches(passages, query),
         "time": weights.time * relevant * _time_matches(moments, query),
         "recency": weights.recency * 0.5**age * (text + vector),
-        "occasion": np.zeros(len(candidates)),
-        "crowd": np.zeros(len(candidates)),
+        "occasion": np.zeros(len(passages)),
+        "crowd": np.zeros(len(passages)),
     }
     if weights.occasion and not query.several:
         own_scores = np.column_stack(list(columns.values())).sum(axis=1)
         columns["occasion"] = relevant * around.occasion_lift(words, own_scores, weights.occasion)
-    columns = {name: column.round(6) for name, column in columns.items()}
-    total = np.column_stack(list(columns.values())).sum(axis=1).round(6)
-    docs = np.array([candidate.doc for candidate in candidates])
-    return np.lexsort((docs, moments, total))[::-1].tolist(), total, columns
+    columns = {name: column.round(6) for name, column in columns.items()}  # so that they add up
+    scores = np.column_stack(list(columns.values())).sum(axis=1).round(6)
+    rows = np.lexsort((passages.docs, moments, scores))[::-1][:limit]
+    if query.several:
+        columns["crowd"] = _crowd_penalties(rows, scores, passages, weights.crowd)
+        scores = (scores + columns["crowd"]).round(6)
+        rows = rows[np.lexsort((passages.docs[rows], moments[rows], scores[rows]))[::-1]]
+    return Ranking(rows, scores, columns)
 
 
-def _speaker_matches(candidates: Sequence[PassageCandidate], query: ParsedQuery) -> NDArray[np.float64]:
+def _speaker_matches(passages: Passages, query: ParsedQuery) -> NDArray[np.float64]:
     """1 for a passage by an author the query names; if it names nobody and is about the person who asks, by a person
     and not an assistant."""
     if query.authors:
-        return np.array([float(candidate.author in query.authors) for candidate in candidates])
+        named = [number for number, name in enumerate(passages.author_names) if name in query.authors]
+        return np.asarray(np.isin(passages.authors, named), np.float64)
     if not query.own:
-        return np.zeros(len(candidates))
-    return np.array([float(candidate.role == "user") for candidate in candidates])
+        return np.zeros(len(passages))
+    return np.asarray(passages.roles == USER, np.float64)
 
 
 def _time_matches(moments: NDArray[np.float64], query: ParsedQuery) -> NDArray[np.float64]:
@@ -210,21 +199,17 @@ def _time_matches(moments: NDArray[np.float64], query: ParsedQuery) -> NDArray[n
     return np.asarray(near * np.log1p(1 / max(float(near.mean()), ALL_PLACES)))
 
 
-def _thin_crowds(passages: Iterable[Ranked], about: Mapping[int, PassageCandidate], crowd: float) -> Iterator[Ranked]:
-    """The passages with a penalty on each that is close to better ones, so that other places come up too."""
-    turns_by_conversation: dict[str, set[int]] = {}
-    results = []
-    for doc, score, parts in passages:
-        turns = turns_by_conversation.setdefault(about[doc].conversation, set())
-        turn = about[doc].turn
-        close = min(sum(abs(turn - other) <= CLOSE for other in turns if other != turn), CROWD)
-        penalty = round(score * ((1 - crowd) ** close - 1), 6)
-        results.append((doc, round(score + penalty, 6), parts | {"crowd": penalty}))
-        turns.add(turn)
-
-    def order(passage: Ranked) -> tuple[float, datetime, int]:
-        doc, score, _ = passage
-        return score, about[doc].time, doc
-
-    results.sort(key=order, reverse=True)
-    return iter(results)
+def _crowd_penalties(
+    rows: NDArray[np.intp], scores: NDArray[np.float64], passages: Passages, crowd: float
+) -> NDArray[np.float64]:
+    """A penalty on each of these rows, which are in the order of their scores, that is close to better ones, so that
+    other places come up too."""
+    penalties = np.zeros(len(passages))
+    seen: set[int] = set()
+    steps = [step for step in range(-CLOSE, CLOSE + 1) if step]
+    keys = place_keys(passages.conversations, passages.turns)[rows].tolist()
+    for row, key, score in zip(rows.tolist(), keys, scores[rows].tolist(), strict=True):
+        close = min(sum(key + step in seen for step in steps), CROWD)
+        penalties[row] = round(score * ((1 - crowd) ** close - 1), 6)
+        seen.add(key)
+    return penalties

@@ -1,0 +1,150 @@
+"""Where a search finds passages: in memory, if the scope is held there, or in the database. Both give the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.engine.context.scope_index import Rows, ScopeIndexes, ScopeView
+from recollect.model import Filter
+from recollect.ports import Posting, Tally, Tx, Vectors
+from recollect.rules.recall.neighbours import split_key
+from recollect.rules.recall.passages import Numbers, PassageColumns, Passages
+
+Groups = Sequence[Sequence[str]]
+
+
+class PassageSource(Protocol):
+    """The passages of a user, or of a space."""
+
+    def tally(self) -> Tally: ...
+
+    def postings(self, where: Filter, groups: Groups, limit: int) -> list[Posting]:
+        """For each group of terms the newest passages that have one of them, and how many of the scope do."""
+
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
+        """The passages with the highest cosine."""
+
+    def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
+        """Those of these passages that the filter means."""
+
+    def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
+        """The passages at these places; in the keys, conversations have the numbers that they have in `known`."""
+
+    def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
+        """The cosine of each passage; NaN for one without a vector."""
+
+    def details(self, docs: Numbers) -> NDArray[np.int8]:
+        """How particular the messages of these passages are; -1 if that is not known."""
+
+    def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None: ...
+
+
+def open_source(tx: Tx, indexes: ScopeIndexes, space: str, user: str | None, now: datetime) -> PassageSource:
+    """The passages of a scope as a transaction sees them, without those that have expired by now."""
+    view = indexes.view(tx, space, user)
+    return StoreSource(tx, space, user, now) if view is None else IndexSource(view, now)
+
+
+class IndexSource:
+    """Passages that are held in memory."""
+
+    def __init__(self, view: ScopeView, now: datetime) -> None:
+        self._view = view
+        self._now = now
+        self._masks: dict[Filter, NDArray[np.bool_] | None] = {}
+
+    def tally(self) -> Tally:
+        return self._view.tally
+
+    def _mask(self, where: Filter) -> NDArray[np.bool_] | None:
+        if where not in self._masks:
+            self._masks[where] = self._view.mask(where, self._now)
+        return self._masks[where]
+
+    def _within(self, where: Filter, rows: Rows) -> Rows:
+        mask = self._mask(where)
+        return rows if mask is None else rows[mask[rows]]
+
+    def postings(self, where: Filter, groups: Groups, limit: int) -> list[Posting]:
+        postings = []
+        for group in groups:
+            rows = self._view.rows_with(group)
+            newest = self._within(where, rows)[::-1][:limit]
+            postings.append(Posting(self._view.docs[newest], len(rows)))
+        return postings
+
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
+        return self._view.nearest(self._mask(where), vector, limit)
+
+    def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
+        return self._view.passages(self._within(where, self._view.rows_of(docs)), groups)
+
+    def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
+        places, rows = self._view.by_place
+        first = np.searchsorted(places, keys)
+        sizes = np.searchsorted(places, keys, side="right") - first
+        at = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        return self._view.passages(np.sort(self._within(where, rows[at])), groups)
+
+    def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
+        return self._view.cosines(passages.docs, vector)
+
+    def details(self, docs: Numbers) -> NDArray[np.int8]:
+        return self._view.details[np.searchsorted(self._view.docs, docs)]
+
+    def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None:
+        self._view.details[np.searchsorted(self._view.docs, docs)] = details
+
+
+class StoreSource:
+    """Passages that the database looks up: for scopes that are too large to be held in memory."""
+
+    def __init__(self, tx: Tx, space: str, user: str | None, now: datetime) -> None:
+        self._tx = tx
+        self._scope = Filter(space, user)
+        self._expired = np.array(tx.expired_docs(space, now), np.int64)
+        self._columns: PassageColumns | None = None
+
+    def tally(self) -> Tally:
+        return self._tx.tally(self._scope.space, self._scope.user)
+
+    def postings(self, where: Filter, groups: Groups, limit: int) -> list[Posting]:
+        postings = self._tx.postings(where, groups, limit + len(self._expired))
+        return [replace(posting, docs=self._without_expired(posting.docs)[:limit]) for posting in postings]
+
+    def _without_expired(self, docs: Sequence[int] | Numbers) -> Numbers:
+        """Docs in their order. How often a word occurs counts the expired still."""
+        numbers = np.asarray(docs, np.int64)
+        return numbers[~np.isin(numbers, self._expired)] if len(self._expired) else numbers
+
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
+        nearest = self._tx.nearest(where, vector, limit + len(self._expired))
+        return self._without_expired([doc for doc, _ in nearest])[:limit]
+
+    def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
+        self._columns = PassageColumns(len(groups))
+        candidates = self._tx.candidates(where, self._without_expired(docs).tolist(), groups)
+        return self._columns.columns(sorted(candidates, key=lambda candidate: candidate.doc))
+
+    def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
+        columns = self._columns or PassageColumns(len(groups))
+        places = [(known.conversation_names[number], turn) for number, turn in map(split_key, keys.tolist())]
+        expired = frozenset(self._expired.tolist())
+        candidates = [one for one in self._tx.passages_at(where, places, groups) if one.doc not in expired]
+        return columns.columns(sorted(candidates, key=lambda candidate: candidate.doc))
+
+    def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
+        cosines = self._tx.cosines(self._scope, vector, passages.docs.tolist()) if vector.any() else {}
+        return np.array([cosines.get(doc, np.nan) for doc in passages.docs.tolist()], np.float64)
+
+    def details(self, docs: Numbers) -> NDArray[np.int8]:
+        return np.full(len(docs), -1, np.int8)
+
+    def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None:
+        """Nothing: the database does not keep them."""

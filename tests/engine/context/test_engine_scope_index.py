@@ -1,0 +1,203 @@
+"""The passages of a scope in memory: the same hits as from the database, to the last digit, whatever was added, edited
+away or removed before, by whichever process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recollect.config import Settings
+from recollect.engine.context import recall
+from recollect.engine.context.passage_sources import StoreSource, open_source
+from recollect.engine.context.scope_index import ScopeIndexes
+from recollect.engine.tables.log import new_id
+from recollect.language.terms import analyse
+from recollect.model import Entry, Erasure, Filter, Hit, Message
+from recollect.ports import Store, Tx
+from recollect.rules.log import tombstone
+from recollect.rules.recall.ranking import Weights
+from recollect.testing.samples import T0, append_messages, make_message
+from recollect.wiring import open_store
+
+WIDTH = 256
+WORDS = (
+    "apple", "bread", "cheese", "dough", "eggs", "flour", "ginger", "honey", "icing", "jam", "kale", "lemon", "mango",
+)  # fmt: skip
+WHO = ("ann", "ben")
+NOW = T0 + timedelta(days=9)
+FILTERS: tuple[dict[str, Any], ...] = (
+    {},
+    {"user": "ann"},
+    {"user": "ben", "conversation": "c1"},
+    {"conversation": "c0"},
+    {"role": "user"},
+    {"user": "ann", "role": "assistant"},
+    {"after": T0 + timedelta(minutes=30)},
+    {"user": "ann", "before": T0 + timedelta(minutes=40)},
+    {"user": "nobody"},
+)
+
+
+class World:
+    """A store with what was said in it, and searches of it both ways."""
+
+    def __init__(self, store: Store, seed: int) -> None:
+        self.store = store
+        self.random = Random(seed)
+        self.numbers = np.random.default_rng(seed)
+        self.messages: list[Message] = []
+        self.turns = {"c0": 0, "c1": 0, "c2": 0}
+
+    def vector(self) -> Any:
+        return self.numbers.uniform(-1, 1, WIDTH).astype(np.float32)
+
+    def say(self, count: int) -> None:
+        messages: list[Message] = []
+        for _ in range(count):
+            conversation = self.random.choice(sorted(self.turns))
+            self.turns[conversation] += 1
+            owner = {"c0": "ann", "c1": "ben"}.get(conversation)
+            author = owner or self.random.choice(WHO)
+            messages.append(
+                make_message(
+                    self.turns[conversation],
+                    conversation=conversation,
+                    id=f"{conversation}-{self.turns[conversation]}",
+                    user=owner or author,
+                    author=author,
+                    role=self.random.choice(("user", "assistant")),
+                    content=" ".join(self.random.choices(WORDS, k=self.random.randint(1, 12)))
+                    + self.random.choice(("", " 12")),
+                    time=T0 + timedelta(minutes=len(self.messages) + len(messages)),
+                )
+            )
+        self.store.write(lambda tx: append_messages(tx, *messages))
+        self.store.write(lambda tx: tx.put_entries([self.entry(message) for message in messages]))
+        self.messages += messages
+
+    def entry(self, message: Message) -> Entry:
+        analysis = analyse(message.content)
+        vector: Any = np.zeros(WIDTH) if self.random.random() < 0.1 else self.vector()
+        return Entry(
+            message.space, message.conversation, message.turn, 0, message.id, message.user, message.role, message.time,
+            analysis.language, analysis.terms, vector, message.author,
+        )  # fmt: skip
+
+    def remove(self, count: int) -> None:
+        for _ in range(min(count, len(self.messages))):
+            message = self.messages.pop(self.random.randrange(len(self.messages)))
+            erasure = Erasure(new_id(NOW), message.space, NOW, 1, 1, 0)
+            self.store.write(lambda tx: tx.erase(erasure, [tombstone(message)]))  # noqa: B023  called at once
+
+    def search(self, indexes: ScopeIndexes | None, where: Filter, query: str, vector: Any) -> list[Hit]:
+        def find(tx: Tx) -> list[Hit]:
+            source = (
+                StoreSource(tx, where.space, where.user, NOW)
+                if indexes is None
+                else open_source(tx, indexes, where.space, where.user, NOW)
+            )
+            return recall.search(tx, source, where, query, vector, 8, NOW, Weights())
+
+        return self.store.read(find)
+
+
+def seen(hits: Sequence[Hit]) -> list[tuple[str, float, float, dict[str, float]]]:
+    return [(hit.message.id, hit.score, hit.relevance, dict(hit.parts)) for hit in hits]
+
+
+@pytest.fixture
+def store(store_url: str) -> Any:
+    with closing(open_store(store_url, Settings())) as store:
+        yield store
+
+
+@pytest.mark.every_store
+@pytest.mark.parametrize("seed", [1, 2])
+def test_memory_and_database_give_the_same_hits(store: Store, seed: int) -> None:
+    world = World(store, seed)
+    indexes, other_process = ScopeIndexes(1 << 28), ScopeIndexes(1 << 28)
+    for step in range(5):
+        world.say(world.random.choice((1, 3, 40)))
+        if step % 2:
+            world.remove(2)
+        for place, fields in enumerate(FILTERS):
+            where = Filter("s", **fields)
+            query = " ".join(world.random.choices([*WORDS, "what", "quince", "Ann"], k=3)) + "?"
+            vector = world.vector()
+            expected = world.search(None, where, query, vector)
+            is_rounded = store.name.startswith("postgres")  # a database computes cosines itself, in another precision
+            for known in (indexes, other_process) if place == step else (indexes,):
+                hits = seen(world.search(known, where, query, vector))
+                if is_rounded:
+                    assert [hit[0] for hit in hits] == [hit.message.id for hit in expected]
+                else:
+                    assert hits == seen(expected)
+
+
+def test_what_was_removed_by_another_process_is_not_found(store: Store) -> None:
+    world = World(store, 3)
+    world.say(30)
+    indexes = ScopeIndexes(1 << 28)
+    query, vector = " ".join(WORDS), world.vector()
+    everything = Filter("s")
+    assert world.search(indexes, everything, query, vector)
+    world.remove(29)
+    left = {message.id for message in world.messages}
+    assert {hit.message.id for hit in world.search(indexes, everything, query, vector)} == left
+    world.remove(1)
+    assert world.search(indexes, everything, query, vector) == []
+    world.say(5)
+    assert {hit.message.id for hit in world.search(indexes, everything, query, vector)} <= {
+        message.id for message in world.messages
+    }
+
+
+def test_an_older_snapshot_sees_what_it_saw(store: Store) -> None:
+    """A transaction that began before the last message must not find it, nor spoil the index for others."""
+    world = World(store, 4)
+    world.say(10)
+    indexes = ScopeIndexes(1 << 28)
+    where, vector = Filter("s"), world.vector()
+
+    def look(tx: Tx) -> tuple[int, int]:
+        view = indexes.view(tx, "s", None)
+        assert view is not None
+        before = len(view)
+        if not store.name.startswith("json"):  # there only one transaction is open at a time
+            world.say(3)
+            assert world.search(indexes, where, "apple", vector) is not None
+        again = indexes.view(tx, "s", None)
+        assert again is not None
+        return before, len(again)
+
+    assert store.read(look) == (10, 10)
+    world.say(1)
+    count = store.read(lambda tx: len(indexes.view(tx, "s", None) or ()))
+    assert count == len(world.messages)
+
+
+def test_a_scope_that_is_too_large_is_searched_in_the_database(store: Store) -> None:
+    world = World(store, 5)
+    world.say(20)
+    small = ScopeIndexes(10_000)
+    assert store.read(lambda tx: small.view(tx, "s", None)) is None
+    query, vector = "apple bread", world.vector()
+    assert seen(world.search(small, Filter("s"), query, vector)) == seen(world.search(None, Filter("s"), query, vector))
+
+
+def test_the_least_recently_used_index_goes_first(store: Store) -> None:
+    world = World(store, 6)
+    world.say(60)
+    indexes = ScopeIndexes(1 << 28)
+    for user in (None, *WHO):
+        store.read(lambda tx: indexes.view(tx, "s", user))  # noqa: B023  called at once
+    assert indexes.scopes == [("s", None), ("s", "ann"), ("s", "ben")]
+    indexes.max_bytes = indexes.nbytes - 1
+    store.read(lambda tx: indexes.view(tx, "s", "ann"))
+    assert indexes.scopes == [("s", "ben"), ("s", "ann")]
