@@ -130,7 +130,7 @@ def keep_statements(
         fact
         for row in rows
         if message.id in row.sources and row.expires_at is None
-        for fact in facts.facts_in_statement(name, row, message)
+        for fact in facts.facts_in_statement(profiles.name_in_statement(tx, row), row, message)
     ]
     facts.store_facts(tx, message.space, message.conversation, (), from_commands=[(user, message, new_facts)])
     facts.mark_command_read(tx, message)
