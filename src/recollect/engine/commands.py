@@ -99,8 +99,9 @@ async def run_command(
     author: str | None,
     names: tuple[str, ...],
     for_memory: bool,
+    platform_id: str | None = None,
 ) -> Answer | None:
-    """Read a message as a command and run it; None if it is ordinary talk."""
+    """Read a message as a command and run it; None if it is ordinary talk, or was run before."""
     runtime = knowledge.runtime
     share_channels = runtime.parts.share_channels
     rules.check_text("text", text)
@@ -116,8 +117,10 @@ async def run_command(
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None
     mark = {"recollect": {"command": parsed_command.kind}}
-    draft = Draft("user", text, scene.speaker, metadata=mark)
-    message = (await append(runtime, scope, draft)).message
+    added = await append(runtime, scope, Draft("user", text, scene.speaker, platform_id=platform_id, metadata=mark))
+    if not added.new:
+        return None
+    message = added.message
     answer = await CommandRun(knowledge, scene, parsed_command, message).answer(subject)
     # In a channel the answer belongs to the person it is about, and is erased with them.
     about = answer.person if scene.owner is None else None

@@ -153,6 +153,15 @@ class CommandIn(RequestBody):
     author: Id | None = None
     names: list[Name] = Field(default=["recollect", "bot"], max_length=MAX_NAMES)
     addressed: bool = False
+    platform_id: Id | None = None
+
+
+class ArchiveIn(RequestBody):
+    """Whose chat is to be archived; left out for a channel."""
+
+    model_config = with_example(user="alex")
+
+    user: Id | None = None
 
 
 class QuestionIn(RequestBody):
