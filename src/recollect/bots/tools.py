@@ -1,0 +1,62 @@
+"""What every part of a bot works with, and how it finds the memory of the chat in which something happens."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from recollect.bots.delivery import Delivery
+from recollect.bots.events import Identity, Person, Place
+from recollect.bots.memories import MemoryPool
+from recollect.bots.permissions import is_allowed
+from recollect.bots.settings import ChatSettings, SettingsTable
+from recollect.engine.conversation import AsyncConversation
+from recollect.errors import ServerError
+from recollect.ports import Clock
+from recollect.wiring import AsyncMemory
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The parts of a bot that its commands use."""
+
+    delivery: Delivery
+    pool: MemoryPool
+    table: SettingsTable
+    clock: Clock
+    zone: tzinfo
+    has_model: bool
+
+    @property
+    def identity(self) -> Identity:
+        return self.delivery.platform.identity
+
+    async def settings(self, place: Place) -> ChatSettings:
+        return await self.table.chat(place)
+
+    async def may(self, action: str, place: Place, person: Person) -> bool:
+        """Whether somebody may do this in a chat. Where the platform does not say who runs the chat, nobody does."""
+        if is_allowed(action, in_private=place.is_private, is_admin=False):
+            return True
+        try:
+            is_admin = await self.delivery.platform.is_admin(place, person.id)
+        except ServerError:
+            return False
+        return is_allowed(action, in_private=place.is_private, is_admin=is_admin)
+
+    @asynccontextmanager
+    async def open_chat(self, place: Place, person: Person) -> AsyncIterator[OpenChat]:
+        """The conversation in which somebody acts, for as long as it is used."""
+        async with self.pool.use(place) as memory:
+            owner = person.id if place.is_private else None
+            yield OpenChat(memory, memory.conversation(place.conversation, user=owner))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenChat:
+    """A memory and a conversation in it."""
+
+    memory: AsyncMemory
+    conversation: AsyncConversation
