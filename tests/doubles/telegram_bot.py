@@ -52,9 +52,13 @@ async def running_bot(
     platform = TelegramPlatform(options)
     delivery = Delivery(platform, pause) if now is None else Delivery(platform, pause, now)
     memories = MemoryOptions(chat, memory, clock, settings={"telemetry": "off", **settings})
-    async with platform.connect(), open_bot(delivery, BotOptions(folder, memories=memories)) as bot:
-        async with platform.deliver_updates(bot), platform.poll():
-            yield bot
+    async with (
+        platform.connect(),
+        open_bot(delivery, BotOptions(folder, memories=memories)) as bot,
+        platform.deliver_updates(bot),
+        platform.poll(),
+    ):
+        yield bot
 
 
 class Talk:

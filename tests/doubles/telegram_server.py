@@ -172,7 +172,7 @@ class TelegramServer:
         topic = {} if thread is None else {"message_thread_id": thread, "is_topic_message": True}
         return {"message_id": id, "date": START + id, "chat": place, "from": person(user), **topic, **fields}
 
-    def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805  the handler has a `self` of its own
+    def _handler(server) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 

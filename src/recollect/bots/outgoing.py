@@ -36,8 +36,8 @@ class BotFile:
 
 
 class Platform(Protocol):
-    """A chat platform. Calls raise PlatformBusy when the platform asks to wait, PlatformRefused when it does not let the bot
-    write there, and ServerError for everything else that it refuses."""
+    """A chat platform. Calls raise PlatformBusy when it asks to wait, PlatformRefused when it does not let the bot write
+    there, and ServerError for everything else that it refuses."""
 
     @property
     def identity(self) -> Identity: ...

@@ -22,7 +22,7 @@ WHO_STEP = "who"
 NOBODY = "-"
 MOST_CANDIDATES = 8  # that are asked about
 HITS = 5  # messages that a search shows
-FLOOR = 0.5  # the relevance from which on a search shows a message
+FLOOR = 0.25  # the relevance from which on a search shows a message
 SHOWN = 300  # characters of a message that a search shows
 
 

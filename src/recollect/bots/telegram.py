@@ -72,7 +72,10 @@ class TelegramPlatform:
         self._options = options
         self._receiver: Bot | None = None
         self.application: Application = (  # type: ignore[type-arg]
-            ApplicationBuilder().token(str(options.token)).base_url(options.base_url).base_file_url(options.base_file_url)
+            ApplicationBuilder()
+            .token(str(options.token))
+            .base_url(options.base_url)
+            .base_file_url(options.base_file_url)
         ).build()
         self.application.add_handler(TypeHandler(Update, self._take_update))
 

@@ -16,6 +16,7 @@ from typing import Any
 import uvicorn
 
 from recollect.bots.telegram import TelegramPlatform
+from recollect.errors import ConfigError
 
 PATH = "/telegram"
 SECRET_HEADER = b"x-telegram-bot-api-secret-token"
@@ -73,6 +74,15 @@ async def read_body(receive: Receive) -> bytes | None:
             return None
         if not part.get("more_body"):
             return body
+
+
+def open_webhook_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens for Telegram's calls."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        reason = error.strerror or error
+        raise ConfigError(f"cannot listen on {host}:{port}: {reason}; choose another --port") from error
 
 
 class WebhookServer(uvicorn.Server):

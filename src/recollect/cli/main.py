@@ -14,6 +14,7 @@ from recollect import __version__
 from recollect.cli import (
     ask,
     bench,
+    bot,
     chat,
     context,
     delete,
@@ -93,6 +94,7 @@ for command in (
     serve.serve,
     keys.keys,
     mcp.mcp,
+    bot.bot,
     store.migrate,
     bench.bench,
 ):
