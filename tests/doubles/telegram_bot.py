@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ async def running_bot(
     clock: Clock | None = None,
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     now: Callable[[], float] | None = None,
+    polls: bool = True,
     **settings: Any,
 ) -> AsyncIterator[Bot]:
     """A bot that polls the server."""
@@ -56,7 +57,7 @@ async def running_bot(
         platform.connect(),
         open_bot(delivery, BotOptions(folder, memories=memories)) as bot,
         platform.deliver_updates(bot),
-        platform.poll(),
+        platform.poll() if polls else nullcontext(),
     ):
         yield bot
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 import time
 from collections import defaultdict, deque
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
+from urllib.error import HTTPError
 from urllib.parse import parse_qsl
 from urllib.request import Request, urlopen
 
@@ -40,6 +42,16 @@ class Sent:
     file: bytes | None = None
 
 
+class QuietServer(ThreadingHTTPServer):
+    """A server for clients that may go away in the middle of a poll."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class TelegramServer:
     """The server: `with TelegramServer() as server`."""
 
@@ -51,13 +63,13 @@ class TelegramServer:
         self.notes: list[str] = []
         self.webhook: dict[str, str] = {}
         self._updates: list[dict[str, Any]] = []
+        self._past: list[dict[str, Any]] = []
         self._errors: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
         self._changed = threading.Condition()
         self._message_id = 0
         self._update_id = 1_000
         self._press_id = 0
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._http.daemon_threads = True
+        self._http = QuietServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     def __enter__(self) -> Self:
@@ -123,17 +135,28 @@ class TelegramServer:
             self._message_id += 1
             self._put({"message": self._message(self._message_id, (7, "Alex"), old, None, {"migrate_to_chat_id": new})})
 
+    def deliver_again(self) -> None:
+        """Deliver everything that happened so far once more."""
+        with self._changed:
+            for fields in [*self._past]:
+                self._put(fields)
+
     def call_webhook(self, secret: str) -> list[int]:
         """Deliver all updates to the webhook that was set; returns the statuses of the answers."""
-        statuses = []
         with self._changed:
-            updates, self._updates = self._updates, []
-        for update in updates:
-            headers = {"Content-Type": "application/json", "X-Telegram-Bot-Api-Secret-Token": secret}
-            request = Request(self.webhook["url"], json.dumps(update).encode(), headers)
-            with urlopen(request, timeout=PATIENCE) as answer:
-                statuses.append(answer.status)
-        return statuses
+            updates = self._updates
+            self._updates = []
+        return [self.call_address(self.webhook["url"], json.dumps(update).encode(), secret) for update in updates]
+
+    def call_address(self, url: str, body: bytes, secret: str) -> int:
+        """Call an address as Telegram would; returns the status of the answer."""
+        headers = {"Content-Type": "application/json", "X-Telegram-Bot-Api-Secret-Token": secret}
+        try:
+            with urlopen(Request(url, body, headers), timeout=PATIENCE) as answer:
+                return int(answer.status)
+        except HTTPError as error:
+            with error:
+                return error.code
 
     def refuse(self, method: str, code: int = 429, text: str = "Too Many Requests", **parameters: Any) -> None:
         """Answer the next call of a method with an error."""
@@ -161,6 +184,7 @@ class TelegramServer:
     def _put(self, fields: dict[str, Any]) -> None:
         self._update_id += 1
         self._updates.append({"update_id": self._update_id, **fields})
+        self._past.append(fields)
         self._changed.notify_all()
 
     def _message(

@@ -50,12 +50,11 @@ class Bot:
     """The core of a bot. `submit` takes what happens; `close` waits until all of it is handled."""
 
     def __init__(self, tools: Tools, plain: PlainReplies | None = None, system: str | None = None) -> None:
-        self._tools = tools
+        self.tools = tools
         self._plain = plain
         self._system = system
         self._events = OrderedQueues()
         self._replies = OrderedQueues()
-        self._names: dict[tuple[str, str], tuple[str, str]] = {}
         self._handled: OrderedDict[tuple[str, str, str], None] = OrderedDict()
         self.summaries = SummaryCommands(tools)
         self.remembering = RememberingCommands(tools)
@@ -111,7 +110,7 @@ class Bot:
                     await self._take_deletion(event)
                 case ChatMove():
                     old_place = Place(event.place.platform, event.old_chat, event.place.is_private)
-                    await self._tools.table.move_chat(event.place, old_place)
+                    await self.tools.table.move_chat(event.place, old_place)
         except ServerError as error:  # the platform refuses: there is nobody to tell
             logger.warning("%s: %s", type(error).__name__, error)
         except StoreError as error:
@@ -123,17 +122,16 @@ class Bot:
 
     async def _take_message(self, message: IncomingMessage) -> None:
         place = message.place
-        dialogue = await self._tools.table.dialogue(place, message.author)
+        dialogue = await self.tools.table.dialogue(place, message.author)
         if dialogue is not None and is_answer(message, dialogue):
             answer = await self.summaries.set_threshold(place, message.author, message.text, dialogue)
             await self._say(place, answer)
             return
-        if not (await self._tools.settings(place)).enabled:
+        if not (await self.tools.settings(place)).enabled:
             if self._is_addressed(message):
                 self._replies.put(place.key + place.thread, self._reply_without_memory(message))
             return
-        async with self._tools.open_chat(place, message.author) as chat:
-            await self._note_names(chat, message)
+        async with self.tools.open_chat(place, message.author) as chat:
             answer_to_command = await self.remembering.run_message(chat, message) if message.text else None
             if answer_to_command is not None:
                 await self._say(place, answer_to_command, message.id)
@@ -155,27 +153,15 @@ class Bot:
         )
         return (await chat.conversation.extend([clamp_time(draft)]))[0].new
 
-    async def _note_names(self, chat: OpenChat, message: IncomingMessage) -> None:
-        """Enter the names of whoever speaks into the register of a group."""
-        person = message.author
-        names = (person.name, person.handle)
-        key = (message.place.key, person.id)
-        if message.place.is_private or self._names.get(key) == names:
-            return
-        for kind, name in (("display", person.name), ("mention", f"@{person.handle}" if person.handle else "")):
-            if name:
-                await chat.memory.add_name(name, user=person.id, kind=kind)
-        self._names[key] = names
-
     async def _take_edit(self, message: IncomingMessage) -> None:
-        if not (await self._tools.settings(message.place)).enabled or not message.content:
+        if not (await self.tools.settings(message.place)).enabled or not message.content:
             return
-        async with self._tools.open_chat(message.place, message.author) as chat:
-            if not await edit_message(chat.conversation, message.id, message.content, self._tools.clock.now()):
+        async with self.tools.open_chat(message.place, message.author) as chat:
+            if not await edit_message(chat.conversation, message.id, message.content, self.tools.clock.now()):
                 await self._keep(chat, message)
 
     async def _take_deletion(self, deletion: MessageDeletion) -> None:
-        async with self._tools.pool.use(deletion.place) as memory:
+        async with self.tools.pool.use(deletion.place) as memory:
             for id in deletion.ids:
                 await delete_message(memory.conversation(deletion.place.conversation), id)
 
@@ -189,9 +175,9 @@ class Bot:
             if call.place.is_private:
                 await self._say(call.place, BotMessage(texts.NO_COMMAND.format(name=call.name)))
             return
-        if not await self._tools.may(call.name, call.place, call.author):
+        if not await self.tools.may(call.name, call.place, call.author):
             answer = BotMessage(texts.ADMINS_ONLY)
-        elif call.name in NEED_MEMORY and not (await self._tools.settings(call.place)).enabled:
+        elif call.name in NEED_MEMORY and not (await self.tools.settings(call.place)).enabled:
             answer = BotMessage(texts.IS_OFF)
         else:
             answer = await run(call)
@@ -207,8 +193,8 @@ class Bot:
             "erase": self.leaving.answer_erase,
         }
         answer = await answers[step](press, choice) if step in answers else None
-        platform = self._tools.delivery.platform
-        await self._tools.delivery.call(
+        platform = self.tools.delivery.platform
+        await self.tools.delivery.call(
             lambda: platform.answer_press(press.id, "" if answer is not None else texts.NOT_FOR_YOU)
         )
         if answer is not None:
@@ -224,8 +210,8 @@ class Bot:
         return is_known
 
     async def _greet(self, call: CommandCall) -> BotMessage:
-        name = self._tools.identity.person.shown
-        model = texts.WITH_MODEL.format(name=name) if self._tools.has_model else texts.WITHOUT_MODEL
+        name = self.tools.identity.person.shown
+        model = texts.WITH_MODEL.format(name=name) if self.tools.has_model else texts.WITHOUT_MODEL
         text = texts.START_PRIVATE if call.place.is_private else texts.START_GROUP
         return BotMessage(text.format(name=name, model=model))
 
@@ -233,9 +219,9 @@ class Bot:
         return BotMessage(texts.help_text())
 
     async def _cancel(self, call: CommandCall) -> BotMessage:
-        if await self._tools.table.dialogue(call.place, call.author) is None:
+        if await self.tools.table.dialogue(call.place, call.author) is None:
             return BotMessage(texts.NOTHING_TO_CANCEL)
-        await self._tools.table.end_dialogue(call.place, call.author)
+        await self.tools.table.end_dialogue(call.place, call.author)
         return BotMessage(texts.CANCELLED)
 
     async def _turn_on(self, call: CommandCall) -> BotMessage:
@@ -247,26 +233,26 @@ class Bot:
 
     def _is_addressed(self, message: IncomingMessage) -> bool:
         """Whether the bot is to reply: in private always, in a group to a mention, a reply to it, and its name."""
-        names = self._tools.identity.names
+        names = self.tools.identity.names
         return message.place.is_private or message.is_for_bot or is_addressed(message.text, names)
 
     async def _answer(self, message: IncomingMessage) -> None:
         """Begin a reply; without a model, say once that there is none."""
         place = message.place
-        if self._tools.has_model:
+        if self.tools.has_model:
             self._replies.put(place.key + place.thread, self._reply(message))
-        elif place.is_private and not (await self._tools.settings(place)).told_no_model:
-            await self._tools.table.change_chat(place, told_no_model=True)
+        elif place.is_private and not (await self.tools.settings(place)).told_no_model:
+            await self.tools.table.change_chat(place, told_no_model=True)
             await self._say(place, BotMessage(texts.NO_MODEL_YET))
 
     async def _reply(self, message: IncomingMessage) -> None:
         place = message.place
-        async with self._tools.open_chat(place, message.author) as chat:
+        async with self.tools.open_chat(place, message.author) as chat:
             pieces = chat.conversation.stream(
                 message.content, system=self._prompt(place), author=message.author.id, platform_id=message.id
             )
             try:
-                await self._tools.delivery.stream(place, pieces, None if place.is_private else message.id)
+                await self.tools.delivery.stream(place, pieces, None if place.is_private else message.id)
             except ModelError as error:
                 logger.warning("no reply: %s", error)
                 await self._say(place, BotMessage(texts.MODEL_AWAY), message.id)
@@ -280,7 +266,7 @@ class Bot:
         place = message.place
         pieces = self._plain.stream(place, message.content, self._prompt(place))
         try:
-            await self._tools.delivery.stream(place, pieces, None if place.is_private else message.id)
+            await self.tools.delivery.stream(place, pieces, None if place.is_private else message.id)
         except ModelError as error:
             logger.warning("no reply: %s", error)
             await self._say(place, BotMessage(texts.MODEL_AWAY), message.id)
@@ -288,10 +274,10 @@ class Bot:
     def _prompt(self, place: Place) -> str:
         if self._system is not None:
             return self._system
-        return texts.SYSTEM.format(name=self._tools.identity.person.shown, platform=place.platform.capitalize())
+        return texts.SYSTEM.format(name=self.tools.identity.person.shown, platform=place.platform.capitalize())
 
     async def _say(self, place: Place, message: BotMessage, reply_to: str | None = None) -> None:
-        await self._tools.delivery.send(place, message, None if place.is_private else reply_to)
+        await self.tools.delivery.send(place, message, None if place.is_private else reply_to)
 
 
 def is_answer(message: IncomingMessage, dialogue: Dialogue) -> bool:

@@ -86,9 +86,11 @@ class LeavingCommands:
             if not await self._tools.may("erase everybody", place, person):
                 return BotMessage(texts.ADMINS_ONLY)
             await self._tools.pool.remove(place)
+            self._tools.known_names.clear()
             await self._table.forget_person(place, person)
             return BotMessage("Everything that I kept of this chat is erased.")
         async with self._tools.open_chat(place, person) as chat:
             erasure = await chat.memory.erase(user=person.id)
+            self._tools.known_names.pop((place.key, person.id), None)
         await self._table.forget_person(place, person)
         return BotMessage(f"Erased: {count_messages(erasure.messages)}, and all that I knew from them.")

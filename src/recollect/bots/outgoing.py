@@ -36,7 +36,7 @@ class BotFile:
 
 
 class Platform(Protocol):
-    """A chat platform. Calls raise PlatformBusy when it asks to wait, PlatformRefused when it does not let the bot write
+    """A chat platform. Calls raise PlatformBusy when it asks to wait, PlatformRefused when it lets the bot not write
     there, and ServerError for everything else that it refuses."""
 
     @property

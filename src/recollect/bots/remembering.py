@@ -59,14 +59,17 @@ class RememberingCommands:
         await self._table.end_dialogue(press.place, press.author)
         if choice == NOBODY:
             return BotMessage(texts.CANCELLED)
-        text = with_mention(str(dialogue.values["text"]), list(dialogue.values["names"]), ids[int(choice)])
+        own_names = self._tools.identity.names
+        text = with_mention(str(dialogue.values["text"]), own_names, list(dialogue.values["names"]), ids[int(choice)])
         async with self._tools.open_chat(press.place, press.author) as chat:
-            return await self._run(chat, press.place, press.author, [text])
+            answer = await self._run(chat, press.place, press.author, [text])
+        return answer or BotMessage("I did not understand that. Say it again with their handle, as in @name.")
 
     async def _run(self, chat: OpenChat, place: Place, person: Person, wordings: Sequence[str]) -> BotMessage | None:
         """Carry out the first of these wordings that is a command."""
         for text in wordings:
-            answer = await chat.conversation.command(text, author=person.id, addressed=True)
+            names = self._tools.identity.names
+            answer = await chat.conversation.command(text, author=person.id, names=names, addressed=True)
             if answer is not None:
                 return await self._show(place, person, text, answer)
         return None
@@ -162,9 +165,9 @@ def label_of(candidate: Candidate) -> str:
     return f"{candidate.name} ({candidate.why})"
 
 
-def with_mention(text: str, names: Sequence[str], id: str) -> str:
+def with_mention(text: str, own_names: Sequence[str], names: Sequence[str], id: str) -> str:
     """A command with the name in it replaced by a mention of one person, which means nobody else."""
-    about = parse_command(text, (), for_bot=True, people=names).about
+    about = parse_command(text, own_names, for_bot=True, people=names).about
     for name in filter(None, (about, *names)):
         changed = re.sub(rf"(?<!\w)@?{re.escape(name)}(?!\w)", f"<@{id}>", text, count=1, flags=re.IGNORECASE)
         if changed != text:

@@ -87,13 +87,15 @@ class TelegramPlatform:
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[None]:
         """Ask Telegram who the bot is, so that it can speak; at the end, let go of the connections."""
-        async with self._translate_errors():
-            await self.application.initialize()
-            await self.application.bot.set_my_commands([BotCommand(name, about) for name, about in COMMANDS.items()])
+        bot = self.application.bot
         try:
+            async with self._translate_errors():
+                await self.application.initialize()
+                await bot.set_my_commands([BotCommand(name, about) for name, about in COMMANDS.items()])
             yield
         finally:
             await self.application.shutdown()
+            await bot.shutdown()  # also if the application was not ready
 
     @asynccontextmanager
     async def deliver_updates(self, bot: Bot) -> AsyncIterator[None]:

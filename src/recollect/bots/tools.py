@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 
 from recollect.bots.delivery import Delivery
@@ -28,6 +28,7 @@ class Tools:
     clock: Clock
     zone: tzinfo
     has_model: bool
+    known_names: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)  # by chat and person
 
     @property
     def identity(self) -> Identity:
@@ -51,7 +52,18 @@ class Tools:
         """The conversation in which somebody acts, for as long as it is used."""
         async with self.pool.use(place) as memory:
             owner = person.id if place.is_private else None
+            await self._note_names(memory, place, person)
             yield OpenChat(memory, memory.conversation(place.conversation, user=owner))
+
+    async def _note_names(self, memory: AsyncMemory, place: Place, person: Person) -> None:
+        """Enter the names of whoever acts into the register, if they are new; not while memory is off."""
+        names = (person.name, f"@{person.handle}" if person.handle else "")
+        if self.known_names.get((place.key, person.id)) == names or not (await self.settings(place)).enabled:
+            return
+        for kind, name in zip(("display", "mention"), names, strict=True):
+            if name:
+                await memory.add_name(name, user=person.id, kind=kind)
+        self.known_names[place.key, person.id] = names
 
 
 @dataclass(frozen=True, slots=True)
