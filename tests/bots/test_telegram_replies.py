@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from telegram_bot import ALEX, Talk, Waits, run, running_bot
@@ -13,11 +15,13 @@ from telegram_server import TOKEN, TelegramServer
 
 from recollect import AsyncMemory, ConfigError, ModelBusy
 from recollect.bots.bot import Bot
+from recollect.bots.events import Place
 from recollect.bots.secrecy import log_to_stderr
 from recollect.bots.telegram import TelegramOptions, TelegramPlatform
 from recollect.bots.telegram_webhook import PATH, open_webhook_socket, serve_webhook
 from recollect.config import Secret
 from recollect.ports import Request
+from recollect.testing.clock import FrozenClock
 from recollect.testing.llm import ScriptedLLM
 
 # The library warns of its own plans each time that Telegram asks to wait.
@@ -98,30 +102,56 @@ def test_a_model_that_is_away_is_said_and_the_message_is_kept(tmp_path: Path) ->
 
 def test_a_summary_that_fails_is_told_once_and_tried_again_d9(tmp_path: Path) -> None:
     async def talk() -> None:
-        is_away = True
-
-        def summarise(request: Request) -> str:
-            if is_away:
-                raise ModelBusy("the model is busy")
-            return "They talked about boats."
-
-        chat = ScriptedLLM(default="Aye.")
-        memory = ScriptedLLM(default=summarise)
+        memory = AbsentModel()
+        clock = FrozenClock()
+        options: Any = {"chat": ScriptedLLM(default="Aye."), "memory": memory, "clock": clock, "batch_seconds": 0}
         with TelegramServer() as server:
             alex = Talk(server)
-            options = {"chat": chat, "memory": memory, "batch_seconds": 0, "window_user_messages": 5}
-            async with running_bot(server, tmp_path, **options):  # type: ignore[arg-type]
-                for number in range(8):
-                    await alex.ask(f"Boat {number} has a red sail and a broken mast.", "Aye.")
-                await asyncio.to_thread(server.wait_for_text, "nothing is lost")
-                for number in range(3):
-                    await alex.ask(f"Boat {number} was mended.", "Aye.")
+            async with running_bot(server, tmp_path, **options, window_user_messages=5) as bot:
+
+                async def say(numbers: range) -> None:
+                    for number in numbers:
+                        await alex.ask(f"Boat {number} has a red sail and a broken mast.", "Aye.")
+
+                async def settle() -> None:
+                    async with bot.tools.pool.use(Place("telegram", "7", is_private=True)) as kept:
+                        await kept.settle()
+
+                await say(range(6))
+                await settle()
+                await say(range(6, 8))
                 status = await alex.ask("/summary_status", "Memory: on")
-                assert "Messages: 22 in all" in status.text
-            assert sum("nothing is lost" in sent.text for sent in server.sent) == 1, "told once"
-            assert memory.requests
+                assert "Messages: 16 in all" in status.text
+                assert told(server) == 1, "told once"
+                memory.is_away = False
+                clock.advance(timedelta(hours=3))
+                await settle()
+                await say(range(8, 9))
+                memory.is_away = True
+                await say(range(9, 13))
+                await settle()
+                await say(range(13, 14))
+                await alex.ask("/summary_status", "Memory: on")
+                assert told(server) == 2, "it worked in between"
 
     run(talk)
+
+
+class AbsentModel(ScriptedLLM):
+    """A model for memory work that is away, until it is not."""
+
+    def __init__(self) -> None:
+        super().__init__(default=self.answer)
+        self.is_away = True
+
+    def answer(self, request: Request) -> str:
+        if self.is_away:
+            raise ModelBusy("the model is busy")
+        return "They talked about boats."
+
+
+def told(server: TelegramServer) -> int:
+    return sum("nothing is lost" in sent.text for sent in server.sent)
 
 
 def test_the_token_is_nowhere_to_be_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -147,7 +147,7 @@ class Bot:
             "user",
             message.content,
             message.author.id,
-            time=message.time,
+            time=min(message.time, self.tools.clock.now()),  # the clocks may differ
             platform_id=message.id,
             metadata={name: value for name, value in metadata.items() if value},
         )

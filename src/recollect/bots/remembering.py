@@ -168,7 +168,8 @@ def label_of(candidate: Candidate) -> str:
 def with_mention(text: str, own_names: Sequence[str], names: Sequence[str], id: str) -> str:
     """A command with the name in it replaced by a mention of one person, which means nobody else."""
     about = parse_command(text, own_names, for_bot=True, people=names).about
-    for name in filter(None, (about, *names)):
+    first_names = [name.split()[0] for name in names if name.split()]
+    for name in filter(None, (about, *names, *first_names)):
         changed = re.sub(rf"(?<!\w)@?{re.escape(name)}(?!\w)", f"<@{id}>", text, count=1, flags=re.IGNORECASE)
         if changed != text:
             return changed
