@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, StoreError
-from recollect.bots import memories
 from recollect.bots.bot import Bot
+from recollect.bots.commands.digests import is_due, parse_schedule
+from recollect.bots.commands.remembering import with_mention
 from recollect.bots.delivery import Delivery
-from recollect.bots.digests import is_due, parse_schedule
-from recollect.bots.events import CommandCall, IncomingMessage, MessageDeletion, MessageEdit, Person, Place
-from recollect.bots.memories import MemoryOptions, check_equal, window_settings
+from recollect.bots.events import CommandCall, MessageDeletion, MessageEdit, Person, Place, ReceivedMessage
+from recollect.bots.memories import MemoryParts, check_equal, window_settings
 from recollect.bots.permissions import is_allowed
 from recollect.bots.queues import OrderedQueues
-from recollect.bots.remembering import with_mention
 from recollect.bots.replay import PrintedPlatform, printed_identity
 from recollect.bots.service import BotOptions, open_bot
 from recollect.bots.settings import ChatSettings, chat_settings, parse_threshold
@@ -37,8 +36,8 @@ def chat(number: int) -> Place:
     return Place("replay", str(number), is_private=True)
 
 
-def message(text: str, id: str, place: Place = GROUP, **fields: Any) -> IncomingMessage:
-    return IncomingMessage(place, id, ANN, text, NOW, **fields)
+def message(text: str, id: str, place: Place = GROUP, **fields: Any) -> ReceivedMessage:
+    return ReceivedMessage(place, id, ANN, text, NOW, **fields)
 
 
 def command(text: str, place: Place = GROUP) -> CommandCall:
@@ -50,7 +49,7 @@ def command(text: str, place: Place = GROUP) -> CommandCall:
 @asynccontextmanager
 async def printed_bot(folder: Path, lines: list[str], **options: Any) -> AsyncIterator[Bot]:
     platform = PrintedPlatform(printed_identity(()), lines.append)
-    parts = MemoryOptions(settings={"telemetry": "off"}, **options)
+    parts = MemoryParts(settings={"telemetry": "off"}, **options)
     async with open_bot(Delivery(platform), BotOptions(folder, memories=parts)) as bot:
         yield bot
 
@@ -187,12 +186,11 @@ def test_chats_go_on_while_one_of_them_waits_and_each_keeps_its_order() -> None:
     assert asyncio.run(run()) == ["b1", "b2", "a1", "a2"]
 
 
-def test_memories_that_nobody_uses_are_closed_and_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memories, "MOST_OPEN", 2)
+def test_memories_that_nobody_uses_are_closed_and_opened_again(tmp_path: Path) -> None:
 
     async def talk() -> list[str]:
         lines: list[str] = []
-        async with printed_bot(tmp_path, lines) as bot:
+        async with printed_bot(tmp_path, lines, most_open=2) as bot:
             for number in range(4):
                 bot.submit(message(f"My boat has number {number}.", "m", chat(number)))
                 await bot.drain()

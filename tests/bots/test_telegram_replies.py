@@ -17,8 +17,8 @@ from recollect import AsyncMemory, ConfigError, ModelBusy
 from recollect.bots.bot import Bot
 from recollect.bots.events import Place
 from recollect.bots.secrecy import log_to_stderr
-from recollect.bots.telegram import TelegramOptions, TelegramPlatform
-from recollect.bots.telegram_webhook import PATH, open_webhook_socket, serve_webhook
+from recollect.bots.telegram.platform import TelegramOptions, TelegramPlatform
+from recollect.bots.telegram.webhook import PATH, open_webhook_socket, serve_webhook
 from recollect.config import Secret
 from recollect.ports import Request
 from recollect.testing.clock import FrozenClock

@@ -12,9 +12,9 @@ from telegram_server import TOKEN, Sent, TelegramServer
 
 from recollect.bots.bot import Bot
 from recollect.bots.delivery import Delivery
-from recollect.bots.memories import MemoryOptions
+from recollect.bots.memories import MemoryParts
 from recollect.bots.service import BotOptions, open_bot
-from recollect.bots.telegram import TelegramOptions, TelegramPlatform
+from recollect.bots.telegram.platform import TelegramOptions, TelegramPlatform
 from recollect.config import Secret
 from recollect.ports import LLM, Clock
 
@@ -52,7 +52,7 @@ async def running_bot(
     options = TelegramOptions(Secret(TOKEN), base_url=f"{server.address}/bot", poll_seconds=1)
     platform = TelegramPlatform(options)
     delivery = Delivery(platform, pause) if now is None else Delivery(platform, pause, now)
-    memories = MemoryOptions(chat, memory, clock, settings={"telemetry": "off", **settings})
+    memories = MemoryParts(chat, memory, clock, settings={"telemetry": "off", **settings})
     async with (
         platform.connect(),
         open_bot(delivery, BotOptions(folder, memories=memories)) as bot,

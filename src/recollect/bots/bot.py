@@ -12,26 +12,26 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
 from recollect.bots import texts
-from recollect.bots.digests import DigestCommands
+from recollect.bots.commands.digests import DigestCommands
+from recollect.bots.commands.leaving import LeavingCommands
+from recollect.bots.commands.remembering import RememberingCommands, explain
+from recollect.bots.commands.summaries import THRESHOLD_STEP, SummaryCommands
 from recollect.bots.edits import delete_message, edit_message
 from recollect.bots.events import (
     ButtonPress,
     ChatMove,
     CommandCall,
     Event,
-    IncomingMessage,
     MessageDeletion,
     MessageEdit,
     Place,
+    ReceivedMessage,
     place_of,
 )
-from recollect.bots.leaving import LeavingCommands
 from recollect.bots.outgoing import BotMessage
 from recollect.bots.plain import PlainReplies
 from recollect.bots.queues import OrderedQueues
-from recollect.bots.remembering import RememberingCommands, explain
 from recollect.bots.settings import Dialogue, parse_threshold
-from recollect.bots.summaries import THRESHOLD_STEP, SummaryCommands
 from recollect.bots.tools import OpenChat, Tools
 from recollect.errors import ModelError, RecollectError, ServerError, StoreError
 from recollect.model import Draft
@@ -98,7 +98,7 @@ class Bot:
     async def _handle(self, event: Event) -> None:
         try:
             match event:
-                case IncomingMessage():
+                case ReceivedMessage():
                     await self._take_message(event)
                 case CommandCall():
                     await self._take_command(event)
@@ -120,7 +120,7 @@ class Bot:
             logger.warning("%s: %s", type(error).__name__, error)
             await self._say(place_of(event), explain(error))
 
-    async def _take_message(self, message: IncomingMessage) -> None:
+    async def _take_message(self, message: ReceivedMessage) -> None:
         place = message.place
         dialogue = await self.tools.table.dialogue(place, message.author)
         if dialogue is not None and is_answer(message, dialogue):
@@ -140,7 +140,7 @@ class Bot:
         if is_new and self._is_addressed(message):
             await self._answer(message)
 
-    async def _keep(self, chat: OpenChat, message: IncomingMessage) -> bool:
+    async def _keep(self, chat: OpenChat, message: ReceivedMessage) -> bool:
         """Put a message into the log; False if it is there already."""
         metadata = {"name": message.author.name, "handle": message.author.handle, "reply_to": message.reply_to}
         draft = Draft(
@@ -153,7 +153,7 @@ class Bot:
         )
         return (await chat.conversation.extend([clamp_time(draft)]))[0].new
 
-    async def _take_edit(self, message: IncomingMessage) -> None:
+    async def _take_edit(self, message: ReceivedMessage) -> None:
         if not (await self.tools.settings(message.place)).enabled or not message.content:
             return
         async with self.tools.open_chat(message.place, message.author) as chat:
@@ -231,12 +231,12 @@ class Bot:
 
     # -- replies
 
-    def _is_addressed(self, message: IncomingMessage) -> bool:
+    def _is_addressed(self, message: ReceivedMessage) -> bool:
         """Whether the bot is to reply: in private always, in a group to a mention, a reply to it, and its name."""
         names = self.tools.identity.names
         return message.place.is_private or message.is_for_bot or is_addressed(message.text, names)
 
-    async def _answer(self, message: IncomingMessage) -> None:
+    async def _answer(self, message: ReceivedMessage) -> None:
         """Begin a reply; without a model, say once that there is none."""
         place = message.place
         if self.tools.has_model:
@@ -245,7 +245,7 @@ class Bot:
             await self.tools.table.change_chat(place, told_no_model=True)
             await self._say(place, BotMessage(texts.NO_MODEL_YET))
 
-    async def _reply(self, message: IncomingMessage) -> None:
+    async def _reply(self, message: ReceivedMessage) -> None:
         place = message.place
         async with self.tools.open_chat(place, message.author) as chat:
             pieces = chat.conversation.stream(
@@ -260,7 +260,7 @@ class Bot:
         if failure is not None:
             await self._say(place, failure)
 
-    async def _reply_without_memory(self, message: IncomingMessage) -> None:
+    async def _reply_without_memory(self, message: ReceivedMessage) -> None:
         if self._plain is None:
             return
         place = message.place
@@ -280,7 +280,7 @@ class Bot:
         await self.tools.delivery.send(place, message, None if place.is_private else reply_to)
 
 
-def is_answer(message: IncomingMessage, dialogue: Dialogue) -> bool:
+def is_answer(message: ReceivedMessage, dialogue: Dialogue) -> bool:
     """Whether a message answers the question for a threshold: in private any text, in a group a number or a reply."""
     if dialogue.step != THRESHOLD_STEP:
         return False

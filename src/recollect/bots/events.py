@@ -45,7 +45,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class IncomingMessage:
+class ReceivedMessage:
     """A message that somebody wrote. What is not text stands in `attachments`: "photo", "voice message, 7 seconds".
 
     `is_for_bot`: it mentions the bot, or replies to it.
@@ -70,7 +70,7 @@ class IncomingMessage:
 class MessageEdit:
     """A message has another text now."""
 
-    message: IncomingMessage
+    message: ReceivedMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Identity:
     names: tuple[str, ...] = field(default=())
 
 
-Event = IncomingMessage | MessageEdit | MessageDeletion | CommandCall | ButtonPress | ChatMove
+Event = ReceivedMessage | MessageEdit | MessageDeletion | CommandCall | ButtonPress | ChatMove
 
 
 def place_of(event: Event) -> Place:

@@ -35,13 +35,15 @@ BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what a store may have besi
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryOptions:
-    """What every memory of the bot is made with: models and a clock that are given, and settings by name."""
+class MemoryParts:
+    """What every memory of the bot is made with: models and a clock that are given, and settings by name. At most
+    `most_open` of them stay open."""
 
     chat: LLM | None = None
     memory: LLM | None = None
     clock: Clock | None = None
     has_model: bool = False
+    most_open: int = MOST_OPEN
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -56,7 +58,7 @@ class OpenMemory:
 class MemoryPool:
     """Opens the memory of a chat for as long as somebody uses it, and some longer."""
 
-    def __init__(self, folder: Path, table: SettingsTable, options: MemoryOptions) -> None:
+    def __init__(self, folder: Path, table: SettingsTable, options: MemoryParts) -> None:
         self._folder = folder
         self._table = table
         self._options = options
@@ -79,7 +81,7 @@ class MemoryPool:
         finally:
             async with self._changed:
                 entry.uses -= 1
-                await self._close_idle(MOST_OPEN)
+                await self._close_idle(self._options.most_open)
                 self._changed.notify_all()
 
     async def change_settings(self, place: Place, **changes: Any) -> ChatSettings:

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import count
 
 from recollect.bots.bot import Bot
-from recollect.bots.events import ButtonPress, CommandCall, Identity, IncomingMessage, Person, Place
+from recollect.bots.events import ButtonPress, CommandCall, Identity, Person, Place, ReceivedMessage
 from recollect.bots.outgoing import BotFile, BotMessage, Button
 from recollect.bots.slash import parse_slash
 from recollect.model import BadRecord, Record
@@ -82,7 +82,7 @@ async def replay_records(
 
 def event_of_record(
     record: Record, number: int, platform: PrintedPlatform, now: datetime
-) -> IncomingMessage | CommandCall | ButtonPress:
+) -> ReceivedMessage | CommandCall | ButtonPress:
     draft = record.draft
     place = Place(PLATFORM, record.conversation, record.user is not None)
     name = draft.metadata.get("name")
@@ -99,7 +99,7 @@ def event_of_record(
     reply_to = draft.metadata.get("reply_to")
     is_for_bot = f"@{handle}".casefold() in draft.content.casefold()
     replied = reply_to if isinstance(reply_to, str) else None
-    return IncomingMessage(place, id, author, draft.content, time, replied, is_for_bot)
+    return ReceivedMessage(place, id, author, draft.content, time, replied, is_for_bot)
 
 
 def printed_identity(names: Iterable[str]) -> Identity:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recollect.bots.bot import Bot
 from recollect.bots.delivery import Delivery
-from recollect.bots.memories import MemoryOptions, MemoryPool
+from recollect.bots.memories import MemoryParts, MemoryPool
 from recollect.bots.plain import PlainReplies
 from recollect.bots.settings import SPACE, SettingsTable
 from recollect.bots.tools import Tools
@@ -38,7 +38,7 @@ class BotOptions:
 
     folder: Path
     system: str | None = None
-    memories: MemoryOptions = field(default_factory=MemoryOptions)
+    memories: MemoryParts = field(default_factory=MemoryParts)
 
 
 @asynccontextmanager
@@ -62,7 +62,7 @@ async def open_bot(delivery: Delivery, options: BotOptions) -> AsyncIterator[Bot
             await pool.close()
 
 
-def reply_model(settings: Settings, given: MemoryOptions) -> LLM | None:
+def reply_model(settings: Settings, given: MemoryParts) -> LLM | None:
     """The model that replies while memory is off; None if there is none at all."""
     if given.chat is not None:
         return given.chat

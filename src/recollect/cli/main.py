@@ -14,7 +14,6 @@ from recollect import __version__
 from recollect.cli import (
     ask,
     bench,
-    bot,
     chat,
     context,
     delete,
@@ -33,6 +32,7 @@ from recollect.cli import (
     topics,
     transfer,
 )
+from recollect.cli.bot import command as bot
 from recollect.cli.demo import command as demo
 from recollect.cli.terminal.options import PLACE, Program
 

@@ -315,7 +315,7 @@ async def episodes(caller: ReadCaller, id: Conversation, user: User = None) -> R
 
 
 @router.post("/conversations/{id:id}/archive", response_model=shapes.Chunk | None)
-async def archive(caller: WriteCaller, id: Conversation, body: shapes.ArchiveIn) -> Response:
+async def archive(caller: WriteCaller, id: Conversation, body: shapes.UserIn) -> Response:
     """Archive the window now: all but the last exchange; null if there was nothing to archive."""
     return json_response(await chat_of(caller, id, body.user).archive())
 

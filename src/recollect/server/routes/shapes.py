@@ -156,14 +156,6 @@ class CommandIn(RequestBody):
     platform_id: Id | None = None
 
 
-class ArchiveIn(RequestBody):
-    """Whose chat is to be archived; left out for a channel."""
-
-    model_config = with_example(user="alex")
-
-    user: Id | None = None
-
-
 class QuestionIn(RequestBody):
     """A question that may lean on what was said before."""
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from recollect.bots import texts
-from recollect.bots.events import ButtonPress, CommandCall, IncomingMessage, Person, Place
+from recollect.bots.events import ButtonPress, CommandCall, Person, Place, ReceivedMessage
 from recollect.bots.outgoing import BotMessage, Button
 from recollect.bots.settings import Dialogue
 from recollect.bots.tools import OpenChat, Tools
@@ -35,7 +35,7 @@ class RememberingCommands:
 
     # -- in free form
 
-    async def run_message(self, chat: OpenChat, message: IncomingMessage) -> BotMessage | None:
+    async def run_message(self, chat: OpenChat, message: ReceivedMessage) -> BotMessage | None:
         """Carry out what a message asks of the memory; None if it asks nothing."""
         # Every message in another script would be shown to the model, if it were taken as addressed.
         is_for_memory = message.is_for_bot or (message.place.is_private and message.text.isascii())

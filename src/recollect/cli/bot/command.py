@@ -92,9 +92,9 @@ def run_bot(
     token: Secret, options: BotOptions, names: tuple[str, ...], api: str | None, hook: tuple[str | None, str, int]
 ) -> None:
     from recollect.bots.secrecy import log_to_stderr
-    from recollect.bots.telegram import TelegramOptions
-    from recollect.bots.telegram_service import Webhook, run_telegram, stop_on_signals
-    from recollect.bots.telegram_webhook import open_webhook_socket
+    from recollect.bots.telegram.platform import TelegramOptions
+    from recollect.bots.telegram.service import Webhook, run_telegram, stop_on_signals
+    from recollect.bots.telegram.webhook import open_webhook_socket
 
     server = (api or TELEGRAM).rstrip("/")
     telegram_options = TelegramOptions(token, names, f"{server}/bot", f"{server}/file/bot")

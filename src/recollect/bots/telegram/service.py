@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from recollect.bots.delivery import Delivery
 from recollect.bots.service import BotOptions, open_bot, reply_model, schedule_running
-from recollect.bots.telegram import TelegramOptions, TelegramPlatform
-from recollect.bots.telegram_webhook import PATH, serve_webhook
+from recollect.bots.telegram.platform import TelegramOptions, TelegramPlatform
+from recollect.bots.telegram.webhook import PATH, serve_webhook
 from recollect.config import Settings
 from recollect.wiring import split_names
 

@@ -12,10 +12,10 @@ from recollect.bots.events import (
     ChatMove,
     CommandCall,
     Event,
-    IncomingMessage,
     MessageEdit,
     Person,
     Place,
+    ReceivedMessage,
 )
 from recollect.bots.slash import parse_slash
 
@@ -58,9 +58,9 @@ def event_of(update: Update, bot: User) -> Event | None:
     return MessageEdit(incoming) if is_edit else incoming
 
 
-def message_of(message: Message, bot: User) -> IncomingMessage:
+def message_of(message: Message, bot: User) -> ReceivedMessage:
     replied = message.reply_to_message
-    return IncomingMessage(
+    return ReceivedMessage(
         place_of_chat(message.chat, message),
         str(message.message_id),
         author_of(message),

@@ -1,6 +1,6 @@
 """The bot on Telegram, over python-telegram-bot: its updates become events, what the bot says becomes calls.
 
-Updates come by polling, or by a webhook (`telegram_webhook`). The library puts the token into the address of every
+Updates come by polling, or by a webhook (`webhook`). The library puts the token into the address of every
 call: nothing of what it logs or raises is shown before the token is taken out.
 """
 
@@ -29,7 +29,7 @@ from telegram.ext import Application, ApplicationBuilder, ContextTypes, TypeHand
 from recollect.bots.bot import Bot
 from recollect.bots.events import Identity, Place
 from recollect.bots.outgoing import BotFile, BotMessage, Button
-from recollect.bots.telegram_values import PLATFORM, event_of, person_of
+from recollect.bots.telegram.updates import PLATFORM, event_of, person_of
 from recollect.bots.texts import COMMANDS
 from recollect.config import Secret
 from recollect.errors import ConfigError, PlatformBusy, PlatformRefused, ServerError

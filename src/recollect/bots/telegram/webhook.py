@@ -15,7 +15,7 @@ from typing import Any
 
 import uvicorn
 
-from recollect.bots.telegram import TelegramPlatform
+from recollect.bots.telegram.platform import TelegramPlatform
 from recollect.errors import ConfigError
 
 PATH = "/telegram"
