@@ -10,29 +10,34 @@ import pytest
 from cli_driver import failed, process, recollect, succeeded
 from telegram_server import TOKEN, TelegramServer
 
-SAID = [
-    ("7", "Alex", "/summary"),
-    ("7", "Alex", "JSON file"),
-    ("7", "Alex", "501"),
-    ("7", "Alex", "20"),
-    ("7", "Alex", "I moored the boat at the old pier."),
-    ("7", "Alex", "Memo, remember that I am left-handed"),
-    ("7", "Alex", "/whatdoyouknow"),
+PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
+SET_UP = ["/summary", "JSON file", "501", "abc", "20", "I moored the boat at the old pier.", "/summary_status"]
+KNOWN = [
+    "Memo, remember that I am left-handed",
+    "/forget that I am left-handed",
+    "/undo",
+    "/erase",
+    "Erase",
+    "No, keep it",
 ]
 
 
-def test_a_dry_run_prints_what_the_bot_would_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def replay(texts: list[str], file: Path) -> str:
+    """What is printed when Alex says this to the bot in private."""
+    common = {"conversation": "c", "owner": "7", "user": "7", "role": "user", "metadata": {"name": "Alex"}}
+    file.write_text("".join(json.dumps({**common, "content": text}) + "\n" for text in texts), encoding="utf-8")
+    return succeeded("bot", "telegram", "--dry-run", file)
+
+
+def test_a_dry_run_prints_what_the_bot_would_say_d7(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The screens in docs/bots.md are what is printed here."""
     monkeypatch.chdir(tmp_path)
-    lines = [
-        {"conversation": "c", "owner": id, "user": id, "role": "user", "content": text, "metadata": {"name": name}}
-        for id, name, text in SAID
-    ]
-    Path("talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    output = succeeded("bot", "telegram", "--dry-run", "talk.jsonl")
-    assert "Memo: Where should I keep the memory of this chat? [SQLite (recommended)] [JSON file]\n" in output
+    output = replay(SET_UP, Path("talk.jsonl"))
     assert "Alex: 501\nMemo: 501 is no number from 1 to 500. Send one, such as 15, or /cancel.\n" in output
     assert "Memo: Memory is set up.\nStorage: JSON file\nSummary after: 20 messages\n" in output
-    assert "Memo: I will remember: Alex is left-handed.\n" in output
+    page = PAGE.read_text(encoding="utf-8")
+    assert f"```text\n{output}```\n" in page
+    assert f"```text\n{replay(KNOWN, Path('talk.jsonl'))}```\n" in page
     assert [file.name for file in tmp_path.iterdir()] == ["talk.jsonl"], "it keeps nothing"
 
 

@@ -24,10 +24,10 @@ COMMANDS = {
 }
 
 START_PRIVATE = """\
-I am {name}. I remember what you tell me, and keep it on the machine that runs me.
+I am {name}. I remember what you tell me.
 {model}
 What I keep: your messages with your name, their times and my replies, and what follows from them: summaries and \
-facts. Nobody but you is shown any of it.
+facts. I show it to nobody but you; whoever runs me can read it.
 /summary sets up how it is kept, /whatdoyouknow shows what I know, /erase removes it all. /help lists all commands."""
 
 START_GROUP = """\
