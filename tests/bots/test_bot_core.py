@@ -18,6 +18,7 @@ from recollect.bots.commands.remembering import with_mention
 from recollect.bots.delivery import Delivery
 from recollect.bots.events import CommandCall, MessageDeletion, MessageEdit, Person, Place, ReceivedMessage
 from recollect.bots.memories import MemoryParts, check_equal, window_settings
+from recollect.bots.outages import describe_outage
 from recollect.bots.permissions import is_allowed
 from recollect.bots.queues import OrderedQueues
 from recollect.bots.replay import PrintedPlatform, printed_identity
@@ -258,3 +259,11 @@ def test_a_copy_that_is_not_equal_is_refused_d3() -> None:
     for other in (Verification(1, 199, 0, (), "abc"), Verification(1, 200, 0, (), "abd")):
         with pytest.raises(StoreError, match="not equal"):
             check_equal(whole, other)
+
+
+# -- a disk that refuses
+
+
+def test_a_chat_is_told_that_its_disk_refuses_and_when_that_is_over() -> None:
+    assert "lost if I am ended" in describe_outage(False, 3).text
+    assert describe_outage(True, 3).text == "My disk takes messages again: 3 messages held in memory written."

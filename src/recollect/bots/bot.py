@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from recollect.bots import texts
 from recollect.bots.commands.digests import DigestCommands
@@ -28,6 +29,7 @@ from recollect.bots.events import (
     ReceivedMessage,
     place_of,
 )
+from recollect.bots.outages import describe_outage
 from recollect.bots.outgoing import BotMessage
 from recollect.bots.plain import PlainReplies
 from recollect.bots.queues import OrderedQueues
@@ -60,6 +62,7 @@ class Bot:
         self.remembering = RememberingCommands(tools)
         self.leaving = LeavingCommands(tools)
         self.digests = DigestCommands(tools)
+        tools.pool.on_outage = self._report_outage
         self._commands: dict[str, CommandRunner] = {
             "start": self._greet,
             "help": self._help,
@@ -229,6 +232,10 @@ class Bot:
             self._plain.clear(call.place)
         return await self.summaries.turn_on(call.place)
 
+    def _report_outage(self, place: Place, outage: Any) -> None:
+        """Tell a chat that its messages are held in memory, or were written."""
+        self._replies.put(place.key, self._say(place, describe_outage(outage.is_over, outage.held)))
+
     # -- replies
 
     def _is_addressed(self, message: ReceivedMessage) -> bool:
@@ -256,6 +263,9 @@ class Bot:
             except ModelError as error:
                 logger.warning("no reply: %s", error)
                 await self._say(place, BotMessage(texts.MODEL_AWAY), message.id)
+            except StoreError as error:
+                logger.error("a reply was not kept: %s", error)
+                await self._say(place, explain(error), message.id)
             failure = await self.summaries.report_failure(place, chat.memory)
         if failure is not None:
             await self._say(place, failure)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from recollect.bots.events import Place
+from recollect.bots.outages import outage_options
 from recollect.bots.settings import STORAGES, ChatSettings, SettingsTable, StorageKind
 from recollect.config import Settings
 from recollect.engine.tables.log import verify
@@ -29,7 +30,7 @@ from recollect.wiring import AsyncMemory, open_store
 
 logger = logging.getLogger("recollect.bots")
 
-MOST_OPEN = 32  # memories that stay open; those that were used last
+MOST_OPEN = 16  # memories that stay open; those that were used last
 SUFFIXES: dict[StorageKind, str] = {"sqlite": ".db", "json": ".json"}
 BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what a store may have beside its file
 
@@ -65,6 +66,7 @@ class MemoryPool:
         self._open: OrderedDict[str, OpenMemory] = OrderedDict()  # by base, the last used last
         self._reserved: set[str] = set()
         self._changed = asyncio.Condition()
+        self.on_outage: Callable[[Place, Any], None] = lambda place, outage: None
 
     @asynccontextmanager
     async def use(self, place: Place) -> AsyncIterator[AsyncMemory]:
@@ -144,6 +146,7 @@ class MemoryPool:
             chat=options.chat,
             memory=options.memory,
             clock=options.clock,
+            **outage_options(lambda outage: self.on_outage(place, outage)),
             **{"space": settings.base} | window | options.settings,
         )
         await memory.open()

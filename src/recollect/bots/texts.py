@@ -58,6 +58,11 @@ NO_MODEL_YET = (
 )
 MODEL_AWAY = "I cannot reply now: the model is away. Your message is kept; ask again in a while."
 NOT_KEPT = "I could not keep your message: the store refused it. Say it again in a while."
+OUTAGE = (
+    "I cannot write to my disk now. I hold what is said in memory and write it as soon as I can; it is lost if I am "
+    "ended before that."
+)
+OUTAGE_OVER = "My disk takes messages again: {messages} held in memory written."
 FAILED = "That did not work: {reason}"
 FAILED_SUMMARY = (
     "Summarising has failed. The messages stay as they are, nothing is lost, and it is tried again at the next "
