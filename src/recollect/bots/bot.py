@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from recollect.bots import texts
@@ -45,6 +46,7 @@ logger = logging.getLogger("recollect.bots")
 REMEMBERED = 10_000  # presses and commands that are known to have been handled
 
 CommandRunner = Callable[[CommandCall], Awaitable[BotMessage]]
+FOR_ALL = ("remember", "digest", "who")  # commands and buttons whose answers everybody in a group may read
 NEED_MEMORY = ("remember", "forget", "undo", "search", "whatdoyouknow", "digest", "summary_now")
 
 
@@ -184,7 +186,8 @@ class Bot:
             answer = BotMessage(texts.IS_OFF)
         else:
             answer = await run(call)
-        await self._say(call.place, answer, call.id)
+        is_private = call.name not in FOR_ALL
+        await self._say(call.place, replace(answer, is_private=is_private, answers=call.id), call.id)
 
     async def _take_press(self, press: ButtonPress) -> None:
         if self._is_repeated(press.place, "press", press.id):
@@ -201,7 +204,8 @@ class Bot:
             lambda: platform.answer_press(press.id, "" if answer is not None else texts.NOT_FOR_YOU)
         )
         if answer is not None:
-            await self._say(press.place, answer)
+            is_private = step not in FOR_ALL
+            await self._say(press.place, replace(answer, is_private=is_private, answers=press.id))
 
     def _is_repeated(self, place: Place, kind: str, id: str) -> bool:
         """Whether a platform delivers something again that was handled."""

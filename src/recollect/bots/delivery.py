@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import TypeVar
 
 from recollect.bots.events import Place
@@ -40,9 +41,9 @@ class Delivery:
         """Send a message, in several parts if it is long; returns the id of the last, which has the buttons."""
         *first_parts, last_part = split_text(message.text, self.platform.longest) or ["…"]
         for part in first_parts:
-            text = BotMessage(part, is_private=message.is_private)
+            text = replace(message, text=part, buttons=())
             await self.call(lambda: self.platform.send(place, text, reply_to))  # noqa: B023  called at once
-        last = BotMessage(last_part, message.buttons, message.is_private)
+        last = replace(message, text=last_part)
         return await self.call(lambda: self.platform.send(place, last, reply_to))
 
     async def call(self, make: Callable[[], Awaitable[T]]) -> T:

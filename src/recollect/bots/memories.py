@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from recollect.bots.events import Place
-from recollect.bots.outages import outage_options
+from recollect.bots.outages import holds_messages, outage_options
 from recollect.bots.settings import STORAGES, ChatSettings, SettingsTable, StorageKind
 from recollect.config import Settings
 from recollect.engine.tables.log import verify
 from recollect.engine.transfer import copy_store
-from recollect.errors import StoreError
+from recollect.errors import StoreError, StoreUnwritable
 from recollect.model import Verification
 from recollect.ports import LLM, Clock
 from recollect.wiring import AsyncMemory, open_store
@@ -32,6 +32,7 @@ logger = logging.getLogger("recollect.bots")
 
 MOST_OPEN = 16  # memories that stay open; those that were used last
 SUFFIXES: dict[StorageKind, str] = {"sqlite": ".db", "json": ".json"}
+STILL_HELD = "messages of this chat are held in memory until the disk takes them; nothing was changed"
 BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what a store may have beside its file
 
 
@@ -125,6 +126,8 @@ class MemoryPool:
         base = (await self._table.chat(place)).base
         async with self._changed:
             await self._changed.wait_for(lambda: base not in self._reserved)
+            if base in self._open and holds_messages(self._open[base].memory):
+                raise StoreUnwritable(STILL_HELD)
             self._reserved.add(base)
             await self._changed.wait_for(lambda: base not in self._open or not self._open[base].uses)
             entry = self._open.pop(base, None)
@@ -173,6 +176,8 @@ class MemoryPool:
         for base in [base for base, entry in self._open.items() if not entry.uses]:
             if len(self._open) <= most:
                 return
+            if most and holds_messages(self._open[base].memory):
+                continue
             await self._open.pop(base).memory.close()
 
 

@@ -9,6 +9,7 @@ from recollect.bots import texts
 from recollect.bots.outgoing import BotMessage
 from recollect.bots.texts import count_messages
 from recollect.config import BY_NAME, Settings
+from recollect.wiring import AsyncMemory
 
 HOLD = "hold_messages"
 HELD = 1_000  # messages of a chat that are held, if no setting says how many
@@ -20,6 +21,11 @@ def outage_options(report: Callable[[Any], None]) -> dict[str, Any]:
     if HOLD not in BY_NAME:
         return {}
     return {HOLD: getattr(Settings.load(), HOLD) or HELD, "on_degraded": report}
+
+
+def holds_messages(memory: AsyncMemory) -> bool:
+    """Whether a memory holds messages that it could not write: it must not be closed then, or they are lost."""
+    return getattr(memory, "degraded", None) is not None
 
 
 def describe_outage(is_over: bool, held: int) -> BotMessage:

@@ -18,12 +18,13 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class BotMessage:
-    """A message of the bot: a text, and buttons in one column. `is_private`: it is meant for one reader, where the
-    platform can show it to one alone."""
+    """A message of the bot: a text, and buttons in one column. `answers` is the id of the command or the press that it
+    answers, if any; if it `is_private`, it is for whoever did that, where the platform can show it to one alone."""
 
     text: str
     buttons: tuple[Button, ...] = ()
     is_private: bool = False
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)

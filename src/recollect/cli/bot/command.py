@@ -84,7 +84,7 @@ def telegram(
     if record is not None:
         run_replay(record, names, assistant, system)
         return
-    require_library("telegram", "python-telegram-bot")
+    require_library("telegram", "a bot on Telegram")
     run_bot(read_bot_token("telegram", "@BotFather"), options, names, api, (webhook, host, port))
 
 
@@ -141,14 +141,14 @@ def read_bot_token(platform: str, giver: str) -> Secret:
     return token
 
 
-def require_library(extra: str, package: str) -> None:
+def require_library(extra: str, purpose: str) -> None:
     """Raise if the library of a platform is not installed."""
     from importlib.util import find_spec
 
     from recollect.errors import MissingExtra
 
     if find_spec(extra) is None or find_spec("uvicorn") is None:
-        raise MissingExtra(extra, package)
+        raise MissingExtra(extra, purpose)
 
 
 def report(line: str) -> None:
