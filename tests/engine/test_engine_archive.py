@@ -9,6 +9,7 @@ import pytest
 
 from recollect import AsyncMemory, Draft, EmbedderError, Memory, NotSettled
 from recollect.embed.static import StaticEmbedder
+from recollect.testing.llm import ScriptedLLM
 
 TALK = [
     ("user", "I am planning a garden with tomatoes and beans."),
@@ -63,6 +64,17 @@ def test_many_requests_at_once_archive_a_message_once(tmp_path: Path) -> None:
     chunks = asyncio.run(ask())
     turns = [turn for first, last in chunks for turn in range(first, last + 1)]
     assert turns == list(range(1, 23))
+
+
+def test_the_model_writes_the_summary_of_what_was_archived(tmp_path: Path) -> None:
+    model = ScriptedLLM(default="They plan a garden; Ines lends a spade.")
+    with Memory(str(tmp_path / "memory.db"), memory=model, batch_seconds=0) as memory:
+        chat = memory.conversation("garden", user="alex")
+        chat.extend(drafts(TALK))
+        memory.settle()
+        assert chat.archive() is not None
+        memory.settle()
+        assert {(episode.made_by, episode.pending) for episode in chat.episodes()} == {("model", False)}
 
 
 class AbsentEmbedder(StaticEmbedder):

@@ -59,6 +59,7 @@ class Bot:
         self._system = system
         self._events = OrderedQueues()
         self._replies = OrderedQueues()
+        self._refused: set[str] = set()  # the chats whose store refused the last message
         self._handled: OrderedDict[tuple[str, str, str], None] = OrderedDict()
         self.summaries = SummaryCommands(tools)
         self.remembering = RememberingCommands(tools)
@@ -120,7 +121,10 @@ class Bot:
             logger.warning("%s: %s", type(error).__name__, error)
         except StoreError as error:
             logger.error("the store refused: %s", error)
-            await self._say(place_of(event), BotMessage(texts.NOT_KEPT))
+            place = place_of(event)
+            if place.key not in self._refused:  # said once, until the store takes something again
+                self._refused.add(place.key)
+                await self._say(place, BotMessage(texts.NOT_KEPT))
         except RecollectError as error:
             logger.warning("%s: %s", type(error).__name__, error)
             await self._say(place_of(event), explain(error))
@@ -156,7 +160,9 @@ class Bot:
             platform_id=message.id,
             metadata={name: value for name, value in metadata.items() if value},
         )
-        return (await chat.conversation.extend([clamp_time(draft)]))[0].new
+        is_new = (await chat.conversation.extend([clamp_time(draft)]))[0].new
+        self._refused.discard(message.place.key)
+        return is_new
 
     async def _take_edit(self, message: ReceivedMessage) -> None:
         if not (await self.tools.settings(message.place)).enabled or not message.content:

@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
+from recollect.engine.views.episodes import EpisodesView
 from recollect.engine.views.index import IndexView
 from recollect.engine.views.window import ArchivedRun, WindowView
 from recollect.engine.work.follower import settle
@@ -73,3 +74,6 @@ def save_archive(tx: Tx, view: WindowView, result: ArchivedRun, lease: Lease, pl
     if not lease.holds(tx, place):
         raise StoreBusy("another worker has taken this conversation over; nothing was archived, try again")
     view.save(tx, result)
+    # The window's own cursor stands, so this view would not see that there is a summary to be written by the model.
+    written = tx.cursors_of(EpisodesView.name, [place])[place]
+    tx.set_cursors(EpisodesView.name, {place: min(written, result.chunks[0].first - 1)})
