@@ -13,8 +13,8 @@ import pytest
 
 from recollect import AsyncMemory, StoreError
 from recollect.bots.bot import Bot
-from recollect.bots.commands.digests import is_due, parse_schedule
-from recollect.bots.commands.remembering import with_mention
+from recollect.bots.commands.digests import describe_digest, is_due, parse_schedule
+from recollect.bots.commands.remembering import choose_hits, with_mention
 from recollect.bots.delivery import Delivery
 from recollect.bots.events import CommandCall, MessageDeletion, MessageEdit, Person, Place, ReceivedMessage
 from recollect.bots.memories import MemoryParts, check_equal, window_settings
@@ -26,7 +26,7 @@ from recollect.bots.service import BotOptions, open_bot
 from recollect.bots.settings import ChatSettings, chat_settings, parse_threshold
 from recollect.bots.slash import parse_slash
 from recollect.bots.splitting import split_text
-from recollect.model import Verification
+from recollect.model import Hit, Message, Verification
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)  # a Tuesday
 ANN = Person("1", "Ann Lee", "ann")
@@ -125,6 +125,21 @@ def test_schedules_of_digests() -> None:
 def test_the_threshold_counts_messages_of_the_user_where_each_is_answered() -> None:
     assert window_settings(15, True) == {"window_user_messages": 15, "window_turns": 0}
     assert window_settings(15, False) == {"window_user_messages": 0, "window_turns": 15}
+
+
+def test_a_search_shows_what_has_the_words_or_the_meaning_and_not_what_stands_around_it() -> None:
+    said = Message("s", "c", 1, "id", "user", "1", None, "We bought an oven.", NOW)
+    by_word = Hit(said, 3.0, {"text": 0.9, "vector": 0.1}, relevance=0.1)
+    by_meaning = Hit(said, 6.0, {"text": 0.0, "vector": 4.0}, relevance=0.9)
+    beside = Hit(said, 2.0, {"text": 0.0, "vector": 0.0, "near": 1.9}, relevance=0.9)
+    assert choose_hits([by_meaning, by_word, beside]) == [by_meaning, by_word]
+    assert choose_hits([by_word] * 9) == [by_word] * 5
+    assert choose_hits([]) == []
+
+
+def test_a_digest_names_everybody_once() -> None:
+    assert describe_digest("Ann", "Ann: I sold the oars.") == "Ann: I sold the oars."
+    assert describe_digest("Ann", "sold the oars.") == "Ann: sold the oars."
 
 
 def test_a_name_that_was_chosen_becomes_a_mention() -> None:

@@ -79,9 +79,9 @@ def test_an_ambiguous_name_is_asked_back_with_buttons_c10_c11(tmp_path: Path) ->
             async with running_bot(server, tmp_path):
                 await dana.say("I like green tea.")
                 await other.say("I like black coffee.")
+                await alex.ask("@memo_bot remember that I keep bees", "I will remember: Alex keeps bees.")
                 question = await alex.ask("Memo, remember that Dana plays the cello", "Whom do you mean?")
-                names = [label.split(" (")[0] for label, _ in question.buttons]
-                assert sorted(names) == ["Dana Kim", "Dana Ortiz", "Nobody of these"]
+                assert sorted(label for label, _ in question.buttons) == ["Dana Kim", "Dana Ortiz", "Nobody of these"]
                 await dana.press(question, "Dana Kim")
                 await asyncio.to_thread(server.wait, lambda: any("not for you" in note for note in server.notes))
                 await alex.press(question, "Dana Ortiz")
@@ -115,7 +115,8 @@ def test_who_may_do_what_about_whom(tmp_path: Path) -> None:
                     await dana.ask(command, "Only those who run this group")
                 await dana.ask("/digest daily 08:30", "Only those who run this group")
                 known = await alex.ask("/whatdoyouknow Dana", "Porto")
-                assert "cox" in known.text, "the channel has heard both"
+                assert "Dana Kim is the cox" in known.text or "says Noor: " in known.text, "the channel has heard both"
+                assert "says 9" not in known.text, "people are called by their names"
                 known = await alex.ask("/whatdoyouknow Noor", "I know nothing about Noor yet")
                 assert "water" not in known.text, "what was said in private stays there"
                 await alone.ask("/whatdoyouknow Dana", "I know nobody here by the name of Dana")

@@ -258,7 +258,7 @@ class Bot:
         place = message.place
         if self.tools.has_model:
             self._replies.put(place.key + place.thread, self._reply(message))
-        elif place.is_private and not (await self.tools.settings(place)).told_no_model:
+        elif not (await self.tools.settings(place)).told_no_model:
             await self.tools.table.change_chat(place, told_no_model=True)
             await self._say(place, BotMessage(texts.NO_MODEL_YET))
 

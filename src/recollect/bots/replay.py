@@ -105,4 +105,5 @@ def event_of_record(
 def printed_identity(names: Iterable[str]) -> Identity:
     """Who the bot is in a replay."""
     all_names = tuple(names) or ("Memo",)
-    return Identity(Person(BOT_ID, all_names[0], all_names[0].lower().replace(" ", "_") + "_bot"), all_names)
+    handle = all_names[0].lower().replace(" ", "_") + "_bot"
+    return Identity(Person(BOT_ID, all_names[0], handle), (*all_names, handle))

@@ -20,7 +20,7 @@ from recollect.engine.context.people import (
     profile_text,
     statements_beside,
 )
-from recollect.engine.context.viewers import name_for, viewer_of_chat
+from recollect.engine.context.viewers import name_for, names_in_context, viewer_of_chat
 from recollect.engine.people import Knowledge
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
@@ -264,9 +264,15 @@ class CommandRun:
         name = await self.name_in_answer(person)
         answer_text = "I know nothing of that yet." if self.command.text else f"I know nothing about {name} yet."
         if facts or statements:
-            others = await self.knowledge.runtime.read(lambda tx: statements_beside(tx, statements, facts))
-            answer_text = f"What I know about {name}:\n{profile_text(facts, others)}"
+            text = await self.knowledge.runtime.read(lambda tx: self._profile_text(tx, facts, statements))
+            answer_text = f"What I know about {name}:\n{text}"
         return Answer(self.kind, answer_text, self.message, person, tuple(statements), tuple(facts))
+
+    def _profile_text(self, tx: Tx, facts: Sequence[Fact], statements: Sequence[Statement]) -> str:
+        """Facts and statements as lines, with the names of those who say something of the person."""
+        speakers = {item.speaker for item in (*facts, *statements)}
+        names = names_in_context(tx, self.scene.space, speakers, self.viewer)
+        return profile_text(facts, statements_beside(tx, statements, facts), names)
 
     def _visible_knowledge(self, tx: Tx, person: str) -> tuple[list[Fact], list[Statement]]:
         """The facts and statements about a person that the viewer may see, and that fit the question."""

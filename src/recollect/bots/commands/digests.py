@@ -70,7 +70,13 @@ class DigestCommands:
         title = "The last days" if is_week else "Yesterday" if is_of_yesterday else "Today"
         if not digests:
             return f"{title}: nobody has said anything that I was shown."
-        return "\n".join([f"{title}:", *(f"{names.get(digest.user, 'somebody')}: {digest.text}" for digest in digests)])
+        lines = [describe_digest(names.get(digest.user, "somebody"), digest.text) for digest in digests]
+        return "\n".join([f"{title}:", *lines])
+
+
+def describe_digest(name: str, text: str) -> str:
+    """A line of a digest: the built-in writer begins with the name, a model may not."""
+    return text if text.startswith(name) else f"{name}: {text}"
 
 
 def parse_schedule(text: str, thread: str) -> dict[str, str | int] | None:

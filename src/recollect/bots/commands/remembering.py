@@ -15,14 +15,15 @@ from recollect.bots.outgoing import BotMessage, Button
 from recollect.bots.settings import Dialogue
 from recollect.bots.tools import OpenChat, Tools
 from recollect.errors import InvalidInput, RecollectError
-from recollect.model import Answer, Candidate, Hit
+from recollect.model import Answer, Hit
 from recollect.rules.people.commands import parse_command
 
 WHO_STEP = "who"
 NOBODY = "-"
 MOST_CANDIDATES = 8  # that are asked about
 HITS = 5  # messages that a search shows
-FLOOR = 0.25  # the relevance from which on a search shows a message
+LOOKED_AT = 20  # messages among which they are chosen
+FLOOR = 0.5  # the relevance from which on a message without a word of the query is shown
 SHOWN = 300  # characters of a message that a search shows
 
 
@@ -85,7 +86,8 @@ class RememberingCommands:
         ids = [candidate.member for candidate in candidates]
         names = [candidate.name for candidate in candidates]
         await self._table.set_dialogue(place, person, Dialogue(WHO_STEP, {"text": text, "ids": ids, "names": names}))
-        buttons = [Button(label_of(candidate), f"{WHO_STEP} {place}") for place, candidate in enumerate(candidates)]
+        labels = [f"{name} ({candidates[i].why})" if names.count(name) > 1 else name for i, name in enumerate(names)]
+        buttons = [Button(label, f"{WHO_STEP} {number}") for number, label in enumerate(labels)]
         return BotMessage("Whom do you mean?", (*buttons, Button("Nobody of these", f"{WHO_STEP} {NOBODY}")))
 
     # -- with a slash
@@ -101,7 +103,7 @@ class RememberingCommands:
         if not call.argument:
             return BotMessage("What should I remember? Write it as in: /remember I like tea")
         async with self._tools.open_chat(call.place, call.author) as chat:
-            wordings = [f"Remember that {call.argument}", f"Remember {call.argument}"]
+            wordings = [f"Remember {opening}{call.argument}" for opening in ("that ", "", "this: ")]
             answer = await self._run(chat, call.place, call.author, wordings)
             if answer is None and call.place.is_private:
                 statements = await chat.memory.remember(call.argument, user=call.author.id)
@@ -141,14 +143,26 @@ class RememberingCommands:
                 call.argument,
                 user=call.author.id if call.place.is_private else None,
                 conversation=None if call.place.is_private else call.place.conversation,
-                limit=HITS,
-                floor=FLOOR,
+                limit=LOOKED_AT,
             )
             names = {member.id: member.shown for member in await chat.memory.people()}
-        if not hits:
+        shown_hits = choose_hits(hits)
+        if not shown_hits:
             return BotMessage("I found nothing about that.")
         own_name = self._tools.identity.person.shown
-        return BotMessage("\n".join(describe_hit(hit, names, own_name, call.author) for hit in hits))
+        return BotMessage("\n".join(describe_hit(hit, names, own_name, call.author) for hit in shown_hits))
+
+
+def choose_hits(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits to show: those that have words of the query, and those near to it in meaning. A search also finds what
+    stands around them, which helps a model, and not somebody who looks for something."""
+    nearest = max((hit.parts.get("vector", 0.0) for hit in hits), default=0.0)
+
+    def is_shown(hit: Hit) -> bool:
+        near = hit.parts.get("vector", 0.0)
+        return hit.parts.get("text", 0.0) > 0 or (hit.relevance >= FLOOR and near > 0 and near >= nearest / 2)
+
+    return [hit for hit in hits if is_shown(hit)][:HITS]
 
 
 def describe_hit(hit: Hit, names: dict[str, str], own_name: str, reader: Person) -> str:
@@ -159,10 +173,6 @@ def describe_hit(hit: Hit, names: dict[str, str], own_name: str, reader: Person)
     content = " ".join(message.content.split())
     excerpt = content if len(content) <= SHOWN else content[:SHOWN].rstrip() + " …"
     return f"{message.time:%Y-%m-%d %H:%M}, {author}: {excerpt}"
-
-
-def label_of(candidate: Candidate) -> str:
-    return f"{candidate.name} ({candidate.why})"
 
 
 def with_mention(text: str, own_names: Sequence[str], names: Sequence[str], id: str) -> str:
