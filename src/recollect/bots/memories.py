@@ -9,6 +9,7 @@ chat is next opened.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
@@ -16,6 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from recollect.bots.events import Place
 from recollect.bots.outages import holds_messages, outage_options
@@ -32,6 +34,7 @@ logger = logging.getLogger("recollect.bots")
 
 MOST_OPEN = 16  # memories that stay open; those that were used last
 SUFFIXES: dict[StorageKind, str] = {"sqlite": ".db", "json": ".json"}
+LONGEST_STEM = 150  # characters of a file's name
 STILL_HELD = "messages of this chat are held in memory until the disk takes them; nothing was changed"
 BESIDE = ("", "-wal", "-shm", "-journal", ".lock")  # what a store may have beside its file
 
@@ -118,7 +121,7 @@ class MemoryPool:
             self._reserved.clear()
 
     def store_file(self, base: str, storage: StorageKind) -> Path:
-        return self._folder / f"{base}{SUFFIXES[storage]}"
+        return self._folder / f"{file_stem(base)}{SUFFIXES[storage]}"
 
     @asynccontextmanager
     async def _reserve(self, place: Place) -> AsyncIterator[ChatSettings]:
@@ -189,6 +192,12 @@ def window_settings(threshold: int, is_answered: bool) -> dict[str, int]:
     return {"window_user_messages": 0, "window_turns": threshold}
 
 
+def file_stem(base: str) -> str:
+    """The name of a chat's file, whatever the chat is called: no id of a platform leads out of the folder."""
+    stem = quote(base, safe="")
+    return stem if len(stem) <= LONGEST_STEM else hashlib.sha256(base.encode()).hexdigest()
+
+
 def store_url(file: Path, storage: StorageKind) -> str:
     return f"json:{file}" if storage == "json" else str(file)
 
@@ -221,4 +230,7 @@ def check_equal(source: Verification, target: Verification) -> None:
 def remove_store(file: Path) -> None:
     """Remove a store's file and what is beside it."""
     for ending in BESIDE:
-        file.with_name(file.name + ending).unlink(missing_ok=True)
+        try:
+            file.with_name(file.name + ending).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreUnwritable(f"{file.name}{ending} cannot be removed: {error.strerror or error}") from error
