@@ -270,7 +270,7 @@ class CommandRun:
 
     def _profile_text(self, tx: Tx, facts: Sequence[Fact], statements: Sequence[Statement]) -> str:
         """Facts and statements as lines, with the names of those who say something of the person."""
-        speakers = {item.speaker for item in (*facts, *statements)}
+        speakers = {fact.speaker for fact in facts} | {statement.speaker for statement in statements}
         names = names_in_context(tx, self.scene.space, speakers, self.viewer)
         return profile_text(facts, statements_beside(tx, statements, facts), names)
 
