@@ -29,6 +29,9 @@ def bot() -> None:
     It keeps what it is shown, with who said it, replies when it is addressed, and answers /summary, /remember,
     /whatdoyouknow and others. Each chat has a store file of its own in the folder --data. docs/bots.md begins with a
     token and ends with a running bot.
+
+    \b
+    recollect bot telegram --data ~/memo
     """
 
 
