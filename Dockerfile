@@ -5,7 +5,7 @@ WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY src ./src
 RUN python -m venv /opt/recollect \
-    && /opt/recollect/bin/pip install --no-cache-dir ".[server,postgres,openai]"
+    && /opt/recollect/bin/pip install --no-cache-dir ".[server,postgres,openai,telegram,discord]"
 
 FROM python:3.11.11-slim-bookworm
 RUN useradd --system --uid 10001 --create-home --home-dir /data recollect

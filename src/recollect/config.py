@@ -187,6 +187,16 @@ def hold_in_chats(settings: Settings) -> Settings:
     return replace(settings, hold_messages=settings.hold_messages or HELD_IN_CHATS)
 
 
+def read_token(platform: str, environ: Mapping[str, str] | None = None) -> Secret:
+    """The token of a bot: from the environment only, so that it stands in no file of settings and no list of processes;
+    empty if there is none."""
+    return Secret((os.environ if environ is None else environ).get(token_variable(platform), "").strip())
+
+
+def token_variable(platform: str) -> str:
+    return f"{PREFIX}{platform.upper()}_TOKEN"
+
+
 BY_NAME = {f.name: f for f in fields(Settings)}
 
 

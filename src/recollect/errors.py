@@ -18,6 +18,8 @@ RecollectError
 │   ├── ModelSpent        the day's ceiling of tokens is reached; memory work is done offline
 │   └── ModelNonsense     an answer that is none: empty, not text, not what was asked for
 ├── ServerError           a server refused, cannot be reached, or is none of ours
+│   ├── PlatformBusy      a chat platform asks to wait before the next call; says how long
+│   └── PlatformRefused   a chat platform does not let the bot write there
 ├── NotSettled            a view did not catch up with the log in time; says why
 └── StoreError            the database refused
     ├── StoreBusy         others kept it busy for longer than we wait; try again
@@ -152,6 +154,16 @@ class ModelCutOff(ModelNonsense):
 
 class ServerError(RecollectError):
     """A server refused, cannot be reached, or is none of ours."""
+
+
+class PlatformBusy(ServerError):
+    """A chat platform asks to wait before the next call; `after` is for how many seconds."""
+
+    after: float = 0.0
+
+
+class PlatformRefused(ServerError):
+    """A chat platform does not let the bot write there."""
 
 
 class NotSettled(RecollectError):

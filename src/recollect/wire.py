@@ -105,7 +105,7 @@ def _from_json_union(kinds: Sequence[Any], value: Any) -> Any:
     if value is None and type(None) in kinds:
         return None
     options = [kind for kind in kinds if kind is not type(None)]
-    if len(options) == 1:
+    if len(options) == 1 or all(get_origin(kind) is Literal for kind in options):
         return _from_json(options[0], value)
     # Of several types, take the one that shares most fields with the value, among those whose required fields it has.
     names = {*value}

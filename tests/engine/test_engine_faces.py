@@ -199,6 +199,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "context": lambda: chat.context("And?"),
         "reply": lambda: chat.reply("And?"),
         "stream": lambda: list(chat.stream("And?")),
+        "archive": chat.archive,
         "archived": chat.archived,
         "episodes": chat.episodes,
         "standalone": lambda: chat.standalone("And?"),

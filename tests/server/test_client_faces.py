@@ -132,7 +132,13 @@ def talk(memory: Memory | Client) -> Iterator[Any]:
     yield chat.tag_topic(topic.id, "travel").tags, chat.feedback(topic.id, 1).id == topic.id
     yield chat.get_topic_stats().total_messages, len(chat.get_full_topic_history()), chat.get_topic_context()[0]["role"]
     yield [hit.topic.id for hit in chat.search_topics("travel", limit=1)] == [topic.id]
-    yield chat.episodes(), chat.archived(), chat.standalone("Which trains go to Lisbon?")
+    chunk = chat.archive()
+    yield chunk and (chunk.first, chunk.reason), chat.archive()
+    yield (
+        [episode.id for episode in chat.episodes()],
+        len(chat.archived()),
+        chat.standalone("Which trains go to Lisbon?"),
+    )
     answer = chat.command("Recollect, what do you know about me?")
     yield answer and (answer.kind, answer.person), chat.command("hello there")
     yield from keep(memory.documents())

@@ -10,15 +10,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 
 from recollect import __version__
 from recollect.cli.main import program
-from recollect.config import BY_NAME, Settings
+from recollect.config import BY_NAME, Settings, token_variable
 
 ROOT = Path(__file__).parents[2]
 PINNED = re.compile(r"^[\w./-]+:\d+\.\d+[\w.-]*$")
+BOTS = ("telegram",)
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -54,6 +56,9 @@ def test_the_image_is_built_on_pinned_ones_and_runs_as_nobody() -> None:
 def check_command(words: list[str]) -> None:
     """What is run is a command the program has, with options it takes."""
     command = program.commands[words[0]]
+    if isinstance(command, click.Group):
+        words = words[1:]
+        command = command.commands[words[0]]
     command.make_context(words[0], words[1:], resilient_parsing=False)
 
 
@@ -68,7 +73,7 @@ def test_what_is_copied_is_there_and_nothing_else_is_sent() -> None:
 
 def test_the_services_are_pinned_healthy_and_hold_no_secret(compose: dict[str, Any]) -> None:
     services = compose["services"]
-    assert set(services) == {"database", "migrate", "server"}
+    assert set(services) == {"database", "migrate", "server", *BOTS}
     assert all(PINNED.match(one["image"]) for one in services.values())
     assert "pgvector" in services["database"]["image"]
     assert services["server"]["image"].endswith(__version__)
@@ -76,16 +81,22 @@ def test_the_services_are_pinned_healthy_and_hold_no_secret(compose: dict[str, A
         assert services[name]["healthcheck"]["test"]
     assert services["server"]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
     assert services["migrate"]["depends_on"]["database"]["condition"] == "service_healthy"
-    for name in ("migrate", "server"):
+    for name in BOTS:
+        assert services[name]["profiles"] == [name], "it is started only if somebody asks for it"
+        assert services[name]["command"][:2] == ["bot", name]
+        assert services[name]["volumes"] == [f"{name}:/data"]
+    for name in ("migrate", "server", *BOTS):
         assert int(services[name]["user"]) > 0
         check_command(services[name]["command"])
     for one in services.values():
         for variable, value in one["environment"].items():
-            secret = re.search(r"PASSWORD|KEY|STORE", variable)
+            secret = re.search(r"PASSWORD|KEY|STORE|TOKEN", variable)
             assert not secret or "${" in value, f"{variable} has its value in the file"
             name = variable.removeprefix("RECOLLECT_").lower()
-            assert not variable.startswith("RECOLLECT_") or name in BY_NAME
+            tokens = [token_variable(bot) for bot in BOTS]
+            assert not variable.startswith("RECOLLECT_") or name in BY_NAME or variable in tokens
     assert all(port.startswith("127.0.0.1:") for port in services["server"]["ports"])
     grace = int(services["server"]["stop_grace_period"].removesuffix("s"))
     assert grace > Settings().server_grace
-    assert set(compose["volumes"]) == {volume.split(":")[0] for volume in services["database"]["volumes"]}
+    volumes = [volume for name in ("database", *BOTS) for volume in services[name]["volumes"]]
+    assert set(compose["volumes"]) == {volume.split(":")[0] for volume in volumes}

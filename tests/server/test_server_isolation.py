@@ -41,6 +41,7 @@ OF_A_SPACE: dict[str, Any] = {
     f"POST {TALK}/standalone": {"question": "and then?"},
     f"GET {TALK}/episodes": None,
     f"GET {TALK}/archived": None,
+    f"POST {TALK}/archive": {},
     f"GET {TALK}/topics": None,
     f"POST {TALK}/topics": {"role": "user", "text": "hello"},
     f"GET {TALK}/topic-search?query=vault": None,

@@ -33,6 +33,7 @@ from recollect.cli import (
     topics,
     transfer,
 )
+from recollect.cli.bot import command as bot
 from recollect.cli.demo import command as demo
 from recollect.cli.terminal.options import PLACE, Program
 
@@ -97,6 +98,7 @@ for command in (
     serve.serve,
     keys.keys,
     mcp.mcp,
+    bot.bot,
     store.migrate,
     bench.bench,
 ):

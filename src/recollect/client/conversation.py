@@ -200,10 +200,16 @@ class AsyncClientConversation(ConversationFace):
         author: str | None = None,
         names: Sequence[str] = ("recollect", "bot"),
         addressed: bool = False,
+        platform_id: str | None = None,
     ) -> Answer | None:
-        body = without_none(text=text, author=author, names=list(names), addressed=addressed)
+        options = {"author": author, "names": list(names), "addressed": addressed, "platform_id": platform_id}
+        body = without_none(text=text, **options)
         answer: Answer | None = await self._ask(Answer | None, "POST", "command", body=body)
         return answer
+
+    async def archive(self) -> Chunk | None:
+        chunk: Chunk | None = await self._ask(Chunk | None, "POST", "archive", body={})
+        return chunk
 
     async def archived(self) -> list[Chunk]:
         return await self._ask_list(Chunk, "archived")

@@ -21,7 +21,7 @@ from recollect.engine.context.people import (
     profile_text,
     statements_beside,
 )
-from recollect.engine.context.viewers import name_for, viewer_of_chat
+from recollect.engine.context.viewers import name_for, names_in_context, viewer_of_chat
 from recollect.engine.people import Knowledge
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
@@ -102,8 +102,9 @@ async def run_command(
     author: str | None,
     names: tuple[str, ...],
     for_memory: bool,
+    platform_id: str | None = None,
 ) -> Answer | None:
-    """Read a message as a command and run it; None if it is ordinary talk."""
+    """Read a message as a command and run it; None if it is ordinary talk, or was run before."""
     runtime = knowledge.runtime
     share_channels = runtime.parts.share_channels
     rules.check_text("text", text)
@@ -120,8 +121,10 @@ async def run_command(
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None
     mark = {"recollect": {"command": parsed_command.kind}}
-    draft = Draft("user", text, scene.speaker, metadata=mark)
-    message = (await append(runtime, scope, draft)).message
+    added = await append(runtime, scope, Draft("user", text, scene.speaker, platform_id=platform_id, metadata=mark))
+    if not added.new:
+        return None
+    message = added.message
     answer = await CommandRun(knowledge, scene, parsed_command, message).answer(subject)
     # In a channel the answer belongs to the person it is about, and is erased with them.
     about = answer.person if scene.owner is None else None
@@ -271,9 +274,15 @@ class CommandRun:
         name = await self.name_in_answer(person)
         answer_text = "I know nothing of that yet." if self.command.text else f"I know nothing about {name} yet."
         if facts or statements:
-            others = await self.knowledge.runtime.read(lambda tx: statements_beside(tx, statements, facts))
-            answer_text = f"What I know about {name}:\n{profile_text(facts, others)}"
+            text = await self.knowledge.runtime.read(lambda tx: self._profile_text(tx, facts, statements))
+            answer_text = f"What I know about {name}:\n{text}"
         return Answer(self.kind, answer_text, self.message, person, tuple(statements), tuple(facts))
+
+    def _profile_text(self, tx: Tx, facts: Sequence[Fact], statements: Sequence[Statement]) -> str:
+        """Facts and statements as lines, with the names of those who say something of the person."""
+        speakers = {fact.speaker for fact in facts} | {statement.speaker for statement in statements}
+        names = names_in_context(tx, self.scene.space, speakers, self.viewer)
+        return profile_text(facts, statements_beside(tx, statements, facts), names)
 
     def _visible_knowledge(self, tx: Tx, person: str) -> tuple[list[Fact], list[Statement]]:
         """The facts and statements about a person that the viewer may see, and that fit the question."""

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from recollect.engine import turn
+from recollect.engine.archive import archive_window
 from recollect.engine.commands import run_command
 from recollect.engine.context.gather import ContextBuilder
 from recollect.engine.conversation_topics import ConversationTopics
@@ -157,8 +158,12 @@ class AsyncConversation(ConversationFace):
         author: str | None = None,
         names: Sequence[str] = ("recollect", "bot"),
         addressed: bool = False,
+        platform_id: str | None = None,
     ) -> Answer | None:
-        return await run_command(self._knowledge, self._scope, text, author, tuple(names), addressed)
+        return await run_command(self._knowledge, self._scope, text, author, tuple(names), addressed, platform_id)
+
+    async def archive(self) -> Chunk | None:
+        return await archive_window(self._runtime, self._scope)
 
     async def archived(self) -> list[Chunk]:
 

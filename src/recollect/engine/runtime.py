@@ -191,10 +191,11 @@ class Runtime:
         self.topics = Topics(parts.topics, asking.has_model)
         self.titles = TitlesView(asking, parts.tokenizer, self.topics, self.run_aside, read)
         window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
+        self.window = WindowView(*window, writer, asking.has_model, self.run_aside, read)
         return [
             self.index,
             TiersView(asking, parts.tokenizer, read, self.run_aside, parts.window.turns),
-            WindowView(*window, writer, asking.has_model, self.run_aside, read),
+            self.window,
             EpisodesView(asking, writer, read),
             FactsView(asking, read, self.run_aside, parts.telemetry),
             DaysView(parts.clock, parts.time_zone),

@@ -427,8 +427,13 @@ class BlockingConversation:
         author: str | None = None,
         names: Sequence[str] = ("recollect", "bot"),
         addressed: bool = False,
+        platform_id: str | None = None,
     ) -> Answer | None:
-        return self._private.wait(self._inner.command(text, author=author, names=names, addressed=addressed))
+        options = {"author": author, "names": names, "addressed": addressed, "platform_id": platform_id}
+        return self._private.wait(self._inner.command(text, **options))  # type: ignore[arg-type]
+
+    def archive(self) -> Chunk | None:
+        return self._private.wait(self._inner.archive())
 
     def archived(self) -> list[Chunk]:
         return self._private.wait(self._inner.archived())

@@ -130,12 +130,19 @@ class ConversationFace(Protocol):
         author: str | None = None,
         names: Sequence[str] = ("recollect", "bot"),
         addressed: bool = False,
+        platform_id: str | None = None,
     ) -> Answer | None:
         """Carry out what a message asks of the memory: remember, forget, tell what is known; None if it asks nothing.
 
         `names` are those the memory is called by; with `addressed`, the message is for it without naming it. A command
-        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`.
+        is kept in the log with its answer; what is none is not: it is ordinary talk, for `reply` or `add`. What came
+        with this `platform_id` before is not carried out again: None.
         """
+        ...
+
+    async def archive(self) -> Chunk | None:
+        """Archive the window now, whatever the settings say: all but the last exchange. None if nothing was left to
+        archive. If summarising fails, the messages stay where they are, and the error says why."""
         ...
 
     async def archived(self) -> list[Chunk]:

@@ -9,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.model import ROLES
-from recollect.rules.episodes.window import Departure, WindowMessage, WindowRule, exchange_ends, find_departure
+from recollect.rules.episodes.window import (
+    Departure,
+    WindowMessage,
+    WindowRule,
+    exchange_ends,
+    find_departure,
+    find_requested_departure,
+)
 
 OFF = WindowRule(tokens=0, turns=0, user_messages=0)
 
@@ -42,6 +49,15 @@ def test_d4_after_n_user_messages_and_the_reply_all_but_four_pairs_leave() -> No
     assert find_departure(talk(9), rule) is None
     assert find_departure(talk(10)[:-1], rule) is None, "the reply has to be stored first"
     assert find_departure(talk(10), rule) == Departure(1, 12, "user messages")
+
+
+def test_d7_on_request_all_but_the_last_exchange_leave_or_all_but_the_last_message_where_nobody_answers() -> None:
+    assert find_requested_departure([]) is None
+    assert find_requested_departure(talk(1)) is None
+    assert find_requested_departure(talk(3)) == Departure(1, 4, "asked for")
+    alone = [WindowMessage(turn, "user", 10) for turn in range(5, 9)]
+    assert find_requested_departure(alone) == Departure(5, 7, "asked for")
+    assert find_requested_departure(alone[:1]) is None
 
 
 def test_each_trigger_can_be_off() -> None:

@@ -10,11 +10,12 @@ others say is never an instruction.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import filterfalse
+from types import MappingProxyType
 
 from recollect.engine.context.render import Note
 from recollect.engine.context.viewers import hears_channel, name_for, own_name, public_name
@@ -86,15 +87,17 @@ def facts_for_viewer(tx: Tx, space: str, person: str, viewer: Viewer, now: datet
     return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
 
 
-def profile_text(facts: Sequence[Fact], statements: Iterable[Statement]) -> str:
-    """All facts and statements as lines under headings."""
+def profile_text(
+    facts: Sequence[Fact], statements: Iterable[Statement], names: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """All facts and statements as lines under headings. `names` are those of people who say something, by id."""
     lines: list[str] = []
     heading = ""
     for note in sorted([*fact_notes(facts, least=0.0), *statement_notes(statements)], key=lambda note: note.place):
         if note.heading != heading:
             heading = note.heading
             lines.append(heading)
-        lines.append(f"- {note_text(note)}")
+        lines.append(f"- {note_text(note, names)}")
     return "\n".join(lines)
 
 
@@ -229,9 +232,9 @@ def text_with_speaker(item: Fact | Statement, text: str) -> str:
     return f"says {byline(item.speaker)}: {text}" if is_claim(item) else text
 
 
-def note_text(note: Note) -> str:
+def note_text(note: Note, names: Mapping[str, str]) -> str:
     """The line of a note, where no context has a label for whoever says it."""
-    return f"says {byline(note.speaker)}: {note.text}" if note.speaker else note.text
+    return f"says {byline(names.get(note.speaker, note.speaker))}: {note.text}" if note.speaker else note.text
 
 
 @lru_cache(maxsize=4096)

@@ -17,8 +17,8 @@ from recollect.engine.views.tiers import load_tiers
 from recollect.engine.work.faults import readable_messages
 from recollect.engine.work.view import Run
 from recollect.model import Budget, Chunk, Filter, Message, Tiers
-from recollect.ports import Clock, Tokenizer, Tx
-from recollect.rules.episodes.window import WindowMessage, WindowRule, find_departure
+from recollect.ports import Clock, Lag, Tokenizer, Tx
+from recollect.rules.episodes.window import WindowMessage, WindowRule, find_departure, find_requested_departure
 from recollect.rules.tiers.shown_tier import text_at, tier_now
 from recollect.rules.tiers.tiers import write_tiers as offline_tiers
 
@@ -91,6 +91,23 @@ class WindowView:
         if not run.messages:
             return ArchivedRun(run)
         chunks, left_messages = await self._run(self._find_chunks, run, scene)
+        return await self._summarise(run, scene, chunks, left_messages)
+
+    async def archive_window(self, lag: Lag) -> ArchivedRun:
+        """What is to be saved so that the whole window leaves, but for its last exchange, whatever the rule says."""
+        run = Run(lag, ())
+        scene: Scene = await self._read(lambda tx: load_scene(tx, run))
+        departure = find_requested_departure([WindowMessage(m.turn, m.role, 0) for m in scene.window if not m.erased])
+        if departure is None:
+            return ArchivedRun(run)
+        chunk = Chunk(departure.first, departure.last, departure.trigger, self._clock.now())
+        left_messages = [message for message in scene.window if message.turn <= chunk.last]
+        return await self._summarise(run, scene, [chunk], left_messages)
+
+    async def _summarise(
+        self, run: Run, scene: Scene, chunks: Sequence[Chunk], left_messages: Sequence[Message]
+    ) -> ArchivedRun:
+        """The chunks with the episodes of the messages that have left."""
         if not left_messages:
             return ArchivedRun(run)
         last = episodes.newest_episode(scene.active)

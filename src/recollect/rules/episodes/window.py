@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from recollect.model import Role
 
+REQUESTED = "asked for"  # the trigger of a departure that somebody asked for
 LONGEST_QUESTION = 20  # messages without an answer after which each stands for itself, as in a busy channel
 
 
@@ -57,6 +58,14 @@ def find_departure(window: Sequence[WindowMessage], rule: WindowRule) -> Departu
         if count:
             return Departure(window[0].turn, window[count - 1].turn, trigger)
     return None
+
+
+def find_requested_departure(window: Sequence[WindowMessage]) -> Departure | None:
+    """The messages that leave because somebody asks for it: all but the last exchange, or, where nobody answers, all
+    but the last message."""
+    answered = any(message.role != "user" for message in window)
+    count = max(exchange_ends(window), default=0) if answered else len(window) - 1
+    return Departure(window[0].turn, window[count - 1].turn, REQUESTED) if count > 0 else None
 
 
 def by_tokens(window: Sequence[WindowMessage], rule: WindowRule) -> int:

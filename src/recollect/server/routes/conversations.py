@@ -307,7 +307,12 @@ async def command(
     if body.author is not None:
         caller.access.check_user(body.author)
     chat = chat_of(caller, id, body.user)
-    options = {"author": body.author, "names": tuple(body.names), "addressed": body.addressed}
+    options = {
+        "author": body.author,
+        "names": tuple(body.names),
+        "addressed": body.addressed,
+        "platform_id": body.platform_id,
+    }
     return await answer_once(caller, key, lambda: chat.command(body.text, **options))  # type: ignore[arg-type]
 
 
@@ -324,6 +329,12 @@ async def standalone(caller: ReadCaller, id: Conversation, body: shapes.Question
 async def episodes(caller: ReadCaller, id: Conversation, user: User = None) -> Response:
     """What left the window, as summaries: the active ones, highest level first, each with its parts."""
     return json_response(await chat_of(caller, id, user).episodes())
+
+
+@router.post("/conversations/{id:id}/archive", response_model=shapes.Chunk | None)
+async def archive(caller: WriteCaller, id: Conversation, body: shapes.UserIn) -> Response:
+    """Archive the window now: all but the last exchange; null if there was nothing to archive."""
+    return json_response(await chat_of(caller, id, body.user).archive())
 
 
 @router.get("/conversations/{id:id}/archived", response_model=list[shapes.Chunk])

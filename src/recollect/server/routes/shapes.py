@@ -157,6 +157,7 @@ class CommandIn(RequestBody):
     author: Id | None = None
     names: list[Name] = Field(default=["recollect", "bot"], max_length=MAX_NAMES)
     addressed: bool = False
+    platform_id: Id | None = None
 
 
 class QuestionIn(RequestBody):

@@ -1,0 +1,99 @@
+"""Puts a bot together from its parts, on a folder, and takes it apart again.
+
+The folder holds `bot.db`, the bot's own settings, and one store file for each chat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from recollect.bots.bot import Bot
+from recollect.bots.delivery import Delivery
+from recollect.bots.memories import MemoryParts, MemoryPool
+from recollect.bots.plain import PlainReplies
+from recollect.bots.settings import SPACE, SettingsTable
+from recollect.bots.tools import Tools
+from recollect.clock import SystemClock
+from recollect.config import Settings
+from recollect.errors import RecollectError, StoreUnwritable
+from recollect.llm.chain import Chain
+from recollect.ports import LLM
+from recollect.rules.days import parse_time_zone
+from recollect.wiring import AsyncMemory, chat_models, split_names
+
+logger = logging.getLogger("recollect.bots")
+
+HOME = "bot.db"
+SCHEDULE_SECONDS = 30.0  # between two looks for digests that are due
+
+
+@dataclass(frozen=True, slots=True)
+class BotOptions:
+    """Where a bot keeps what it keeps, the system prompt of its replies, and what its memories are made with."""
+
+    folder: Path
+    system: str | None = None
+    memories: MemoryParts = field(default_factory=MemoryParts)
+
+
+@asynccontextmanager
+async def open_bot(delivery: Delivery, options: BotOptions) -> AsyncIterator[Bot]:
+    """A bot that is ready for what happens. At the end, all that it was given is handled."""
+    settings = Settings.load()
+    make_folder(options.folder)
+    given = options.memories
+    model = reply_model(settings, given)
+    memories = replace(given, has_model=model is not None)
+    async with AsyncMemory(str(options.folder / HOME), space=SPACE, followers=False, telemetry="off") as home:
+        table = SettingsTable(home.documents())
+        pool = MemoryPool(options.folder, table, memories)
+        clock = given.clock or SystemClock()
+        tools = Tools(delivery, pool, table, clock, parse_time_zone(settings.time_zone), model is not None)
+        bot = Bot(tools, None if model is None else PlainReplies(model), options.system)
+        try:
+            yield bot
+        finally:
+            await bot.close()
+            await pool.close()
+
+
+def reply_model(settings: Settings, given: MemoryParts) -> LLM | None:
+    """The model that replies while memory is off; None if there is none at all."""
+    if given.chat is not None:
+        return given.chat
+    return Chain(chat_models(settings)) if split_names(settings.chat_model) else None
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder, for nobody but whoever runs the bot."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnwritable(f"{folder}: {error.strerror or error}; name another folder: --data") from error
+
+
+async def follow_schedule(bot: Bot) -> None:
+    """Send digests when they are due, until cancelled."""
+    while True:
+        try:
+            await bot.digests.send_due()
+        except RecollectError as error:  # one that cannot be sent is not tried again before the next day
+            logger.warning("a digest was not sent: %s", error)
+        await asyncio.sleep(SCHEDULE_SECONDS)
+
+
+@asynccontextmanager
+async def schedule_running(bot: Bot) -> AsyncIterator[None]:
+    """Keep to the schedule of digests within this block."""
+    task = asyncio.create_task(follow_schedule(bot))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

@@ -1,0 +1,1 @@
+"""`recollect bot`."""

@@ -1,0 +1,213 @@
+"""The bot in a group on Telegram: three people, names that are not clear, who may do what, edits and repeats."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from telegram_bot import ALEX, DANA, GROUP, NOOR, Talk, run, running_bot
+from telegram_server import TelegramServer
+
+from recollect import AsyncMemory, Message
+from recollect.testing.clock import FrozenClock
+from recollect.testing.llm import ScriptedLLM
+
+OTHER_DANA = (10, "Dana Ortiz")
+
+
+async def messages_of(folder: Path, conversation: str = "chat", base: str = f"telegram-{GROUP}") -> list[Message]:
+    async with AsyncMemory(str(folder / f"{base}.db"), space=base, followers=False) as memory:
+        return await memory.conversation(conversation).history()
+
+
+def test_a_group_with_three_people(tmp_path: Path) -> None:
+    """It keeps all that is said, and replies only when it is addressed: by mention, by reply, by name."""
+
+    async def talk() -> None:
+        model = ScriptedLLM(default="Ahoy.")
+        with TelegramServer() as server:
+            alex, dana, noor = (Talk(server, person, GROUP) for person in (ALEX, DANA, NOOR))
+            async with running_bot(server, tmp_path, chat=model):
+                await alex.say("The regatta is on the ninth of May.")
+                await dana.say("I bring the spare oars.")
+                reply = await noor.ask("@memo_bot who brings the oars?", "Ahoy.")
+                await alex.say("And the cake?", reply_to=reply)
+                await alex.hear("Ahoy.")
+                await dana.ask("Memo, when is the regatta?", "Ahoy.")
+                await alex.say("Nobody asked the bot this.")
+                await dana.ask("/whatdoyouknow Alex", "Alex")
+            assert len(model.requests) == 3
+            shown = str(model.requests[0].messages)
+            assert "spare oars" in shown
+            assert "Dana Kim" in shown
+            assert reply.reply_to is not None
+            kept = [message for message in await messages_of(tmp_path) if message.role == "user"]
+            assert [message.author for message in kept[:3]] == ["7", "8", "9"]
+            assert kept[1].metadata["name"] == "Dana Kim"
+            assert kept[0].platform_id == "1"
+            assert server.count("sendChatAction") >= 3
+
+    run(talk)
+
+
+def test_topics_are_conversations_of_their_own_and_a_moved_group_goes_on(tmp_path: Path) -> None:
+    async def talk() -> None:
+        with TelegramServer() as server:
+            alex = Talk(server, ALEX, GROUP)
+            async with running_bot(server, tmp_path):
+                await alex.say("Oars are in the shed.", thread=44)
+                await alex.say("The boat leaks.", thread=55)
+                await alex.say("/search shed", thread=55)
+                answer = await alex.hear("I found nothing")
+                assert answer.thread == 55
+                await alex.say("/search shed", thread=44)
+                await alex.hear("Oars are in the shed")
+                server.upgrade(GROUP, GROUP - 1)
+                alex.chat = GROUP - 1
+                await alex.say("/search shed", thread=44)
+                await alex.hear("Oars are in the shed")
+            assert [message.content for message in await messages_of(tmp_path, "55")] == ["The boat leaks."]
+
+    run(talk)
+
+
+def test_an_ambiguous_name_is_asked_back_with_buttons_c10_c11(tmp_path: Path) -> None:
+    async def talk() -> None:
+        with TelegramServer() as server:
+            alex, dana, other = (Talk(server, person, GROUP) for person in (ALEX, DANA, OTHER_DANA))
+            async with running_bot(server, tmp_path):
+                await dana.say("I like green tea.")
+                await other.say("I like black coffee.")
+                await alex.ask("@memo_bot remember that I keep bees", "I will remember: Alex keeps bees.")
+                question = await alex.ask("Memo, remember that Dana plays the cello", "Whom do you mean?")
+                assert sorted(label for label, _ in question.buttons) == ["Dana Kim", "Dana Ortiz", "Nobody of these"]
+                await dana.press(question, "Dana Kim")
+                await asyncio.to_thread(server.wait, lambda: any("not for you" in note for note in server.notes))
+                await alex.press(question, "Dana Ortiz")
+                await alex.hear("I will remember: Dana Ortiz plays the cello.")
+                await alex.press(question, "Dana Kim")
+                await asyncio.to_thread(server.wait, lambda: sum("is over" in note for note in server.notes) == 2)
+                known = await alex.ask("Memo, what do you know about @dana10?", "What I know about Dana Ortiz")
+                assert "cello" in known.text
+                assert "tea" not in known.text
+                question = await alex.ask("Memo, what do you know about Dana?", "Whom do you mean?")
+                await alex.press(question, "Nobody")
+                await alex.hear("Nothing was changed")
+
+    run(talk)
+
+
+def test_who_may_do_what_about_whom(tmp_path: Path) -> None:
+    """Own memory; others' only in the channel, and only what one said oneself; the group's settings are its admins'."""
+
+    async def talk() -> None:
+        with TelegramServer() as server:
+            server.admins.add((GROUP, ALEX[0]))
+            server.blocked.add(DANA[0])
+            alex, dana, noor = (Talk(server, person, GROUP) for person in (ALEX, DANA, NOOR))
+            alone = Talk(server, NOOR)
+            async with running_bot(server, tmp_path):
+                await dana.say("I live in Porto.")
+                await noor.ask("Memo, remember that Dana is the cox", "Dana Kim is the cox")
+                await alone.ask("I am afraid of deep water.", "I have no model")
+                for command in ("/summary", "/summary_off", "/summary_now", "/erase everybody", "/export everybody"):
+                    await dana.ask(command, "Only those who run this group")
+                await dana.ask("/digest daily 08:30", "Only those who run this group")
+                known = await alex.ask("/whatdoyouknow Dana", "Porto")
+                assert "Dana Kim is the cox" in known.text or "says Noor: " in known.text, "the channel has heard both"
+                assert "says 9" not in known.text, "people are called by their names"
+                known = await alex.ask("/whatdoyouknow Noor", "I know nothing about Noor yet")
+                assert "water" not in known.text, "what was said in private stays there"
+                await alone.ask("/whatdoyouknow Dana", "I know nobody here by the name of Dana")
+                await alex.ask("/forget that Dana is the cox", "I know nothing of that")
+                await noor.ask("/forget that Dana is the cox", "Forgotten")
+                await dana.ask("/undo", "nothing to bring back")
+                await noor.ask("/undo", "It is back")
+                await dana.ask("/export", "open a private chat with me")
+                await noor.ask("/export", "to your private chat with me")
+                file = next(sent for sent in server.sent if sent.file is not None)
+                assert (file.chat, b"Porto" in (file.file or b"")) == (NOOR[0], False)
+                question = await alex.ask("/summary", "Where should I keep")
+                await alex.press(question, "SQLite")
+                await alex.hear("Send a number")
+                await alex.say("Shall we row tomorrow?")
+                await alex.ask("40", "Summary after: 40 messages")
+                question = await dana.ask("/erase", "all that you said here")
+                await dana.press(question, "Erase")
+                await dana.press(await dana.hear("Are you sure"), "Yes")
+                await dana.hear("Erased: ")
+                contents = [message.content for message in await messages_of(tmp_path)]
+                assert "I live in Porto." not in contents
+                assert "Shall we row tomorrow?" in contents
+                question = await alex.ask("/erase everybody", "everything that I keep of this chat")
+                await alex.press(question, "Erase")
+                await alex.press(await alex.hear("Are you sure"), "Yes")
+                await alex.hear("Everything that I kept of this chat is erased")
+                assert not (tmp_path / f"telegram-{GROUP}.db").exists()
+                await alex.ask("/whatdoyouknow", "I know nothing about you yet")
+
+    run(talk)
+
+
+def test_edits_are_new_versions_and_what_comes_twice_is_kept_and_answered_once(tmp_path: Path) -> None:
+    async def talk() -> None:
+        model = ScriptedLLM(default="Aye.")
+        with TelegramServer() as server:
+            alex = Talk(server, ALEX, GROUP)
+            async with running_bot(server, tmp_path, chat=model):
+                first = await alex.say("We meet at seven.")
+                await alex.say("Memo, is that early?", deliveries=2)
+                await alex.hear("Aye.")
+                await alex.say("Memo, remember that I row at bow", deliveries=2)
+                await alex.hear("I will remember")
+                server.edit(first, "We meet at eight.", user=ALEX, chat=GROUP)
+                server.edit(9_999, "A message from before it came.", user=ALEX, chat=GROUP)
+                await alex.ask("/search when we meet", "We meet at eight.")
+            history = await messages_of(tmp_path)
+            contents = [message.content for message in history if message.role == "user"]
+            assert contents.count("Memo, is that early?") == 1
+            assert contents.count("Memo, remember that I row at bow") == 1
+            assert "We meet at eight." in contents
+            assert "We meet at seven." not in contents
+            assert "A message from before it came." in contents
+            assert len(model.requests) == 1
+            server.deliver_again()
+            alex.seen = len(server.sent)
+            async with running_bot(server, tmp_path, chat=model):
+                await alex.ask("Memo, is that late?", "Aye.")
+            assert len(model.requests) == 2, "what is in the log is not answered again after a restart"
+            again = [message.content for message in await messages_of(tmp_path) if message.role == "user"]
+            assert again.count("Memo, is that early?") == 1
+            assert again.count("Memo, remember that I row at bow") == 1
+
+    run(talk)
+
+
+def test_a_digest_on_request_and_on_a_schedule(tmp_path: Path) -> None:
+    async def talk() -> None:
+        start = datetime.fromtimestamp(1_772_500_000, UTC)
+        clock = FrozenClock(start + timedelta(minutes=5))
+        with TelegramServer() as server:
+            server.admins.add((GROUP, ALEX[0]))
+            alex, dana = Talk(server, ALEX, GROUP), Talk(server, DANA, GROUP)
+            async with running_bot(server, tmp_path, clock=clock) as bot:
+                await alex.say("I painted the hull blue today.")
+                await dana.say("I sold two old oars to the club in Faro.")
+                digest = await alex.ask("/digest", "Today:")
+                assert "hull" in digest.text
+                assert "Dana Kim: " in digest.text
+                await alex.ask("/digest often", "/digest weekly mon 08:30")
+                await alex.ask("/digest daily 00:30", "I will send it daily 00:30")
+                assert await bot.digests.send_due() == 1, "it is past half past midnight"
+                assert await bot.digests.send_due() == 0, "once a day"
+                clock.advance(timedelta(days=1))
+                alex.seen = len(server.sent)
+                assert await bot.digests.send_due() == 1
+                await alex.hear("Yesterday:")
+                await alex.ask("/digest week", "The last days:")
+                await alex.ask("/digest off", "no digests by myself")
+                clock.advance(timedelta(days=1))
+                assert await bot.digests.send_due() == 0
+
+    run(talk)
