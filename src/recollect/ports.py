@@ -62,6 +62,10 @@ class PassageRow(NamedTuple):
     expires_at: int | None
 
 
+PASSAGE_FIELDS: tuple[str, ...] = tuple(PassageRow.__annotations__)
+"""The names of the columns of a passage's row, in order."""
+
+
 class ScopeState(NamedTuple):
     """How many passages a scope has, and how often something was removed from the index: equal if nothing changed."""
 

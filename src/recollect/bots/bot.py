@@ -168,7 +168,7 @@ class Bot:
         if not (await self.tools.settings(message.place)).enabled or not message.content:
             return
         async with self.tools.open_chat(message.place, message.author) as chat:
-            if not await edit_message(chat.conversation, message.id, message.content, self.tools.clock.now()):
+            if not await edit_message(chat.conversation, message.id, message.content):
                 await self._keep(chat, message)
 
     async def _take_deletion(self, deletion: MessageDeletion) -> None:

@@ -8,24 +8,19 @@ from typing import Any
 from recollect.bots import texts
 from recollect.bots.outgoing import BotMessage
 from recollect.bots.texts import count_messages
-from recollect.config import BY_NAME, Settings
+from recollect.config import Settings, hold_in_chats
+from recollect.model import Degraded
 from recollect.wiring import AsyncMemory
 
-HOLD = "hold_messages"
-HELD = 1_000  # messages of a chat that are held, if no setting says how many
 
-
-def outage_options(report: Callable[[Any], None]) -> dict[str, Any]:
-    """What a memory is opened with so that it holds what it cannot write, and reports when that begins and ends;
-    nothing, if this version of the engine holds no messages."""
-    if HOLD not in BY_NAME:
-        return {}
-    return {HOLD: getattr(Settings.load(), HOLD) or HELD, "on_degraded": report}
+def outage_options(report: Callable[[Degraded], None]) -> dict[str, Any]:
+    """What a memory is opened with so that it holds what it cannot write, and reports when that begins and ends."""
+    return {"hold_messages": hold_in_chats(Settings.load()).hold_messages, "on_degraded": report}
 
 
 def holds_messages(memory: AsyncMemory) -> bool:
     """Whether a memory holds messages that it could not write: it must not be closed then, or they are lost."""
-    return getattr(memory, "degraded", None) is not None
+    return memory.degraded is not None
 
 
 def describe_outage(is_over: bool, held: int) -> BotMessage:

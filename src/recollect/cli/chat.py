@@ -291,7 +291,7 @@ class ChatSession:
 
     def show_facts(self, _: str) -> None:
         """Print what is known of the speaker; in a channel, from what was said in it."""
-        from recollect.cli.facts import unread_warning
+        from recollect.cli.knowledge.facts import unread_warning
         from recollect.clock import SystemClock
         from recollect.engine.context.people import knowledge_for_viewer
         from recollect.engine.context.viewers import viewer_of_chat

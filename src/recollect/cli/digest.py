@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.profile import open_for_writing
+from recollect.cli.knowledge.profile import open_for_writing
 from recollect.cli.terminal.options import StoreCommand, printable
 from recollect.cli.terminal.show import console, plural, print_indented, print_json
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.delete import name_of_message
-from recollect.cli.facts import fact_fields, show_fact
+from recollect.cli.knowledge.facts import fact_fields, show_fact
 from recollect.cli.terminal.opening import MemoryHandle, find_conversation, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, report_remains, warn
 from recollect.cli.terminal.settling import index_state

@@ -12,7 +12,6 @@ import click
 
 from recollect import __version__
 from recollect.cli import (
-    ask,
     bench,
     chat,
     context,
@@ -20,13 +19,10 @@ from recollect.cli import (
     digest,
     doctor,
     episodes,
-    fact,
-    facts,
     keys,
     log,
     mcp,
     move,
-    profile,
     retain,
     serve,
     store,
@@ -35,6 +31,7 @@ from recollect.cli import (
 )
 from recollect.cli.bot import command as bot
 from recollect.cli.demo import command as demo
+from recollect.cli.knowledge import ask, fact, facts, profile
 from recollect.cli.terminal.options import PLACE, Program
 
 

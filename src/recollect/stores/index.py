@@ -23,7 +23,7 @@ from sqlalchemy import and_, bindparam, delete, func, select
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
-from recollect.ports import PassageCandidate, PassageRow, Posting, ScopeState, Tally, Vectors
+from recollect.ports import PASSAGE_FIELDS, PassageCandidate, PassageRow, Posting, ScopeState, Tally, Vectors
 from recollect.stores import queries
 from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
 from recollect.stores.rows import turn_conditions
@@ -305,7 +305,7 @@ def state_query(fields: queries.Shape) -> Any:
 
 @lru_cache(maxsize=16)
 def passages_after_query(fields: queries.Shape) -> Any:
-    columns = [entries.c[name] for name in PassageRow._fields]
+    columns = [entries.c[name] for name in PASSAGE_FIELDS]
     conditions = queries.filter_conditions(entries, fields)
     return select(*columns).where(*conditions, entries.c.doc > bindparam("after_doc")).order_by(entries.c.doc)
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model import ROLES, Filter
-from recollect.ports import PassageRow, ScopeState, Tally, Tx, Vectors
+from recollect.ports import PASSAGE_FIELDS, PassageRow, ScopeState, Tally, Tx, Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
 from recollect.rules.recall.neighbours import place_keys
 from recollect.rules.recall.passages import Numbers, Passages
@@ -317,7 +317,7 @@ class ScopeIndex:
         self._view = None
         if not rows:
             return
-        fields = dict(zip(PassageRow._fields, zip(*rows, strict=True), strict=True))
+        fields = dict(zip(PASSAGE_FIELDS, zip(*rows, strict=True), strict=True))
         term_lists = [terms.split()[SCOPE_TERMS:] for terms in fields["terms"]]
         sizes = np.fromiter(map(len, term_lists), np.int64, len(rows))
         new_terms = map(self._vocabulary.__getitem__, chain.from_iterable(term_lists))

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.engine.context.viewers import CHANNEL, PEOPLE, name_for, viewer_of_statement
-from recollect.engine.moves.plan import Plan
+from recollect.engine.moves.plan import MovePlan
 from recollect.engine.removal.knowledge import FINDING_KEY, rows_with
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.audit import Order
@@ -32,7 +32,7 @@ Row = Mapping[str, Any]
 Pairs = Mapping[str, tuple[Message, Message]]  # by id, messages before and after
 
 
-def move_knowledge(tx: Tx, plan: Plan, pairs: Pairs, order: Order) -> Row:
+def move_knowledge(tx: Tx, plan: MovePlan, pairs: Pairs, order: Order) -> Row:
     """Move what is known; the log has the new names already. Returns the record that an undo needs."""
     space = plan.space
     persons = persons_concerned(tx, plan, pairs)
@@ -60,7 +60,7 @@ def move_knowledge(tx: Tx, plan: Plan, pairs: Pairs, order: Order) -> Row:
     return {name: entries for name, entries in record.items() if entries}
 
 
-def persons_concerned(tx: Tx, plan: Plan, pairs: Pairs) -> set[str]:
+def persons_concerned(tx: Tx, plan: MovePlan, pairs: Pairs) -> set[str]:
     """Everybody whose facts may change: by what a moved message says, and where a channel has another name."""
     space = plan.space
     rows = rows_with(tx, TABLE, space, "message_id", pairs.keys())
@@ -78,7 +78,7 @@ def persons_concerned(tx: Tx, plan: Plan, pairs: Pairs) -> set[str]:
 
 
 def move_statements(
-    tx: Tx, plan: Plan, pairs: Pairs, besides: Collection[tuple[str, str]] = ()
+    tx: Tx, plan: MovePlan, pairs: Pairs, besides: Collection[tuple[str, str]] = ()
 ) -> list[dict[str, Any]]:
     """Move statements, requests to forget and changes of facts: all of a person, or those that moved messages asked
     for; those in `besides` stay. Returns how each was before."""
@@ -93,7 +93,7 @@ def move_statements(
     return [entry for entry in entries if entry is not None]
 
 
-def move_statement(tx: Tx, plan: Plan, row: Row, pairs: Pairs) -> dict[str, Any] | None:
+def move_statement(tx: Tx, plan: MovePlan, row: Row, pairs: Pairs) -> dict[str, Any] | None:
     """Move one row. A statement that moved messages asked for, and others too, is then two people's."""
     asking = row["sources"] if row["kind"] == profiles.SAID else row["sources"][:1]
     moved_ids = [id for id in asking if id in pairs]
@@ -112,7 +112,7 @@ def move_statement(tx: Tx, plan: Plan, row: Row, pairs: Pairs) -> dict[str, Any]
     return entry
 
 
-def undo_statements(tx: Tx, plan: Plan, pairs: Pairs) -> list[dict[str, Any]]:
+def undo_statements(tx: Tx, plan: MovePlan, pairs: Pairs) -> list[dict[str, Any]]:
     """Move back the statements that a move had moved, and those made since in messages that go back; bring back those
     that it had retired. Returns the moves."""
     for user, id in plan.record.get("retired", ()):
@@ -136,7 +136,9 @@ def active_statements(tx: Tx, space: str, persons: Iterable[str]) -> set[tuple[s
     return {(person, statement.id) for person in persons for statement in profiles.statements_of(tx, space, person)}
 
 
-def rename_in_texts(tx: Tx, plan: Plan, entries: Iterable[dict[str, Any]], old_names: Sequence[str], id: str) -> None:
+def rename_in_texts(
+    tx: Tx, plan: MovePlan, entries: Iterable[dict[str, Any]], old_names: Sequence[str], id: str
+) -> None:
     """Statements begin with the name of their person: those of another person get that person's name. The entry keeps a
     hash of the name they had, by which an undo finds it again."""
     hashed = {hash_key(id, name): name for name in (*old_names, *names_of(tx, plan.space, plan.into or ""))}
@@ -172,7 +174,7 @@ def names_of(tx: Tx, space: str, person: str) -> list[str]:
     return [person, *(row["name"] for row in rows), *told]
 
 
-def move_names(tx: Tx, plan: Plan, id: str) -> list[dict[str, Any]]:
+def move_names(tx: Tx, plan: MovePlan, id: str) -> list[dict[str, Any]]:
     """Move the names of a person, and the channels in which they spoke. Returns what was before."""
     if not plan.whole or plan.into is None:
         return []
@@ -188,7 +190,7 @@ def move_names(tx: Tx, plan: Plan, id: str) -> list[dict[str, Any]]:
     return entries
 
 
-def new_names(tx: Tx, plan: Plan, known: Iterable[Row], moved: Iterable[Row], id: str) -> list[dict[str, Any]]:
+def new_names(tx: Tx, plan: MovePlan, known: Iterable[Row], moved: Iterable[Row], id: str) -> list[dict[str, Any]]:
     """What a person is called only since a move, and was not moved: an undo takes it away again."""
     if plan.into is None:
         return []
@@ -211,7 +213,7 @@ def note_read_people(tx: Tx, space: str, messages: Iterable[Message]) -> None:
         profiles.note_people(tx, [message for message in place_messages if message.turn <= read_upto])
 
 
-def undo_names(tx: Tx, plan: Plan) -> list[Row]:
+def undo_names(tx: Tx, plan: MovePlan) -> list[Row]:
     """Move back the names that a move had moved. A name that the other person had too, or used since, stays theirs."""
     entries = {entry["key"]: entry for entry in plan.record.get("names", ())}
     moved: list[Row] = []
@@ -231,7 +233,7 @@ def undo_names(tx: Tx, plan: Plan) -> list[Row]:
     return moved
 
 
-def times_left(tx: Tx, plan: Plan, row: Row, moved: Row, known: Row | None) -> Row | None:
+def times_left(tx: Tx, plan: MovePlan, row: Row, moved: Row, known: Row | None) -> Row | None:
     """From when to when a name stays that of the person it was moved to; None if it is not theirs."""
     if row["kind"] in (CHANNEL, "id") and known is None:
         where = Filter(plan.space, author=plan.user, conversation=row["name"] if row["kind"] == CHANNEL else None)
@@ -261,7 +263,7 @@ def merged_times(*rows: Row) -> dict[str, Any]:
 # -- documents
 
 
-def move_documents(tx: Tx, plan: Plan, id: str) -> list[dict[str, Any]]:
+def move_documents(tx: Tx, plan: MovePlan, id: str) -> list[dict[str, Any]]:
     """Give a person's documents to another. Their namespaces and keys are the program's, and stay."""
     if not plan.whole or plan.user is None:
         return []
@@ -277,7 +279,7 @@ def documents_of(tx: Tx, space: str, user: str) -> list[Row]:
     return [*own, *(row for row in nobodys if user in names_in(row["namespace"]))]
 
 
-def undo_documents(tx: Tx, plan: Plan) -> list[Row]:
+def undo_documents(tx: Tx, plan: MovePlan) -> list[Row]:
     entries = {entry["key"]: entry for entry in plan.record.get("documents", ())}
     rows = tx.rows(DOCUMENTS, where={"space": plan.space, "user_id": plan.user}) if entries else []
     moved = [(row, entries.get(hash_key(plan.undoes or "", row["namespace"], row["key"]))) for row in rows]
@@ -297,7 +299,9 @@ class MovedFindings:
     ids: Mapping[str, str]
 
 
-def move_findings(tx: Tx, plan: Plan, pairs: Pairs, people_by_command: Mapping[tuple[str, str], str]) -> MovedFindings:
+def move_findings(
+    tx: Tx, plan: MovePlan, pairs: Pairs, people_by_command: Mapping[tuple[str, str], str]
+) -> MovedFindings:
     """Give what was found in messages the names that those have now."""
     space = plan.space
     message_ids = {*pairs, *(id for id, _ in people_by_command)}
@@ -343,7 +347,7 @@ def put_findings(tx: Tx, space: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def rename_finding(
-    plan: Plan,
+    plan: MovePlan,
     row: Row,
     pair: tuple[Message, Message] | None,
     people_by_command: Mapping[tuple[str, str], str],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from recollect.engine.moves.knowledge import documents_of
-from recollect.engine.moves.plan import Plan, plan_move, plan_people, plan_undo
+from recollect.engine.moves.plan import MovePlan, plan_move, plan_people, plan_undo
 from recollect.engine.moves.steps import apply_plan, step_conversations
 from recollect.engine.removal.knowledge import facts_resting_on
 from recollect.engine.removal.messages import OF_PEOPLE, lock_conversations, make_order
@@ -25,7 +25,7 @@ from recollect.rules.access import LOCAL
 from recollect.rules.moves import check_movable, check_new_name
 
 Lock = Callable[[Iterable[str]], None]
-Build = Callable[[Tx, Lock], Plan | None]
+Build = Callable[[Tx, Lock], MovePlan | None]
 
 
 class Moves:
@@ -46,7 +46,7 @@ class Moves:
         if scope.access.is_bound and new_user not in (None, scope.access.user):
             raise Forbidden("not_you", f"this {scope.access.noun} is for one user: it cannot give to another")
 
-        def build(tx: Tx, lock: Lock) -> Plan | None:
+        def build(tx: Tx, lock: Lock) -> MovePlan | None:
             conversation = scope.find(tx)
             if conversation is None or (scope.access.is_bound and conversation.user != scope.access.user):
                 raise NotFound(f"there is no conversation {id!r} in space {scope.space!r}; nothing was moved")
@@ -62,7 +62,7 @@ class Moves:
         if user_id == other_id:
             raise InvalidInput("into", f"is {other_id!r}, the same user")
 
-        def build(tx: Tx, lock: Lock) -> Plan:
+        def build(tx: Tx, lock: Lock) -> MovePlan:
             if not has_anything(tx, space_id, user_id):
                 raise NotFound(f"user {user_id!r} has nothing in space {space_id!r}; nothing was merged")
             return plan_people(tx, space_id, "merge", user_id, other_id, lock)
@@ -105,7 +105,7 @@ def preview(tx: Tx, build: Build, space: str, order: Order) -> Move:
     return describe(plan, space, order, {} if plan is None else count_by_kind(tx, plan), dry_run=True)
 
 
-def describe(plan: Plan | None, space: str, order: Order, moved: dict[str, int], *, dry_run: bool) -> Move:
+def describe(plan: MovePlan | None, space: str, order: Order, moved: dict[str, int], *, dry_run: bool) -> Move:
     kind: MoveKind = "move" if plan is None else plan.kind
     if plan is None:
         return Move("", space, order.at, kind, dry_run, None, None, {}, {})
@@ -113,7 +113,7 @@ def describe(plan: Plan | None, space: str, order: Order, moved: dict[str, int],
     return Move(id, space, order.at, kind, dry_run, plan.user, plan.into, step_conversations(plan.steps), moved)
 
 
-def count_by_kind(tx: Tx, plan: Plan) -> dict[str, int]:
+def count_by_kind(tx: Tx, plan: MovePlan) -> dict[str, int]:
     """How much a plan would move."""
     messages = plan.messages
     counts = {"messages": len(messages)}

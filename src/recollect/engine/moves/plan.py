@@ -43,7 +43,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MovePlan:
     """What a move does: the person whose things become another's, if any, and a step for each conversation. If it is
     `whole`, all that the person has goes along. `channel` is a channel's id before and after. An undo has the `record`
     of what the move that it takes back did besides."""
@@ -72,7 +72,7 @@ class Plan:
 # -- one conversation
 
 
-def plan_move(tx: Tx, space: str, id: str, to: str | None, user: str | None, lock: Lock) -> Plan | None:
+def plan_move(tx: Tx, space: str, id: str, to: str | None, user: str | None, lock: Lock) -> MovePlan | None:
     """The plan that renames a conversation or gives it to another user, or both; None if all is so already."""
     conversation = find_conversation(tx, space, id)
     new_id = id if to is None else to
@@ -86,9 +86,9 @@ def plan_move(tx: Tx, space: str, id: str, to: str | None, user: str | None, loc
         plan = plan_people(tx, space, "move", owner, user, lock)
     else:
         lock([id])
-        plan = Plan(space, "move", owner, user, [plan_step(tx, find_conversation(tx, space, id), owner, user)])
+        plan = MovePlan(space, "move", owner, user, [plan_step(tx, find_conversation(tx, space, id), owner, user)])
     steps = [renamed_step(step, new_id) if step.conversation.id == id else step for step in plan.steps]
-    return Plan(space, "move", owner, user, steps, plan.whole)
+    return MovePlan(space, "move", owner, user, steps, plan.whole)
 
 
 def renamed_step(step: Step, id: str) -> Step:
@@ -116,7 +116,7 @@ def has_said_all_in(tx: Tx, space: str, user: str, id: str) -> bool:
     return all(place == id or place.startswith(TOLD) for place in places)
 
 
-def plan_rename(tx: Tx, conversation: Conversation, new_id: str, lock: Lock) -> Plan:
+def plan_rename(tx: Tx, conversation: Conversation, new_id: str, lock: Lock) -> MovePlan:
     """The plan that only renames a conversation. Changes of facts name the channel that sees them: they follow."""
     space = conversation.space
     old_id = conversation.id
@@ -128,7 +128,7 @@ def plan_rename(tx: Tx, conversation: Conversation, new_id: str, lock: Lock) -> 
     for place, messages in sorted(messages_by_place.items()):
         other = find_conversation(tx, space, place)
         steps.append(Step(other, place, other.user, messages, heard=frozenset(message.turn for message in messages)))
-    return Plan(space, "move", None, None, steps, channel=(old_id, new_id))
+    return MovePlan(space, "move", None, None, steps, channel=(old_id, new_id))
 
 
 def changes_heard_in(tx: Tx, space: str, channel: str) -> list[Message]:
@@ -145,7 +145,7 @@ def changes_heard_in(tx: Tx, space: str, channel: str) -> list[Message]:
 # -- a person
 
 
-def plan_people(tx: Tx, space: str, kind: MoveKind, user: str, into: str, lock: Lock) -> Plan:
+def plan_people(tx: Tx, space: str, kind: MoveKind, user: str, into: str, lock: Lock) -> MovePlan:
     """The plan that makes all that a person has another's."""
     lock(conversations_of_person(tx, space, user))
     steps: list[Step] = []
@@ -154,7 +154,7 @@ def plan_people(tx: Tx, space: str, kind: MoveKind, user: str, into: str, lock: 
         if id.startswith(TOLD) and step.conversation.user == user:
             step = renamed_step(step, free_profile_conversation(tx, space, into, {step.id for step in steps}))
         steps.append(step)
-    return Plan(space, kind, user, into, steps, whole=True)
+    return MovePlan(space, kind, user, into, steps, whole=True)
 
 
 def plan_step(tx: Tx, conversation: Conversation, user: str, into: str) -> Step:
@@ -202,7 +202,7 @@ def conversations_of_person(tx: Tx, space: str, user: str) -> set[str]:
 # -- back
 
 
-def plan_undo(tx: Tx, space: str, id: str, lock: Lock) -> Plan:
+def plan_undo(tx: Tx, space: str, id: str, lock: Lock) -> MovePlan:
     """The plan that takes back a move."""
     all_moves = moves_in(tx, space)
     parts = [change for change in all_moves if change.after.get("id") == id]
@@ -219,7 +219,7 @@ def plan_undo(tx: Tx, space: str, id: str, lock: Lock) -> Plan:
         check_free(tx, space, step.conversation.id, step.id)
     person = next((part for part in parts if part.after.get("person")), None)
     heard = next((part for part in parts if "channel" in part.after), None)
-    return Plan(
+    return MovePlan(
         space,
         "undo",
         None if person is None else person.after["person"],

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.engine.moves.knowledge import move_knowledge
-from recollect.engine.moves.plan import Plan, Step
+from recollect.engine.moves.plan import MovePlan, Step
 from recollect.engine.removal.messages import drop_answers, drop_digests
 from recollect.engine.tables.audit import Order, note_removal
 from recollect.engine.tables.changes import append_change
@@ -29,7 +29,7 @@ LASTING = ("window", "episodes")  # views that outlive messages which have expir
 Row = Mapping[str, Any]
 
 
-def apply_plan(tx: Tx, plan: Plan, order: Order) -> None:
+def apply_plan(tx: Tx, plan: MovePlan, order: Order) -> None:
     """Carry out a plan whose conversations are locked."""
     space = plan.space
     drop_answers(tx, space)
@@ -48,7 +48,7 @@ def apply_plan(tx: Tx, plan: Plan, order: Order) -> None:
     note_removal(tx, space, order, len(plan.messages))
 
 
-def profile_step(tx: Tx, plan: Plan, now: datetime) -> Step:
+def profile_step(tx: Tx, plan: MovePlan, now: datetime) -> Step:
     """A step that changes nothing, to note in: of a person who said nothing, names and documents moved."""
     user = plan.into
     fresh = Conversation(plan.space, profile_conversation(user or ""), user, now, now)
@@ -59,7 +59,7 @@ def profile_step(tx: Tx, plan: Plan, now: datetime) -> Step:
 # -- the log
 
 
-def apply_step(tx: Tx, plan: Plan, step: Step) -> list[tuple[Message, Message]]:
+def apply_step(tx: Tx, plan: MovePlan, step: Step) -> list[tuple[Message, Message]]:
     """Give the new names to a conversation and its messages. Returns the messages before and after."""
     conversation = step.conversation
     space = conversation.space
@@ -80,7 +80,7 @@ def apply_step(tx: Tx, plan: Plan, step: Step) -> list[tuple[Message, Message]]:
     return pairs
 
 
-def rename_message(plan: Plan, step: Step, message: Message) -> Message:
+def rename_message(plan: MovePlan, step: Step, message: Message) -> Message:
     return replace(
         message,
         conversation=step.id,
@@ -114,7 +114,7 @@ def expired_rows(tx: Tx, table: str, space: str, conversation: str, upto: int) -
 # -- what is noted
 
 
-def note_step(tx: Tx, plan: Plan, step: Step, order: Order, record: Row) -> None:
+def note_step(tx: Tx, plan: MovePlan, step: Step, order: Order, record: Row) -> None:
     """Note in a conversation what was changed: its name, and apart from that people, whose names may be erased one
     day."""
     conversation = replace(step.conversation, id=step.id, user=step.owner)
@@ -135,7 +135,7 @@ def note_step(tx: Tx, plan: Plan, step: Step, order: Order, record: Row) -> None
     tx.save_conversation(conversation)
 
 
-def build_change(plan: Plan, step: Step, order: Order, before: Row, after: Row) -> LogChange:
+def build_change(plan: MovePlan, step: Step, order: Order, before: Row, after: Row) -> LogChange:
     conversation = step.conversation
     all_before = {"upto": conversation.turns, "owned": [], "written": [], **before}
     all_after = {**after, "id": order.id} | ({} if plan.undoes is None else {"undoes": plan.undoes})

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from recollect.language.filler import trim
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence, clauses
 from recollect.language.word_weights import is_unspaced, stems, weigh
@@ -57,7 +58,7 @@ class Wording:
     price: float
 
 
-_MATTERS = re.compile(
+_MATTERS = lazy_pattern(
     r"""\b(?: decid\w+|agree[ds]?|chose|chosen|settled\son|went\swith|go\swith|instead\sof|cancel\w*|postpone\w*
         | plan\w*|going\sto|will|book(?:ed|ing)|sign(?:ed)?\sup|start(?:ed|ing)|deadline|due|must|need\w*|prefer\w*
         | allergic|favou?rite|birthday|anniversary|moved?|married|born|works?\s(?:at|as|for)|lives?\sin
@@ -65,26 +66,26 @@ _MATTERS = re.compile(
         | my\s\w+|our\s\w+|name(?:d|\sis)|called )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_pattern(r"\d")
 # A sentence is shortened only where its rest begins so, and not if a part of the rest changes what is said.
-_ADDS = re.compile(
+_ADDS = lazy_pattern(
     r"^(?:(?:and|so)\s(?:i|we|you|he|she|it|they|there|my|our)\b|because|since|as|while|plus|especially|including|like|such\sas|with|even|along|for\sexample)\b",
     re.IGNORECASE,
 )
-_PAUSES = re.compile(r"(?:[;；–—]|\s-+)\s*$")
-_CONDITION = re.compile(
+_PAUSES = lazy_pattern(r"(?:[;；–—]|\s-+)\s*$")
+_CONDITION = lazy_pattern(
     r"^(?:(?:but|and|or|so)\s)?(?:unless|except|provided|only|if|not|never|until|but|though|although|however|no|actually"
     r"|i\smean|rather|sorry|wait|instead|or|than|nor|yet|without)\b",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"^\d{1,2}[.)]\s+")
-_LEANS = re.compile(
+_NUMBERED = lazy_pattern(r"^\d{1,2}[.)]\s+")
+_LEANS = lazy_pattern(
     r"^(?:given|since|if|when|while|although|though|as|after|before|because|by|speaking|even|which|who|where|whereas|in"
     r"|on|with|for|from|to|\w+ing)\b",
     re.IGNORECASE,
 )
 _TRAIL = " ,;:–—-、，；："
-_TORN = re.compile(r"(?:\s|^)(?:[$€£]?\d[\d.,:/]*|\w+['’])$")
+_TORN = lazy_pattern(r"(?:\s|^)(?:[$€£]?\d[\d.,:/]*|\w+['’])$")
 _LONG = 90  # characters of a sentence that may be said shorter
 _LEAST_WORDING = 4  # words of a shorter wording
 _SAID_BY = {"user": 1.0, "assistant": 0.7}

@@ -9,13 +9,13 @@ if somebody else spoke gets a dot before it, as in `fences`.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import split_sentences
 from recollect.language.word_weights import is_unspaced
 from recollect.model import ExtractLine, Role
@@ -69,7 +69,7 @@ _STOPS = (".", "!", "?", "…", "。", "！", "？", "؟", "।", "]")
 _QUOTES = "\"'”’»」』)"
 _TRAIL = " ,;:–—-、，；："
 # A sentence that begins with a day as we write it, before words that end in a colon or alone before one.
-_DATED = re.compile(
+_DATED = lazy_pattern(
     r"(?:^|(?<=[.!?…;。！？]\s)|(?<=[.!?…;。！？][\"'”’»)\]]\s))"
     rf"(?=[^\w{GUARD}]*\d{{1,2}}\s\w{{3,4}}\.?\s\d{{4}}\s*(?:[,，][^:：.!?]{{1,80}})?[:：∶ː꞉︓﹕])"
 )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.language.filler import is_filler, strip_addressee, trim
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence
 from recollect.language.word_weights import is_content, is_ordinary, is_unspaced, words
@@ -36,25 +37,25 @@ class Support:
 ALONE = Support(True)
 NOTHING = Support(False)
 
-_VOCATIVE = re.compile(
+_VOCATIVE = lazy_pattern(
     r"^(?:(?i:oof|ugh|aw+|yay|god|gosh|man|dude|damn|whoa|woah|haha|lol|ouch|geez|ah|oh)[,!.\s]+)?(?:[A-Z]\w+[,!.]\s+)?(?=\w)"
 )
-_CAPTION = re.compile(r"\[[^\[\]]*\]\W*")
-FIRST_PERSON = re.compile(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
-_APOSTROPHE_END = re.compile(r"['’]\w{1,2}$")
-_APOSTROPHE = re.compile(r"\w['’]\w")
+_CAPTION = lazy_pattern(r"\[[^\[\]]*\]\W*")
+FIRST_PERSON = lazy_pattern(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
+_APOSTROPHE_END = lazy_pattern(r"['’]\w{1,2}$")
+_APOSTROPHE = lazy_pattern(r"\w['’]\w")
 _FEW_WORDS = 3
 _FEW_NAMES = 4  # words of a sentence that may be nothing but names
 _DENSE = 6  # characters of a sentence in a script without spaces
-_LABEL = re.compile(
+_LABEL = lazy_pattern(
     r"^\W*(?:option|step|task|day|week|month|phase|part|tip|example|question|answer|scenario|idea|section|chapter|exercise"
     r"|round|level|stage|rule|method|approach|version|table|figure|item|lesson|module|act|scene|verse|stanza|paragraph"
     r"|slide|page|no|number|problem|case|team|group|set|q|a)?\W*(?:\d+(?:\s*[-–]\s*\d+)?|[ivx]+|[a-z]|one|two|three|four"
     r"|five)?\W*(?:hours?|hrs?|minutes?|mins?|seconds?|days?|weeks?|months?|years?|am|pm|a\.m\.?|p\.m\.?)?\W*$",
     re.IGNORECASE,
 )
-_VALUE = re.compile(rf"[$€£¥]?\d|{WHEN.pattern}", WHEN.flags)
-_COUNTED = re.compile(r"\W*[^\W\d_]+\s#?\d+\W*$")
+_VALUE = lazy_pattern(rf"[$€£¥]?\d|{WHEN.pattern}", re.IGNORECASE | re.VERBOSE)
+_COUNTED = lazy_pattern(r"\W*[^\W\d_]+\s#?\d+\W*$")
 _LONGEST_LABEL = 30  # characters
 _TITLE = 3  # words of a name before its value
 

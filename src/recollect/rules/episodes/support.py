@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 
 from recollect.language.filler import is_filler
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence, split_sentences
 from recollect.language.word_weights import is_unspaced, words
@@ -33,34 +34,34 @@ from recollect.rules.episodes.sentence_forms import (
     telling_words,
 )
 
-_REPLY = re.compile(
+_REPLY = lazy_pattern(
     r"^(?:\W*(?:oh|haha|well|hmm)\b\W*)?(?:yes|no|yeah|yep|yup|nope|nah|sure|maybe|probably|exactly|definitely|absolutely"
     r"|totally|of course|not really|not yet|i do|i did|i am|i have|me too|me neither|same here|so do i|neither do i"
     r"|right|true|correct|agreed|indeed|kind of|sort of|both|neither|none|nothing|everything)\b(?!\sone\b)",
     re.IGNORECASE,
 )
-_YES_OR_NO = re.compile(r"^(?:yes|no|yeah|yep|yup|nope|nah)\b\s*[,.!–—-]", re.IGNORECASE)
-_PRONOUN = re.compile(
+_YES_OR_NO = lazy_pattern(r"^(?:yes|no|yeah|yep|yup|nope|nah)\b\s*[,.!–—-]", re.IGNORECASE)
+_PRONOUN = lazy_pattern(
     r"^(?:it|they|he|she|them|him|his|their|its|both|one|ones|some|most|all|another)\b(?!\sof\s(?:the|my|our)\b)|"
     r"^(?:that|this|these|those|which|who)(?:['’](?:s|ll|d|re)|\s(?:is|are|was|were|will|would|has|had|have|did|does|do|can"
     r"|could|should|might|may|must|really|also|one|way|helps?|makes?|made|sounds?|looks?|means?|meant|kind|sort|all"
     r"|gives?|gave|keeps?|kept|took|takes?|happened|went|came|got|shows?|works?|seems?|feels?|felt|reminds?|brings?))\b",
     re.IGNORECASE,
 )
-_THERE = re.compile(r"\b(?:there|then|so|too|either|the\ssame|like\sthat|that\sone|this\sone)[.!?]*$", re.IGNORECASE)
-_FAREWELL = re.compile(
+_THERE = lazy_pattern(r"\b(?:there|then|so|too|either|the\ssame|like\sthat|that\sone|this\sone)[.!?]*$", re.IGNORECASE)
+_FAREWELL = lazy_pattern(
     r"^(?:see\s(?:you|ya)|bye|take\scare|stay\ssafe|(?:talk|speak|chat|catch)\s(?:(?:to|with)\s)?(?:(?:you|ya)\s)?(?:soon|later))\b",
     re.IGNORECASE,
 )
-_OBJECT = re.compile(r"\b(?:it|them|they|him|he|she)\b", re.IGNORECASE)
-_NAMES_THING = re.compile(r"\b(?:a|an|the|my|our|your|his|her|their|this|that|some|\d+)\s|\s[A-Z]\w|[\"“]")
-_NUMBER_FIRST = re.compile(r"[$€£¥+-]?\s?\d")
-_JOINS = re.compile(
+_OBJECT = lazy_pattern(r"\b(?:it|them|they|him|he|she)\b", re.IGNORECASE)
+_NAMES_THING = lazy_pattern(r"\b(?:a|an|the|my|our|your|his|her|their|this|that|some|\d+)\s|\s[A-Z]\w|[\"“]")
+_NUMBER_FIRST = lazy_pattern(r"[$€£¥+-]?\s?\d")
+_JOINS = lazy_pattern(
     r"^(?:and|or|but|nor|plus|because|cause|cuz|so|than|like|especially|including|such\sas|as\swell|too|also|with|without"
     r"|to|for|from|of|at|by|about|into|even|just|only|not|etc)\b",
     re.IGNORECASE,
 )
-_EXCLAIMS = re.compile(
+_EXCLAIMS = lazy_pattern(
     r"^(?:what\san?|such\san?|how\s(?:\w+ly\s)?(?!(?:many|much|long|often|far|old|big)\b)\w+!|so\s\w+!|looks?|sounds?|seems?"
     r"|reminds?|glad|good\sto|hope|can['’]t\swait|good\s(?:luck|job|call)|love\s(?:it|that|this|the|your|how)|nice|great|awesome|cool"
     r"|wow|keep|appreciate|i\s(?:\S+\s)?agree|cheers|always|an?\s(?:amazing|great|perfect)|adding|(?:that|this|it)['’]s\s(?:\w+\s)?(?:helpful|useful|good|great|nice)\b|no\s(?:problem|worries|regrets|doubts?)|looking\sforward\sto\smore)\b",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse
 
 COPIED = 7
@@ -18,7 +19,7 @@ SHARED = 0.5
 """The share of a text's terms that were shown, for a text that refers to the assistant."""
 _MOST = 50_000  # characters of what was shown
 
-_LEANS = re.compile(
+_LEANS = lazy_pattern(
     r"\b(?:as|like|what|that|just\sas|exactly\sas)\syou(?:['’]ve|\shave)?\s(?:just\s|already\s|correctly\s)?(?:said"
     r"|say|mentioned|wrote|noted|remember(?:ed)?|know|summari[sz]ed|listed"
     r"|told\sme|recalled|put\sit|stated)\b|\byou(?:['’]ve|\shave)?\s(?:just\s|already\s|also\s)?(?:said|mentioned"
@@ -28,7 +29,7 @@ _LEANS = re.compile(
     r"|\b(?:that['’]s|that\sis)\s(?:right|correct)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"\w+")
+_WORD = lazy_pattern(r"\w+")
 
 
 def is_echo(text: str, shown_texts: Iterable[str]) -> bool:

@@ -15,6 +15,7 @@ from datetime import date, datetime
 
 from recollect.language.dates import TimeSpan, spans
 from recollect.language.fact_words import RELATIONS, species
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import CALENDAR, CAPITAL_NOUNS
 from recollect.language.sentences import limit_text, split_sentences
 from recollect.language.since_until import parse_times
@@ -62,8 +63,8 @@ class ReadLine:
 
 # -- whether a model should read lines at all
 
-_SELF = re.compile(r"\b(?:i|i['’]\w+|im|my|me|mine|myself|we|we['’]\w+|our|ours|us)\b", re.IGNORECASE)
-_PARTING = re.compile(
+_SELF = lazy_pattern(r"\b(?:i|i['’]\w+|im|my|me|mine|myself|we|we['’]\w+|our|ours|us)\b", re.IGNORECASE)
+_PARTING = lazy_pattern(
     r"\b(?:gotta|got\sto|have\sto|need\sto|must|should|better)\s(?:run|go|dash|head\sout|leave)\b|\bbye\b|\bsee\sy(?:a|ou)\b"
     r"|\bttyl\b|\btalk\s(?:to\syou\s)?(?:soon|later)\b|\bgood\s?night\b",
     re.IGNORECASE,
@@ -92,18 +93,18 @@ def _may_tell(line: ReadLine, before: ReadLine | None) -> bool:
 
 # -- evidence
 
-_AFFIRMS = re.compile(
+_AFFIRMS = lazy_pattern(
     r"\W*(?:yes|yeah|yep|yup|ye[sa]h?|sure|right|correct|exactly|indeed|absolutely|definitely|of\scourse|true|that['’]s\sright"
     r"|i\s(?:do|am|did|have|was|will)|we\s(?:do|are|did|have|will))\b",
     re.IGNORECASE,
 )
-_DENIES = re.compile(
+_DENIES = lazy_pattern(
     r"\W*(?:no|nope|nah|not\s(?:any\s?more|really|at\sall|yet)|never|i\s(?:don['’]?t|do\snot|am\snot|haven['’]?t))\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_SEPARATORS = re.compile(r"[.,]")
-_TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_NUMBER = lazy_pattern(r"\d+(?:[.,]\d+)*")
+_SEPARATORS = lazy_pattern(r"[.,]")
+_TOKEN = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*")
 _COUNTING = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty
@@ -247,7 +248,7 @@ def _numbers_in(text: str) -> frozenset[str]:
 
 # -- times
 
-_OPEN_DAY = re.compile(r"day\b|\d", re.IGNORECASE)
+_OPEN_DAY = lazy_pattern(r"day\b|\d", re.IGNORECASE)
 
 
 def _times_in(texts: Iterable[tuple[str, ReadLine]]) -> tuple[tuple[TimeSpan, ...], frozenset[date]]:
@@ -290,19 +291,19 @@ def _numbers_of_day(day: date) -> tuple[str, ...]:
 
 # -- what the words say of when a fact holds
 
-_FUTURE = re.compile(
+_FUTURE = lazy_pattern(
     r"\b(?:will|['’]ll|going\sto|gonna|plan(?:s|ning|ned)?\s(?:to|on)|hop(?:e|es|ing)\sto|want(?:s|ing)?\sto|would\slike\sto"
     r"|intend(?:s|ing)?\sto|about\sto|(?:am|are|is|['’]m|['’]re)\s(?:moving|starting|joining|getting|leaving|flying|marrying))\b",
     re.IGNORECASE,
 )
-_CHANGE = re.compile(
+_CHANGE = lazy_pattern(
     r"\b(?:now|nowadays|these\sdays|no\slonger|any\s?more|from\snow\son|instead|meanwhile|switched|became|turned|changed"
     r"|moved|started|promoted)\b",
     re.IGNORECASE,
 )
 
 _CHANGING = frozenset({"location", "employer", "job", "school", "studies", "marital status", "number of children"})
-_PARTS = re.compile(r"[,;:]\s|\s(?:and|but|so|because|since)\s", re.IGNORECASE)
+_PARTS = lazy_pattern(r"[,;:]\s|\s(?:and|but|so|because|since)\s", re.IGNORECASE)
 
 
 def settle_time(fact: FoundFact, evidence: Evidence, source: ReadLine) -> FoundFact:

@@ -7,16 +7,16 @@ same; what can be said in other words (a small number spelt out, a month) is not
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import CALENDAR, CAPITAL_NOUNS
 from recollect.language.sentences import split_sentences
 from recollect.language.terms import analyse
 from recollect.language.word_weights import WORD, is_content, is_ordinary
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_SEPARATORS = re.compile(r"[.,]")
+_NUMBER = lazy_pattern(r"\d+(?:[.,]\d+)*")
+_SEPARATORS = lazy_pattern(r"[.,]")
 _SPEAKERS = frozenset({"user", "assistant", "ai", "i", "person", "they", "the"})
 _SMALL = 12  # numbers up to it are often spelt out
 _TOLERATED = 1  # inventions: an abbreviation written out looks like one

@@ -11,11 +11,11 @@ does not replace the first.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache
 
 from recollect.language.fact_words import PROGRAMMING, RELATIONS
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse
 from recollect.model import FACT_CATEGORIES, FactCategory
 
@@ -137,8 +137,8 @@ _SPELLINGS = {
     "humor": "humour", "programme": "program", "mum": "mother", "mom": "mother", "movie": "film", "movies": "film",
     "doesnt": "does not", "cant": "cannot", "dont": "do not",
 }  # fmt: skip
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
+_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def category_of(name: str) -> FactCategory:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.word_weights import is_ordinary
 from recollect.rules.prompt.fences import AT_START, plain_breaks
 
@@ -38,11 +39,11 @@ def own_words(text: str) -> str:
 
 # -- inside lines: tags and quotations
 
-_TAG = re.compile(r"<([a-z][\w:.-]{0,40})(?:\s[^<>]{0,400})?>", re.IGNORECASE)
+_TAG = lazy_pattern(r"<([a-z][\w:.-]{0,40})(?:\s[^<>]{0,400})?>", re.IGNORECASE)
 _INLINE = "a abbr b big br code del em font hr i img ins kbd mark s small strong sub sup tt u"
 _EMPHASIS = frozenset(_INLINE.split())
 _MOST_TAGS = 40  # texts between tags in one message
-_QUOTATIONS = re.compile(
+_QUOTATIONS = lazy_pattern(
     rf"“[^“”]{{1,{MAX_QUOTATION}}}”|«[^«»]{{1,{MAX_QUOTATION}}}»|„[^„“”]{{1,{MAX_QUOTATION}}}[“”]"
     rf"|「[^「」]{{1,{MAX_QUOTATION}}}」|(?:(?<=:\s)|^)\"[^\"]{{1,{MAX_QUOTATION}}}\"(?=\s*(?:$|\n))",
     re.MULTILINE,
@@ -70,18 +71,18 @@ def _drop_long_quotation(quotation: re.Match[str]) -> str:
 
 # -- from here on the text is foreign
 
-_FORWARDED = re.compile(
+_FORWARDED = lazy_pattern(
     r"\s*+(?:[-_*=]{2,}\s*+)(?:original|forwarded|weitergeleitete|ursprüngliche)\s\w+|\s*begin\sforwarded\smessage\b",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(r"\s*+(?:re|fwd?|aw|wg)\s?:\s\S", re.IGNORECASE)
-_ON_WROTE = re.compile(
+_SUBJECT = lazy_pattern(r"\s*+(?:re|fwd?|aw|wg)\s?:\s\S", re.IGNORECASE)
+_ON_WROTE = lazy_pattern(
     r"\s*+(?:on|am|le|el)\b.{5,160}\b(?:wrote|schrieb|a\sécrit|escribió)\b.{0,60}:\s*$", re.IGNORECASE
 )
-_HEADER = re.compile(r"\s*+\**(from|to|cc|bcc|subject|date|sent|reply-to)\**\s*:\**\s*(\S.*)", re.IGNORECASE)
+_HEADER = lazy_pattern(r"\s*+\**(from|to|cc|bcc|subject|date|sent|reply-to)\**\s*:\**\s*(\S.*)", re.IGNORECASE)
 _HEADERS = 2  # in a row; and one of them is of mail alone
-_MAIL = re.compile(r"subject|cc|bcc|sent|reply-to", re.IGNORECASE)
-_SALUTATION = re.compile(
+_MAIL = lazy_pattern(r"subject|cc|bcc|sent|reply-to", re.IGNORECASE)
+_SALUTATION = lazy_pattern(
     r"\s*+(?:dear\s(?!.{0,20}\b(?:assistant|bot|ai|chatgpt|gpt|claude|copilot|gemini|recollect)\b)[^\n]{1,60}[,:]"
     r"|to\swhom\sit\smay\sconcern\W?)\s*$",
     re.IGNORECASE,
@@ -101,7 +102,7 @@ _TEXTS = (
     r"|excerpt|passage|paragraph|snippet|script|dialogue|monologue|scene|caption|subtitles|texts?|testimon(?:y|ial)|cv"
     r"|r[eé]sum[eé]|speech|interview|blog|log|profile|diary|journal|memoirs?|book|novel|statement|report|essay|leaflet|brochure|chapter)"
 )
-_INTRODUCES = re.compile(
+_INTRODUCES = lazy_pattern(
     rf"(?<![\w'’]){_TELLER}\s(?:(?:just|also|then|once|has|had|have|recently|[\w'’-]+ly)\s){{0,2}}{_TELLS}\b[^.!?:\n]{{0,40}}:"
     rf"|^\W{{0,6}}(?:[\w'’-]+\s){{0,3}}?{_TEXTS}(?:\s(?:from|by|of|on|in)\b[^.!?:\n]{{0,60}})?\s?:"
     rf"|['’]s\s(?:[\w'’-]+\s){{0,2}}?(?:{_TEXTS}|answers?|reply|response|words|story)\b[^.!?:\n]{{0,60}}:"
@@ -110,16 +111,16 @@ _INTRODUCES = re.compile(
     r"(?:\s\w+){0,3}?\s?:\s*$",
     re.IGNORECASE,
 )
-_MINE = re.compile(
+_MINE = lazy_pattern(
     r"\b(?:i|i['’]ve|we)\s(?:\w+\s){0,2}\w*$|\b(?:about\sme|myself|my\sown)\b|\bmy\s(?:(?:own|new|old|work|personal|first|last)\s)?"
     + _TEXTS
     + r"\b",
     re.IGNORECASE,
 )
-_COLON = re.compile(r":(?=[\s*_\"'“«„]|$)")
+_COLON = lazy_pattern(r":(?=[\s*_\"'“«„]|$)")
 _MOST_COLONS = 40  # of a line that are looked at; one with more is no sentence
 _LONGEST_INTRODUCTION = 160  # characters before the colon
-_KNOWN = re.compile(
+_KNOWN = lazy_pattern(
     r"[\W_]*(?:what\sis\sknown\b.{0,40}|known\sfacts\b.{0,40}|(?:user|person(?:al)?)['’]?s?\s(?:profile|facts|memor(?:y|ies))"
     r"|memor(?:y|ies)|remembered|retrieved\smemory|facts\sabout\s(?:the\suser|you))[\W_]*",
     re.IGNORECASE,
@@ -194,7 +195,7 @@ def _drop_introduced_text(lines: Lines) -> list[str]:
     return own_lines
 
 
-_DELIMITER = re.compile(r"\s*+([-=*_<>#\"'+])\1{2,}\s*+")
+_DELIMITER = lazy_pattern(r"\s*+([-=*_<>#\"'+])\1{2,}\s*+")
 
 
 def _lines_between_delimiters(lines: Lines) -> Iterator[int]:
@@ -211,20 +212,20 @@ _DATE = r"\d{1,4}[./-]\d{1,2}(?:[./-]\d{1,4})?"
 _AGO = r"\d{1,3}\s?(?:s|sec|m|min|h|hr|hour|minute|d|day|w|wk|week|mo|month|y|yr|year)s?\.?\sago"
 _WHEN = rf"(?:(?:(?:{_DATE}|today|yesterday)[,\s]*(?:at\s)?)?{_TIME}|{_AGO})"
 _NICK = r"<[@+%~&]?[\w\[\]{}|^`\\-]{1,30}>"
-_SPOKEN = re.compile(
+_SPOKEN = lazy_pattern(
     rf"\s*+(?:\[?{_WHEN}\]?[\s–—-]*(?:{_NICK}\s|[^\s:][^:\n]{{0,40}}:(?:\s|$))|{_NICK}\s\S)", re.IGNORECASE
 )
-_HEAD = re.compile(
+_HEAD = lazy_pattern(
     rf"\s*+[^\s:\[][^:\n\[]{{0,40}}?(?:\s{{2,}}+|\t|\s[–—|·•]\s|,?\s\[){_WHEN}\]?\s*(?:\(edited\))?\s*$"
     rf"|\s*+\[{_WHEN}\]\s*[^\s:][^:\n]{{0,40}}$|\s*+\[?{_WHEN}\]?[^:\n]{{1,60}}:\s*$",
     re.IGNORECASE,
 )
-_SHORT_HEAD = re.compile(rf"\s*+(?:[^\s:]{{1,24}}\s){{0,4}}\(?{_WHEN}\)?\s*$", re.IGNORECASE)
+_SHORT_HEAD = lazy_pattern(rf"\s*+(?:[^\s:]{{1,24}}\s){{0,4}}\(?{_WHEN}\)?\s*$", re.IGNORECASE)
 _FEWEST_HEADS = 2  # lines of a name and a time, where nothing else parts them
-_STAMPED = re.compile(r"\s*+\[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d|\s*[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d\s\S+\s")
-_LOGGED = re.compile(r"\b(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b|\b\w+=\S")
-_TIMING = re.compile(r"\s*+(?:\d\d?:)?\d\d:\d\d[.,]\d{1,3}\s*-->\s*\S")
-_COMMENT = re.compile(r"\s*+(?://|/\*|\*/)")
+_STAMPED = lazy_pattern(r"\s*+\[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d|\s*[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d\s\S+\s")
+_LOGGED = lazy_pattern(r"\b(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b|\b\w+=\S")
+_TIMING = lazy_pattern(r"\s*+(?:\d\d?:)?\d\d:\d\d[.,]\d{1,3}\s*-->\s*\S")
+_COMMENT = lazy_pattern(r"\s*+(?://|/\*|\*/)")
 
 
 def _chat_lines(lines: Lines) -> Iterator[int]:
@@ -263,11 +264,11 @@ def _paragraphs(lines: Lines) -> Iterator[range]:
 
 # A speaker and a colon
 
-_LABELLED = re.compile(
+_LABELLED = lazy_pattern(
     r"\s*+(?:[-*•]\s)?(?:[*_]{1,2})?(?P<label>[^\W\d_][\w.'’-]{0,24}(?:\s[\w.'’-]{1,24}){0,2}?)\s?\d{0,2}(?:\s?\([^()\n]{1,30}\))?(?:[*_]{1,2})?\s?[:：]"
     r"(?:[*_]{1,2})?\s+(?P<speech>\S.*)"
 )
-_FIRST_PERSON = re.compile(
+_FIRST_PERSON = lazy_pattern(
     r"\b(?:i|i['’]?m|i['’]ve|my|me|we|our|ich|wir|mein\w*|je|j['’]\w+|nous|yo|soy|nosotros|io|sono|noi|eu|sou|ik|wij|mijn|jag|jeg"
     r"|я|мы|мо[йяи])\b|^(?:always|never)\b|[我私僕]",
     re.IGNORECASE,
@@ -284,9 +285,9 @@ _TOPIC_WORDS = """
 """
 _TOPICS = frozenset(_TOPIC_WORDS.split())
 _GREETINGS = frozenset({"hey", "hi", "hello", "dear", "yo", "ok", "okay", "thanks", "sorry", "please"})
-_ASKED = re.compile(r"q|question", re.IGNORECASE)
-_ANSWERED = re.compile(r"a|answer", re.IGNORECASE)
-_CUE = re.compile(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})\.\s+\S")  # as in printed plays
+_ASKED = lazy_pattern(r"q|question", re.IGNORECASE)
+_ANSWERED = lazy_pattern(r"a|answer", re.IGNORECASE)
+_CUE = lazy_pattern(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})\.\s+\S")  # as in printed plays
 
 
 def _speaker_lines(lines: Lines) -> Iterator[int]:
@@ -338,7 +339,7 @@ def _is_topic(label: str) -> bool:
 
 _DELIMITERS = (",", ";", "\t", "|")
 _FEWEST_COLUMNS = 3
-_KEY = re.compile(r"(?P<indent>\s*)(?:-\s)?[\w.-]{1,30}:(?:\s(?P<value>.*))?$")
+_KEY = lazy_pattern(r"(?P<indent>\s*)(?:-\s)?[\w.-]{1,30}:(?:\s(?P<value>.*))?$")
 
 
 def _table_rows(lines: Lines) -> Iterator[int]:
@@ -371,16 +372,16 @@ def _key_tree_lines(lines: Lines) -> Iterator[int]:
 
 # Verses, and documents
 
-_LIST = re.compile(r"\s*+(?:[-*+•]|\d{1,3}[.)])\s")
+_LIST = lazy_pattern(r"\s*+(?:[-*+•]|\d{1,3}[.)])\s")
 _FEWEST_VERSES = 4
 _LONGEST_VERSE = 64  # characters
-_PART_OF_SONG = re.compile(
+_PART_OF_SONG = lazy_pattern(
     r"\s*+[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)\b[^\])]{0,30}[\])]", re.IGNORECASE
 )
-_RIME = re.compile(r"[aeiouy]+[^aeiouy\W]*$|[aeiouy][^aeiouy\W]e$")
-_CAPITALS = re.compile(r"[A-Z][A-Z0-9 &'’/.-]{1,40}:?")
-_OF_ONESELF = re.compile(r"\b(?:I|ME|MY|WE|US|OUR|HI|HELLO|HELP|PLEASE|THANKS|URGENT|IMPORTANT|NOTE)\b")
-_PUBLISHED = re.compile(
+_RIME = lazy_pattern(r"[aeiouy]+[^aeiouy\W]*$|[aeiouy][^aeiouy\W]e$")
+_CAPITALS = lazy_pattern(r"[A-Z][A-Z0-9 &'’/.-]{1,40}:?")
+_OF_ONESELF = lazy_pattern(r"\b(?:I|ME|MY|WE|US|OUR|HI|HELLO|HELP|PLEASE|THANKS|URGENT|IMPORTANT|NOTE)\b")
+_PUBLISHED = lazy_pattern(
     r"\bwe\sare\s(?:currently\s)?(?:looking\sfor|hiring|seeking)\b|\bapply\s(?:now|today|by|here)\b|\bequal\sopportunity\b"
     r"|\bjoin\sour\steam\b|\bideal\scandidate\b|\bhereby\b|\bthe\sundersigned\b|\bterms\sand\sconditions\b|\ball\srights\sreserved\b",
     re.IGNORECASE,

@@ -8,13 +8,13 @@ from 0.5 on, a fact is relevant. A fact has few words, so one that it shares wit
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse, query_groups
 from recollect.model import Fact, FactCategory
 from recollect.rules.facts.keys import normalise_key
@@ -48,7 +48,7 @@ _ANSWERS: dict[str, frozenset[str]] = {
     )
     for word in words.split()
 }
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 
 
 def fact_text(fact: Fact) -> str:

@@ -12,6 +12,7 @@ import unicodedata
 from functools import lru_cache
 
 from recollect.language.fact_words import species
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse
 from recollect.language.word_weights import is_content, stem
 from recollect.model import Fact, FoundFact
@@ -20,13 +21,13 @@ from recollect.rules.facts.keys import holds_several_values, is_known
 NEAR = 0.6
 """The least share of common words of two values that nearly say the same."""
 
-_ARTICLE = re.compile(r"^(?:the|an?|some|any)\s+(?=\S)")
+_ARTICLE = lazy_pattern(r"^(?:the|an?|some|any)\s+(?=\S)")
 _MARKS = " .,;:!?\"'“”«»()[]"
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
 _NEGATIONS = frozenset({"no", "not", "never", "without", "nothing", "none", "neither", "nor", "stopped", "quit"})
 _LETTER_FOR_LETTER = frozenset({"email", "phone", "name", "nickname", "surname"})
 
-_DIET_KIND = re.compile(
+_DIET_KIND = lazy_pattern(
     r"\b(?:vegan|vegetarian|pesc[ae]tarian|flexitarian|fruitarian|omnivore|carnivore|meat.eater)s?\b|\beats?\smeat\b",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import limit_text, sentences
 from recollect.rules.facts_english.statement_words import (
     ANSWERS_NO,
@@ -25,18 +26,18 @@ MAX_ANSWER = 10
 MAX_QUESTION = 14
 """Words of a question; in a longer one, what is asked is not sure."""
 
-_NO = re.compile(rf"(?:{any_of(ANSWERS_NO)})\b[\s,.!–—-]*", re.IGNORECASE)
-_YES = re.compile(rf"(?:{any_of(ANSWERS_YES)})\b[\s,.!:–—-]*", re.IGNORECASE)
-_LEAD = re.compile(rf"(?:{any_of(BEFORE_ANSWER)})\b[\s,:–—-]*", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?:i|i['’]\w+|we|we['’]\w+|my|our|you|it|he|she|they)\b", re.IGNORECASE)
-_POLITE = re.compile(rf"(?:{any_of(NO_VALUES)})\b", re.IGNORECASE)
-_NAME = re.compile(r"[A-Z][a-z]+")
-_VAGUE = re.compile(rf"\b(?:{any_of(VAGUE_OBJECTS)})\b", re.IGNORECASE)
+_NO = lazy_pattern(rf"(?:{any_of(ANSWERS_NO)})\b[\s,.!–—-]*", re.IGNORECASE)
+_YES = lazy_pattern(rf"(?:{any_of(ANSWERS_YES)})\b[\s,.!:–—-]*", re.IGNORECASE)
+_LEAD = lazy_pattern(rf"(?:{any_of(BEFORE_ANSWER)})\b[\s,:–—-]*", re.IGNORECASE)
+_SENTENCE = lazy_pattern(r"(?:i|i['’]\w+|we|we['’]\w+|my|our|you|it|he|she|they)\b", re.IGNORECASE)
+_POLITE = lazy_pattern(rf"(?:{any_of(NO_VALUES)})\b", re.IGNORECASE)
+_NAME = lazy_pattern(r"[A-Z][a-z]+")
+_VAGUE = lazy_pattern(rf"\b(?:{any_of(VAGUE_OBJECTS)})\b", re.IGNORECASE)
 _DO_YOU_HAVE = r"(?:do\syou\s(?:have|own|keep)|have\syou\s(?:got)?|got)\s(?:any\s|an?\s)?"
 
 # Each question with the sentence for a value, and the sentences for a bare "yes" and a bare "no".
 _QUESTIONS: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), value, yes, no)
+    (lazy_pattern(pattern, re.IGNORECASE), value, yes, no)
     for pattern, value, yes, no in (
         (rf"(?:^(?:and\s|so\s|also\s)?(?:any|what|which)|{_DO_YOU_HAVE}|\byour|\bare\sthere\sany)(?:\s?\w+\s)?\s?allerg(?:y|ies)\b"
          r"|\bare\syou\sallergic\sto\s(?:any|some)", "I am allergic to {}.", "", "I have no allergies."),

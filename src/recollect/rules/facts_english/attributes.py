@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recollect.language.fact_words import DEMONYMS, RELATIONS, species
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import FactCategory
 from recollect.rules.facts.keys import normalise_key
 from recollect.rules.facts_english import words
@@ -45,29 +46,29 @@ class FactReading:
 
 _PLACE_KEYS = ("origin", "location", "birthplace")
 _NAME_KEYS = {"name": 1.0, "surname": 0.95, "nickname": 0.95}
-WHEN = re.compile(
+WHEN = lazy_pattern(
     r"(?:(?:on|in)\s)?(?:the\s)?(\d{1,2}(?:st|nd|rd|th)?(?:\sof)?\s[A-Za-z]{3,9}\b(?:,?\s\d{4})?"
     r"|[A-Za-z]{3,9}\s\d{1,2}(?:st|nd|rd|th)?\b(?:,?\s\d{4})?"
     r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?"
     rf"|{any_of(words.MONTH_NAMES)}\b(?:\s\d{{4}})?)"
 )
-YEAR = re.compile(r"in\s((?:19|20)\d\d)\b")
-AGE = re.compile(r"(\d{1,3})(?:\syears(?:\s|-)old|\syo)?(?=$|\s*[.,!]|\sand\b|\syears\b)")
-PRONOUNS = re.compile(rf"({any_of(words.PRONOUN_FORMS)}(?:\s?/\s?\w+)+)", re.IGNORECASE)
-ZONE = re.compile(
+YEAR = lazy_pattern(r"in\s((?:19|20)\d\d)\b")
+AGE = lazy_pattern(r"(\d{1,3})(?:\syears(?:\s|-)old|\syo)?(?=$|\s*[.,!]|\sand\b|\syears\b)")
+PRONOUNS = lazy_pattern(rf"({any_of(words.PRONOUN_FORMS)}(?:\s?/\s?\w+)+)", re.IGNORECASE)
+ZONE = lazy_pattern(
     r"((?:UTC|GMT)\s?[+-]\s?\d{1,2}(?::?\d\d)?|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+"
     rf"|(?:{any_of(words.ZONE_NAMES)}|[CEMP][SDE]?T)\b|{any_of(words.NAMED_ZONES)}(?=\s(?:time\b|standard)|$))"
 )
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_PHONE = re.compile(r"\+?\d[\d\s()/-]{5,18}\d")
-_CHOICE = re.compile(r"(?:all-time\s)?(?:favou?rite|preferred|fave?|go-to)\s(.+)", re.IGNORECASE)
-_NO_CHOICE = re.compile(rf"{any_of(words.NO_FAVOURITES)}\b")
-_NAME_OF = re.compile(r"(?:[\w-]+\s){0,2}?([\w-]+)(?:'s)?\sname$", re.IGNORECASE)
-CONTRAST = re.compile(
+_MAIL = lazy_pattern(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_PHONE = lazy_pattern(r"\+?\d[\d\s()/-]{5,18}\d")
+_CHOICE = lazy_pattern(r"(?:all-time\s)?(?:favou?rite|preferred|fave?|go-to)\s(.+)", re.IGNORECASE)
+_NO_CHOICE = lazy_pattern(rf"{any_of(words.NO_FAVOURITES)}\b")
+_NAME_OF = lazy_pattern(r"(?:[\w-]+\s){0,2}?([\w-]+)(?:'s)?\sname$", re.IGNORECASE)
+CONTRAST = lazy_pattern(
     rf",?\s(?:(?:but|and)\s)?not\s(?:{any_of(words.AFTER_CONTRAST)}\s)?(.+)$",
     re.IGNORECASE,
 )
-_CALLED = re.compile(r"(?:called|named)\s", re.IGNORECASE)
+_CALLED = lazy_pattern(r"(?:called|named)\s", re.IGNORECASE)
 
 
 def attribute_readings(clause: Clause) -> Iterator[FactReading]:

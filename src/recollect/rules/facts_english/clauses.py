@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from recollect.language.fact_words import RELATIONS
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence, limit_text, sentences
 from recollect.language.since_until import TimedPhrase, parse_times
 from recollect.model import Holds
@@ -46,24 +47,24 @@ class Clause:
 
 # What is not stated
 
-_QUOTED_LINE = re.compile(r"^[^\S\n]*+[>|].*$", re.MULTILINE)
-_CODE = re.compile(r"```.*?(?:```|$)|`[^`\n]{1,200}`", re.DOTALL)
-_QUOTES = re.compile(
+_QUOTED_LINE = lazy_pattern(r"^[^\S\n]*+[>|].*$", re.MULTILINE)
+_CODE = lazy_pattern(r"```.*?(?:```|$)|`[^`\n]{1,200}`", re.DOTALL)
+_QUOTES = lazy_pattern(
     r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|‘([^’\n]{1,400})’(?!\w)"
     r"|(?<![\w'])'((?:[^'\n]|(?<=\w)'(?=\w)){1,400})'(?!\w)"
 )
-_SPEAKS = re.compile(rf"\b(?:{any_of(words.SPEAKER_WORDS)}|i['’]m|i['’]ve)\b", re.IGNORECASE)
-_SMALL_STOP = re.compile(r"(?<=[a-z]{3})(\s?[.!?]+)\s+(?=[a-z])")  # where small letters begin a sentence too
+_SPEAKS = lazy_pattern(rf"\b(?:{any_of(words.SPEAKER_WORDS)}|i['’]m|i['’]ve)\b", re.IGNORECASE)
+_SMALL_STOP = lazy_pattern(r"(?<=[a-z]{3})(\s?[.!?]+)\s+(?=[a-z])")  # where small letters begin a sentence too
 _LONG_QUOTE = 3  # words; a longer one is somebody's sentence, a shorter one may be a name
 
-_JOKED = re.compile(
+_JOKED = lazy_pattern(
     r"(?:^|\s)/s\b|\b(?:jk|j/k|just\s(?:kidding|joking)|(?:i['’]?m|only)\s(?:kidding|joking))\b", re.IGNORECASE
 )
-_JOKING = re.compile(
+_JOKING = lazy_pattern(
     rf"\b(?:{any_of(words.JOKE_WORDS)}|(?:ha){{2,}}h?|(?:he){{2,}}|yeah,?\sright|oh,?\ssure)|[🙄😂🤣😜😝🤪😏]",
     re.IGNORECASE,
 )
-_MADE_UP = re.compile(
+_MADE_UP = lazy_pattern(
     rf"""^(?:so\s|ok\s|okay\s|now\s)?(?:
         {any_of(words.SUPPOSING)} | let['’]?s\s(?:say|pretend|imagine|assume)
       | in\s(?:the|a|my|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.SCENES)}\b
@@ -71,19 +72,19 @@ _MADE_UP = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ROLES = re.compile(rf"\b(?:role-?\s?play(?:ing)?|{any_of(words.ROLE_PLAY)})\b", re.IGNORECASE)
-_WORK_ON_TEXT = re.compile(
+_ROLES = lazy_pattern(rf"\b(?:role-?\s?play(?:ing)?|{any_of(words.ROLE_PLAY)})\b", re.IGNORECASE)
+_WORK_ON_TEXT = lazy_pattern(
     rf"\b{any_of(words.TEXT_TASKS)}\b(?=.*(?::|\b{any_of(words.TASK_TEXTS)}\b))",
     re.IGNORECASE,
 )
-_TEXT_FOLLOWS = re.compile(r":|\b(?:this|following|below)\b")
+_TEXT_FOLLOWS = lazy_pattern(r":|\b(?:this|following|below)\b")
 _QUESTION = any_of(words.QUESTION_VERBS, words.QUESTION_WORDS)
-_ASKS = re.compile(
+_ASKS = lazy_pattern(
     rf"^(?:{any_of(words.BEFORE_QUESTION)}[,\s]+)*(?:{_QUESTION}|what['’]?s|who['’]?s|have\s(?:i|you|we)"
     rf"|{any_of(words.FIRST_QUESTION_VERBS, words.FIRST_QUESTION_WORDS)})\b",
     re.IGNORECASE,
 )
-_THEN_ASKS = re.compile(
+_THEN_ASKS = lazy_pattern(
     r"(?:[,;–—-]\s*|\s(?:and|so|but)\s)(?:(?:so|and|but|please)\s)*"
     rf"(?:{_QUESTION}|what['’]?s|{any_of(words.LAST_QUESTION_WORDS)})\b.*$",
     re.IGNORECASE | re.DOTALL,
@@ -119,8 +120,8 @@ def assertions_in(spoken_sentences: Iterable[Sentence]) -> list[str]:
     return texts
 
 
-_UNREAL = re.compile(r"\bwould\b|['’]d\b|\bcould\b", re.IGNORECASE)
-_IF = re.compile(r"\bif\s(?:i|we|my|our)\b", re.IGNORECASE)
+_UNREAL = lazy_pattern(r"\bwould\b|['’]d\b|\bcould\b", re.IGNORECASE)
+_IF = lazy_pattern(r"\bif\s(?:i|we|my|our)\b", re.IGNORECASE)
 
 
 def supposes(sentence: str) -> bool:
@@ -147,7 +148,7 @@ def _text_before_question(sentence: str) -> str:
 # Clauses
 
 _SHORT_FORMS = tuple(
-    (re.compile(pattern, re.IGNORECASE), full)
+    (lazy_pattern(pattern, re.IGNORECASE), full)
     for pattern, full in (
         (r"’", "'"),
         (r"\b(?:i'm|im)\b(?!\s?=)", "I am"),
@@ -165,10 +166,10 @@ _SHORT_FORMS = tuple(
         (r"\bany\s?more\b|\bany\slonger\b", "anymore"),
     )
 )
-_SHORT_FORM = re.compile(
+_SHORT_FORM = lazy_pattern(
     rf"['’]|\b(?:im|ive|cant|cannot|wont|{any_of(words.BEFORE_NOT)}nt|any\s?more|any\slonger)\b", re.IGNORECASE
 )
-_OPENERS = re.compile(
+_OPENERS = lazy_pattern(
     rf"""^(?:
         {any_of(words.GREETINGS)}(?:\s{any_of(words.GREETED)})?[,!.\s-]+(?=\w)
       | (?:(?:please\s)?{any_of(words.REMINDERS)}
@@ -179,23 +180,23 @@ _OPENERS = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_CORRECTION = re.compile(
+_CORRECTION = lazy_pattern(
     rf"""^(?:(?:hm+|{any_of(words.BEFORE_CORRECTION)})[,\s]+)?
         (?:no(?:pe)?(?=[,.!:–—\s]+(?:i|my|we|it|actually|sorry)\b)|{any_of(words.CORRECTIONS)})
         [,:.!\s–—-]+(?:(?:that\s)?(?=\w))""",
     re.VERBOSE | re.IGNORECASE,
 )
-_HEDGES = re.compile(
+_HEDGES = lazy_pattern(
     rf"^(?:i\s{any_of(words.HEDGING_VERBS)}|probably|i\sam\s(?:pretty|fairly|quite|almost)\ssure)"
     r"\s(?:that\s)?(?=i\b|my\b|we\b)",
     re.IGNORECASE,
 )
-_OTHERS_SAID = re.compile(rf"\b{any_of(words.SAYING, words.THINKING)}\b", re.IGNORECASE)
+_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING)}\b", re.IGNORECASE)
 _SUBJECT = rf"{any_of(words.SUBJECTS)}\b"
 _VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES)}\s)?{any_of(words.VERBS_OF_CLAUSES)}\b"
 _MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND)}\b"
 _LEAD = rf"(?:{any_of(words.BEFORE_TIME)}\s+(?:[\w’']+\s+){{1,2}}|tomorrow\s+)"
-_SPLIT = re.compile(
+_SPLIT = lazy_pattern(
     rf"(?P<beside>,?\s+{any_of(words.RELATIVE_WORDS)}\s+(?={_SUBJECT}))"
     rf"|(?P<hard>\s*[;…]\s*|\s+[–—-]+\s+|\s*--\s*|(?<=\w):\s+(?={_SUBJECT})"
     rf"|,?\s+{any_of(words.CONJUNCTIONS)}\s+(?={_SUBJECT})"
@@ -204,13 +205,13 @@ _SPLIT = re.compile(
     rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS}))",
     re.IGNORECASE,
 )
-_BUT = re.compile(r"\bbut\b", re.IGNORECASE)
-_CONDITION = re.compile(rf"(?:^|\s){any_of(words.CONDITION_WORDS)}\b", re.IGNORECASE)
-_TIME_FIRST = re.compile(
+_BUT = lazy_pattern(r"\bbut\b", re.IGNORECASE)
+_CONDITION = lazy_pattern(rf"(?:^|\s){any_of(words.CONDITION_WORDS)}\b", re.IGNORECASE)
+_TIME_FIRST = lazy_pattern(
     rf"^({any_of(words.BEFORE_FIRST_TIME)}\s[^,]{{3,30}}?),?\s+(?=(?:i|we|my)\s)",
     re.IGNORECASE,
 )
-_PASSING = re.compile(
+_PASSING = lazy_pattern(
     rf"\b(?:{any_of(words.PASSING_TIMES)}|for\s(?:a|the)\s{any_of(words.OCCASIONS)})\b",
     re.IGNORECASE,
 )
@@ -288,23 +289,23 @@ def _strip_openers(text: str) -> tuple[str, bool]:
 _MODIFIER = rf"(?:{any_of(words.RELATIVE_ADJECTIVES, words.SUBJECT_ADJECTIVES)}\s)*"
 _RELATION = any_of(longest_first(RELATIONS), space=r"\ ")
 _NAME = r"[^\W\d_a-zß-öø-ÿ][\w'’-]*(?:\s[^\W\d_a-zß-öø-ÿ][\w'’-]*)?"
-_WHO = re.compile(
+_WHO = lazy_pattern(
     r"(?P<self>(?i:i|we)\b)"
     rf"|(?i:my|our)\s(?i:{_MODIFIER})(?P<relation>(?i:{_RELATION}))(?:,?\s(?P<called>{_NAME}),?)?(?=\s(?!name\b))(?!['’]s)"
     rf"|(?P<named>@[\w.-]{{1,40}}|{_NAME})(?=\s)"
 )
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = lazy_pattern(
     rf"(?:(?:(?i:my|our)\s(?i:{_MODIFIER})(?P<relation>(?i:{_RELATION}))(?:\s(?P<called>{_NAME}?))?"
     rf"|(?P<named>{_NAME}?))'s"
     r"|(?P<mine>(?i:my|our)))"
     r"\s(?P<what>[\w'’ -]{2,40}?)\s?(?:\b(?i:is|are|was|will\sbe|has\sto\sbe)\b|=|:)\s*(?P<value>\S.*)$"
 )
-_RELATED = re.compile(rf"(?i:{_MODIFIER})(?i:{_RELATION})(?P<called>,?\s{_NAME})?")
-_CALLED = re.compile(rf"(?:(?i:called|named)\s|{_NAME}$|{_NAME}[.,!])")
-_HERE = re.compile(rf"(?:(?i:it\sis|this\sis)\s)?(?P<named>{_NAME})\shere(?=\W|$)(?!\s(?:is|are|was|to|and)\b)")
-_NOBODY = re.compile(rf"{any_of(words.NOT_HERE)}\b")
-_IS_MY = re.compile(rf"(?P<named>{_NAME}) is (?i:my|our) (?i:{_MODIFIER})(?P<relation>(?i:{_RELATION}))\b(?!['’]s)")
-_AUXILIARY = re.compile(
+_RELATED = lazy_pattern(rf"(?i:{_MODIFIER})(?i:{_RELATION})(?P<called>,?\s{_NAME})?")
+_CALLED = lazy_pattern(rf"(?:(?i:called|named)\s|{_NAME}$|{_NAME}[.,!])")
+_HERE = lazy_pattern(rf"(?:(?i:it\sis|this\sis)\s)?(?P<named>{_NAME})\shere(?=\W|$)(?!\s(?:is|are|was|to|and)\b)")
+_NOBODY = lazy_pattern(rf"{any_of(words.NOT_HERE)}\b")
+_IS_MY = lazy_pattern(rf"(?P<named>{_NAME}) is (?i:my|our) (?i:{_MODIFIER})(?P<relation>(?i:{_RELATION}))\b(?!['’]s)")
+_AUXILIARY = lazy_pattern(
     rf"""(?:
         (?P<ended>no\slonger|used\sto|stopped\sbeing|ceased\sto\sbe)
       | (?P<not>not|never)
@@ -319,10 +320,10 @@ _AUXILIARY = re.compile(
     )\s+""",
     re.VERBOSE | re.IGNORECASE,
 )
-_NOW = re.compile(r"\bnow\b", re.IGNORECASE)
-_THIRD = re.compile(rf"^({any_of(words.VERBS_WITH_S)})s\b")
-_BASE = re.compile(rf"^(?:{any_of(words.VERBS_WITH_S)}|have|study)\b")
-_NOT_NAMES = re.compile(
+_NOW = lazy_pattern(r"\bnow\b", re.IGNORECASE)
+_THIRD = lazy_pattern(rf"^({any_of(words.VERBS_WITH_S)})s\b")
+_BASE = lazy_pattern(rf"^(?:{any_of(words.VERBS_WITH_S)}|have|study)\b")
+_NOT_NAMES = lazy_pattern(
     "^"
     + any_of(
         words.PRONOUNS_NOT_NAMES,

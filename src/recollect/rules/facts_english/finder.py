@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import date
 
 from recollect.language.fact_words import PETS, RELATIONS
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
 from recollect.model import FoundFact, Holds
 from recollect.rules.facts.deciding import acceptable_facts
@@ -41,7 +42,7 @@ SURE = ("identity", "constraint", "instruction")
 HEARSAY = 0.8
 """The part that is left of what somebody says about somebody else."""
 
-_HINT = re.compile(rf"(?:\b(?:{any_of(FACT_HINTS)}|i['’]m|don['’]?t)\b|\bis\b|\b\w+s\s)", re.IGNORECASE)
+_HINT = lazy_pattern(rf"(?:\b(?:{any_of(FACT_HINTS)}|i['’]m|don['’]?t)\b|\bis\b|\b\w+s\s)", re.IGNORECASE)
 
 
 def find_facts(
@@ -76,7 +77,7 @@ def read_facts(
     return _mark_echoes(acceptable_facts(facts), text, shown_texts)
 
 
-_LONG_AGO = re.compile(rf"\b{any_of(LONG_AGO)}\b", re.IGNORECASE)
+_LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO)}\b", re.IGNORECASE)
 
 
 def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:
@@ -140,10 +141,10 @@ def _holds(reading: FactReading, clause: Clause) -> Holds:
 _MODIFIER = rf"(?:{any_of(RELATIVE_ADJECTIVES)}\s)*"
 _NOT_MENTIONED = {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}
 _KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED), space=r"\ ")
-_MENTION = re.compile(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
-_NO_MENTION = re.compile(rf"\b{any_of(NO_MENTION)}\b", re.IGNORECASE)
+_MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
+_NO_MENTION = lazy_pattern(rf"\b{any_of(NO_MENTION)}\b", re.IGNORECASE)
 _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
-_AS_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
+_AS_NAME = lazy_pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
 
 
 def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:

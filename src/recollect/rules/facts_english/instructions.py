@@ -10,36 +10,37 @@ import re
 from collections.abc import Iterator
 
 from recollect.language.fact_words import LANGUAGE
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import FoundFact
 from recollect.rules.facts_english import words
 from recollect.rules.facts_english.values import name
 from recollect.rules.facts_english.words import any_of
 
-_LEAD = re.compile(rf"^(?:(?:{any_of(words.BEFORE_ORDER)}|i['’]d\slike\syou\sto)[,:\s]+)+", re.IGNORECASE)
-_FOR_GOOD = re.compile(
+_LEAD = lazy_pattern(rf"^(?:(?:{any_of(words.BEFORE_ORDER)}|i['’]d\slike\syou\sto)[,:\s]+)+", re.IGNORECASE)
+_FOR_GOOD = lazy_pattern(
     rf"^(?:from\shere\son\sout|{any_of(words.FOR_GOOD)}|whenever\syou\s(?:answer|reply|respond|write)"
     r"|in\sall\s(?:your\s)?(?:answers|replies)|for\sall\sfuture\s\w+)[,:\s]+(?:please\s)?"
     r"(?:(?:you\s)?(?:should|must)\s)?",
     re.IGNORECASE,
 )
-_FOR_GOOD_AFTER = re.compile(rf"[,\s]+(?:{any_of(words.FOR_GOOD)}|always)(?=\W*$)", re.IGNORECASE)
-_ALWAYS = re.compile(r"^always\s+", re.IGNORECASE)
-_NEVER = re.compile(
+_FOR_GOOD_AFTER = lazy_pattern(rf"[,\s]+(?:{any_of(words.FOR_GOOD)}|always)(?=\W*$)", re.IGNORECASE)
+_ALWAYS = lazy_pattern(r"^always\s+", re.IGNORECASE)
+_NEVER = lazy_pattern(
     r"^(?:never|don['’]?t\sever|do\snot\sever)\s+(?!mind\b|ever\b|say\snever\b|forget\b)", re.IGNORECASE
 )
-_NOT = re.compile(rf"^(?:don['’]?t|{any_of(words.NOT_TO)})\s+", re.IGNORECASE)
-_ORDER = re.compile(rf"^{any_of(words.ORDERS)}\b", re.IGNORECASE)
-_REPLY = re.compile(rf"^{any_of(words.REPLY_VERBS)}(?:\s(?:to\s)?me)?(?:\sback)?\s(?:only\s)?in\s", re.IGNORECASE)
-_CALL_ME = re.compile(
+_NOT = lazy_pattern(rf"^(?:don['’]?t|{any_of(words.NOT_TO)})\s+", re.IGNORECASE)
+_ORDER = lazy_pattern(rf"^{any_of(words.ORDERS)}\b", re.IGNORECASE)
+_REPLY = lazy_pattern(rf"^{any_of(words.REPLY_VERBS)}(?:\s(?:to\s)?me)?(?:\sback)?\s(?:only\s)?in\s", re.IGNORECASE)
+_CALL_ME = lazy_pattern(
     rf"^(?:{any_of(words.BEFORE_CALL_ME)}\s)*(?:call|address)\sme\s(?:as\s)?(?=\S)|^refer\sto\sme\sas\s",
     re.IGNORECASE,
 )
-_AFTER_CALL_ME = re.compile(rf"{any_of(words.AFTER_CALL_ME)}\b")
-_NICKNAMED = re.compile(
+_AFTER_CALL_ME = lazy_pattern(rf"{any_of(words.AFTER_CALL_ME)}\b")
+_NICKNAMED = lazy_pattern(
     r"^(?:(?:all\s)?my\s(?:friends|family|colleagues|mates)|friends|people|everyone|everybody)(?:\sall)?\scalls?\sme\s",
     re.IGNORECASE,
 )
-_ANSWERING = re.compile(
+_ANSWERING = lazy_pattern(
     rf"\b(?:{any_of(words.ASSISTANT_WORDS)}|(?:the|this|an?)\s{any_of(words.ASSISTANT_NAMES)})\b",
     re.IGNORECASE,
 )
@@ -51,13 +52,13 @@ _TOPICS = {
     "tone": rf"\b{any_of(words.TONES)}\b(?=.*\b{any_of(words.AFTER_TONE)}\b|\W*$)|\btone\b",
     "format": rf"\b{any_of(words.FORMATS)}\b",
 }
-_ABOUT = tuple((topic, re.compile(pattern, re.IGNORECASE)) for topic, pattern in _TOPICS.items())
+_ABOUT = tuple((topic, lazy_pattern(pattern, re.IGNORECASE)) for topic, pattern in _TOPICS.items())
 _AT_ONCE = ("emojis", "answer length", "tone", "format")
-_JOINT = re.compile(
+_JOINT = lazy_pattern(
     rf"(?<=\w);\s+|,?\s+(?:and|but)\s+(?=(?:{any_of(words.JOINED_ORDERS)}|don['’]?t)\b)",
     re.IGNORECASE,
 )
-_PLEASING = re.compile(rf"[,\s]*{any_of(words.PLEASANTRIES)}[\s.!]*$", re.IGNORECASE)
+_PLEASING = lazy_pattern(rf"[,\s]*{any_of(words.PLEASANTRIES)}[\s.!]*$", re.IGNORECASE)
 _LONGEST = 16  # words; what is longer is a task
 _LONGEST_CHARACTERS = 600
 

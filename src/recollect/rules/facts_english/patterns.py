@@ -19,6 +19,7 @@ from recollect.language.fact_words import (
     RELATIONS,
     species,
 )
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.since_until import strip_final_time
 from recollect.model import FactCategory
 from recollect.rules.facts_english import words
@@ -50,18 +51,20 @@ from recollect.rules.facts_english.words import any_of
 
 Finder = Callable[[str, Clause], Iterator[FactReading]]
 
-_THE_NO_COUNTRY = re.compile(rf"the\s(?!{any_of(words.COUNTRIES_WITH_THE)})")
-_TRAIT_END = re.compile(rf"\s*[,.!;(]|\s{any_of(words.TRAIT_ENDS)}\b")
-_NAME_END = re.compile(rf"\s*$|\s*[,.!;(–—-]|\s{any_of(words.NAME_ENDS)}\b")
-_BUT_NOT = re.compile(rf",?\s(?:but|and)\snot\s(?!{any_of(words.AFTER_BUT_NOT)}\b)(.+)$")
-_PREFERENCE_END = re.compile(rf"[.!?;:(,]|\s{any_of(words.PREFERENCE_ENDS)}\b")
-_NO_LANGUAGE = re.compile(rf"{any_of(words.NO_LANGUAGE)}\b")
-_ALLERGY = re.compile(
+_THE_NO_COUNTRY = lazy_pattern(rf"the\s(?!{any_of(words.COUNTRIES_WITH_THE)})")
+_TRAIT_END = lazy_pattern(rf"\s*[,.!;(]|\s{any_of(words.TRAIT_ENDS)}\b")
+_NAME_END = lazy_pattern(rf"\s*$|\s*[,.!;(–—-]|\s{any_of(words.NAME_ENDS)}\b")
+_BUT_NOT = lazy_pattern(rf",?\s(?:but|and)\snot\s(?!{any_of(words.AFTER_BUT_NOT)}\b)(.+)$")
+_PREFERENCE_END = lazy_pattern(rf"[.!?;:(,]|\s{any_of(words.PREFERENCE_ENDS)}\b")
+_NO_LANGUAGE = lazy_pattern(rf"{any_of(words.NO_LANGUAGE)}\b")
+_ALLERGY = lazy_pattern(
     rf"(?:an?\s)(?:{any_of(words.ALLERGY_DEGREES)}\s)*(?:allergy\sto\s(.+)|(\w+(?:\s\w+)?)\sallergy\b)"
 )
-_CHILDREN = re.compile(rf"({any_of(words.NUMBERS_TO_SIX)}|\d{{1,2}}|one)\s(?:\w+\s)?(?:kids|children)\b", re.IGNORECASE)
-_RARELY = re.compile(rf"\b{any_of(words.RARELY)}\b")
-_NO_STUDIES = re.compile(rf"{any_of(words.NO_STUDIES)}\b")
+_CHILDREN = lazy_pattern(
+    rf"({any_of(words.NUMBERS_TO_SIX)}|\d{{1,2}}|one)\s(?:\w+\s)?(?:kids|children)\b", re.IGNORECASE
+)
+_RARELY = lazy_pattern(rf"\b{any_of(words.RARELY)}\b")
+_NO_STUDIES = lazy_pattern(rf"{any_of(words.NO_STUDIES)}\b")
 
 
 def readings(clause: Clause) -> Iterator[FactReading]:
@@ -408,7 +411,7 @@ def _suffer_from(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 
 _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
-    (re.compile(rf"(?:{pattern})(?:\s+|$)", re.IGNORECASE), finder)
+    (lazy_pattern(rf"(?:{pattern})(?:\s+|$)", re.IGNORECASE), finder)
     for pattern, finder in (
         (rf"(?:live|reside)\s(?:{any_of(words.LIVE_WHERE)}\s)?in"
          r"|be\s(?:living|residing|based|located)\sin", _place_finder("location")),

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.verbs import COMMON_VERBS, PAST_FORMS, SAME_IN_THE_PAST, form_after_name, is_past
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.words import BEFORE_PERFECT, any_of
@@ -31,21 +32,21 @@ class Predicate:
     is_negated: bool = False
 
 
-_ADVERBS = re.compile(
+_ADVERBS = lazy_pattern(
     rf"(?:(?!so\s(?:much|many)\b)(?:{any_of(words.EMPTY_ADVERBS)}"
     rf"|(?!{any_of(words.VERBS_IN_LY, words.ADVERBS_OF_HABIT)}\b)\w{{3,}}ly)\s+)+",
     re.IGNORECASE,
 )
-_KEPT_ADVERBS = re.compile(rf"(?:{any_of(words.ADVERBS_OF_HABIT)}\s+)+", re.IGNORECASE)
-_WORD = re.compile(r"[a-z][a-z'-]*(?=\s|$|[,.!])", re.IGNORECASE)
-_FUTURE = re.compile(
+_KEPT_ADVERBS = lazy_pattern(rf"(?:{any_of(words.ADVERBS_OF_HABIT)}\s+)+", re.IGNORECASE)
+_WORD = lazy_pattern(r"[a-z][a-z'-]*(?=\s|$|[,.!])", re.IGNORECASE)
+_FUTURE = lazy_pattern(
     rf"(?:(?:am|are)\s(?:{any_of(words.EMPTY_ADVERBS)}\s)*(?:going\sto|gonna|about\sto)|gonna|will)\s+", re.IGNORECASE
 )
-_PERFECT = re.compile(rf"(?:have|has|had)\s+(?:{any_of(BEFORE_PERFECT)}\s+)*", re.IGNORECASE)
-_NOT = re.compile(rf"(?P<do>{any_of(words.HELPERS)})\s+(?:not|never)\s+", re.IGNORECASE)
+_PERFECT = lazy_pattern(rf"(?:have|has|had)\s+(?:{any_of(BEFORE_PERFECT)}\s+)*", re.IGNORECASE)
+_NOT = lazy_pattern(rf"(?P<do>{any_of(words.HELPERS)})\s+(?:not|never)\s+", re.IGNORECASE)
 
 
-_EMPHASIS = re.compile(rf"do\s(?={any_of(sorted(COMMON_VERBS))}\s|tend\sto\s)", re.IGNORECASE)
+_EMPHASIS = lazy_pattern(rf"do\s(?={any_of(sorted(COMMON_VERBS))}\s|tend\sto\s)", re.IGNORECASE)
 
 
 def retell_predicate(predicate: str) -> Predicate | None:
@@ -88,7 +89,7 @@ def retell_predicate(predicate: str) -> Predicate | None:
     return _build(f"{adverb}{form_after_name(verb[0])} {told}", "present", f"{verb[0]} {rest}")
 
 
-_SECOND_VERB = re.compile(
+_SECOND_VERB = lazy_pattern(
     rf"((?:,|\b(?:and|but|then))\s(?:{any_of(words.ADVERBS_OF_HABIT)}\s)?)((?!like\b){any_of(sorted(COMMON_VERBS))})(?=[\s,])(?!\s(?:is|are|was)\b)"
 )
 
@@ -134,16 +135,16 @@ def _strip_adverbs(text: str) -> str:
 
 # Pronouns
 
-_BE_AFTER = re.compile(r"\b(?:i|we)\s+((?:\w+ly|still|just|also|always|never)\s+)?(am|was)\b", re.IGNORECASE)
+_BE_AFTER = lazy_pattern(r"\b(?:i|we)\s+((?:\w+ly|still|just|also|always|never)\s+)?(am|was)\b", re.IGNORECASE)
 _PRONOUNS = {
     "i": "they", "we": "they", "my": "their", "our": "their", "me": "them", "us": "them", "myself": "themself",
     "ourselves": "themselves", "mine": "theirs", "ours": "theirs",
 }  # fmt: skip
-_PRONOUN = re.compile(
+_PRONOUN = lazy_pattern(
     r"(?P<numeral>\b[A-Z][\w-]+\sI\b(?!\s(?:am|was|have|had|\w+ed)\b))"  # a number in a name: "Mustang I"
     r"|\b(?:I|i|[Ww]e|[Mm]y|MY|[Oo]ur|[Mm]e|ME|us|[Mm]yself|[Oo]urselves|[Mm]ine|[Oo]urs)\b(?!['’.-]\w)"
 )
-_SPACE = re.compile(r"\s+(?:([,.;:!?])(?=\s|$))?")
+_SPACE = lazy_pattern(r"\s+(?:([,.;:!?])(?=\s|$))?")
 
 
 def retell_pronouns(text: str) -> str:

@@ -10,19 +10,20 @@ import re
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.fact_words import RELATIONS
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, longest_first
 
-_UNREAL = re.compile(rf"\b{any_of(words.UNREAL_WORDS)}\b")
-_YOU = re.compile(rf"\b{any_of(words.YOU_WORDS)}\b", re.IGNORECASE)
-_TALK = re.compile(rf"\b{any_of(words.TALK_WORDS)}\b", re.IGNORECASE)
-_SO_THAT = re.compile(r"\b(?:so|such)\s(?:\w+\s){1,6}that\b", re.IGNORECASE)
-_THEN = re.compile(
+_UNREAL = lazy_pattern(rf"\b{any_of(words.UNREAL_WORDS)}\b")
+_YOU = lazy_pattern(rf"\b{any_of(words.YOU_WORDS)}\b", re.IGNORECASE)
+_TALK = lazy_pattern(rf"\b{any_of(words.TALK_WORDS)}\b", re.IGNORECASE)
+_SO_THAT = lazy_pattern(r"\b(?:so|such)\s(?:\w+\s){1,6}that\b", re.IGNORECASE)
+_THEN = lazy_pattern(
     r"\b(?:(?:since|by|until|before|after)\sthen|the\s(?:same|whole)\s\w+$|a\ssimilar|got\sthe\s\w+(?:$|\sand\b))",
     re.IGNORECASE,
 )
-_SOMETHING = re.compile(r"(?<!,\s)\b(?:something|somewhere|somehow)\b", re.IGNORECASE)
-_CUT_SHORT = re.compile(rf"\b(?:the|a)\s{any_of(words.NOUNS_THAT_LEAD)}$", re.IGNORECASE)
+_SOMETHING = lazy_pattern(r"(?<!,\s)\b(?:something|somewhere|somehow)\b", re.IGNORECASE)
+_CUT_SHORT = lazy_pattern(rf"\b(?:the|a)\s{any_of(words.NOUNS_THAT_LEAD)}$", re.IGNORECASE)
 
 
 def is_unclear(unit: str) -> bool:
@@ -31,21 +32,21 @@ def is_unclear(unit: str) -> bool:
     return any(pattern.search(unit) for pattern in patterns) or _points_away(unit)
 
 
-_POINTER = re.compile(rf"\b{any_of(words.POINTERS)}\b", re.IGNORECASE)
-_PERSON = re.compile(
+_POINTER = lazy_pattern(rf"\b{any_of(words.POINTERS)}\b", re.IGNORECASE)
+_PERSON = lazy_pattern(
     rf"\b(?:{any_of(longest_first(RELATIONS))}|{any_of(words.PERSON_NOUNS)})s?\b|(?<=\s)(?!I\b)[A-Z][a-z]+"
 )
-_SEVERAL = re.compile(
+_SEVERAL = lazy_pattern(
     rf"\b(?:{any_of(words.NEW_SEVERAL, NUMBERS_TO_SIX)}\s(?:[\w'’-]+\s){{0,3}}?\w+s\b|{any_of(words.GROUPS)}\b)",
     re.IGNORECASE,
 )
-_RELATIVE = re.compile(rf"\s(?:{any_of(words.AFTER_RELATIVE)}|\w+s|\w+ed)\b", re.IGNORECASE)
-_NEW_THING = re.compile(r"\ban?\s+\w{2,}", re.IGNORECASE)
-_THIS_TIME = re.compile(rf"\s{any_of(words.STRONG_TIME_WORDS, WEEKDAYS, MONTHS)}", re.IGNORECASE)
-_THOSE_WHO = re.compile(r"\s(?:in\sneed|who|with|an?)\b", re.IGNORECASE)
-_ONE_OF = re.compile(r"\s(?:of(?!\smy\sown)|day|year|week|month|time|night)\b", re.IGNORECASE)
-_ABOUT = re.compile(r"\b(?:about|of|from|with)\s$", re.IGNORECASE)
-_POINTS_BACK = re.compile(rf"(?:\b{any_of(words.BEFORE_POINTER)}|^\w+\s\w+)\s*$", re.IGNORECASE)
+_RELATIVE = lazy_pattern(rf"\s(?:{any_of(words.AFTER_RELATIVE)}|\w+s|\w+ed)\b", re.IGNORECASE)
+_NEW_THING = lazy_pattern(r"\ban?\s+\w{2,}", re.IGNORECASE)
+_THIS_TIME = lazy_pattern(rf"\s{any_of(words.STRONG_TIME_WORDS, WEEKDAYS, MONTHS)}", re.IGNORECASE)
+_THOSE_WHO = lazy_pattern(r"\s(?:in\sneed|who|with|an?)\b", re.IGNORECASE)
+_ONE_OF = lazy_pattern(r"\s(?:of(?!\smy\sown)|day|year|week|month|time|night)\b", re.IGNORECASE)
+_ABOUT = lazy_pattern(r"\b(?:about|of|from|with)\s$", re.IGNORECASE)
+_POINTS_BACK = lazy_pattern(rf"(?:\b{any_of(words.BEFORE_POINTER)}|^\w+\s\w+)\s*$", re.IGNORECASE)
 
 
 def _points_away(unit: str) -> bool:

@@ -10,61 +10,62 @@ import re
 from collections.abc import Iterator
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import MAX_SENTENCE
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of
 
-SELF = re.compile(
+SELF = lazy_pattern(
     rf"(?:(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b)(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
     r"(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)",
     re.IGNORECASE,
 )
 """The speaker as the subject, alone, as "we", or with somebody else."""
 _TIME_WORD = any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)
-TIME_FIRST = re.compile(
+TIME_FIRST = lazy_pattern(
     rf"((?:(?:{_TIME_WORD}|\d{{1,4}}(?:st|nd|rd|th)?),?\s+){{1,6}})(?=(?:i|we|my|our)\s)", re.IGNORECASE
 )
 """A time before the subject: "last week, I"."""
-TIME_HINT = re.compile(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS)}", re.IGNORECASE)
-_BRACKETS = re.compile(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
+TIME_HINT = lazy_pattern(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS)}", re.IGNORECASE)
+_BRACKETS = lazy_pattern(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
 _SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
-_CUT = re.compile(
+_CUT = lazy_pattern(
     rf"(?P<broken>\s*…\s*)|(?P<main>,?\s+(?:and,?\s+)?{any_of(words.EXCLAMATIONS)}\b,?\s*|\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
     rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+)?(?={_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
     rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
     rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
     re.IGNORECASE,
 )
-_OPENER = re.compile(
+_OPENER = lazy_pattern(
     rf"(?:{any_of(words.OPENING_WORDS)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"
     rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+(?=(?:i|we|my|our|gonna|just)\b))",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(rf"^{any_of(words.CONDITION_LEADS, words.LEADING_WORDS)}\b", re.IGNORECASE)
-_UNREAL_LEAD = re.compile(r"(?:even\s)?(?:if|unless)\b", re.IGNORECASE)
-_LEADING_CLAUSE = re.compile(
+_CONDITION = lazy_pattern(rf"^{any_of(words.CONDITION_LEADS, words.LEADING_WORDS)}\b", re.IGNORECASE)
+_UNREAL_LEAD = lazy_pattern(r"(?:even\s)?(?:if|unless)\b", re.IGNORECASE)
+_LEADING_CLAUSE = lazy_pattern(
     rf"^{any_of(words.LEADING_WORDS)}"
     r"\b[^,]{2,80},\s+(?=(?:i|we|my|our)\b)",
     re.IGNORECASE,
 )
 
-_AGE_OF_LIFE = re.compile(
+_AGE_OF_LIFE = lazy_pattern(
     r"(?:even\s)?as\san?\s(?:little\s|small\s|young\s)?(?:kid|child|boy|girl|teen(?:ager)?|student)\b"
     r"|when\s(?:i|we)\s(?:was|were)\b",
     re.IGNORECASE,
 )
-_WHEN_YOUNG = re.compile(
+_WHEN_YOUNG = lazy_pattern(
     r",?\swhen\s(?:i|we)\s(?:was|were)\s(?:an?\s(?:\w+\s)?(?:kid|child|boy|girl|teen|teenager|student)\b|in\s\w+\sschool\b"
     r"|in\s(?:school|college|university)\b|young(?:er)?\b|little\b|small\b|\d"
     rf"|{any_of(NUMBERS_TO_SIX, NUMBERS_TO_TEN)}\b)",
     re.IGNORECASE,
 )
-_SHORT_DAY = re.compile(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
+_SHORT_DAY = lazy_pattern(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
 _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
 _COMPLEMENTS = frozenset({"what", "how", "why"})
-_HANGING = re.compile(rf"[\s,]+{any_of(words.JOINTS)}$", re.IGNORECASE)
-_OPEN_END = re.compile(
+_HANGING = lazy_pattern(rf"[\s,]+{any_of(words.JOINTS)}$", re.IGNORECASE)
+_OPEN_END = lazy_pattern(
     rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+(?:{any_of(words.OPEN_ENDS)}|{any_of(words.THOUGHT_VERBS)}))+$", re.IGNORECASE
 )
 

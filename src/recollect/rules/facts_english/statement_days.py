@@ -11,16 +11,17 @@ from datetime import UTC, date, datetime, timedelta
 
 from recollect.language.calendar_words import WEEKDAYS
 from recollect.language.dates import TimeSpan, spans
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.since_until import parse_date, parse_times
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.retelling import Predicate
 from recollect.rules.facts_english.words import any_of
 
-_DAY_WORD = re.compile(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$", re.IGNORECASE)
-_BEFORE_DAY = re.compile(rf"(?:\s*\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)
-_BEFORE_TIME = re.compile(rf"(?:\s*\b{any_of(words.BEFORE_TIME)})+\s*$", re.IGNORECASE)
-_WEEKDAY = re.compile(any_of(WEEKDAYS), re.IGNORECASE)
-_FEW = re.compile(r"\b(?:few|several|couple)\b", re.IGNORECASE)
+_DAY_WORD = lazy_pattern(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$", re.IGNORECASE)
+_BEFORE_DAY = lazy_pattern(rf"(?:\s*\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)
+_BEFORE_TIME = lazy_pattern(rf"(?:\s*\b{any_of(words.BEFORE_TIME)})+\s*$", re.IGNORECASE)
+_WEEKDAY = lazy_pattern(any_of(WEEKDAYS), re.IGNORECASE)
+_FEW = lazy_pattern(r"\b(?:few|several|couple)\b", re.IGNORECASE)
 
 
 def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str, date | None]:
@@ -90,8 +91,8 @@ def _is_name_part(text: str, span: TimeSpan) -> bool:
     return _ARTICLE.search(text[: span.at]) is not None and not _DAY_WORD.match(span.text)
 
 
-_SEVERAL = re.compile(r"\band\b", re.IGNORECASE)
-_NO_TIME = re.compile(rf"\b{any_of(words.BEFORE_NO_TIME)}\s+(?:the\s)?$", re.IGNORECASE)
-_HABIT = re.compile(r"\s(?:mornings|afternoons|evenings|nights)\b|s\b", re.IGNORECASE)
-_ARTICLE = re.compile(r"\b(?:an?(?:\s+\w+)?|their)\s+$", re.IGNORECASE)
-_PART_OF_DAY = re.compile(r"\s(?:morning|afternoon|evening|night)\b", re.IGNORECASE)
+_SEVERAL = lazy_pattern(r"\band\b", re.IGNORECASE)
+_NO_TIME = lazy_pattern(rf"\b{any_of(words.BEFORE_NO_TIME)}\s+(?:the\s)?$", re.IGNORECASE)
+_HABIT = lazy_pattern(r"\s(?:mornings|afternoons|evenings|nights)\b|s\b", re.IGNORECASE)
+_ARTICLE = lazy_pattern(r"\b(?:an?(?:\s+\w+)?|their)\s+$", re.IGNORECASE)
+_PART_OF_DAY = lazy_pattern(r"\s(?:morning|afternoon|evening|night)\b", re.IGNORECASE)

@@ -7,55 +7,56 @@ from __future__ import annotations
 
 import re
 
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.retelling import Predicate
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, word_tuple
 
 THOUGHTS = frozenset(words.THOUGHT_VERBS)
-_FEELING = re.compile(
+_FEELING = lazy_pattern(
     rf"(?:so\s|very\s|really\s|quite\s|pretty\s|a\sbit\s|a\slittle\s)*{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE
 )
-_BE = re.compile(r"(?:is|was|(?:has|had)\s(?:\w+\s)?been)\b")
-_LASTING = re.compile(rf"(?!a\s(?:bit|little|tad)\b){any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
-_PLANS = re.compile(
+_BE = lazy_pattern(r"(?:is|was|(?:has|had)\s(?:\w+\s)?been)\b")
+_LASTING = lazy_pattern(rf"(?!a\s(?:bit|little|tad)\b){any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
+_PLANS = lazy_pattern(
     rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s(?:their\s)?|always\slooks\sforward\sto\s(?:their\s)?)"
     rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)",
     re.IGNORECASE,
 )
-_CONVICTION = re.compile(
+_CONVICTION = lazy_pattern(
     r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE
 )
-_TO_THINK = re.compile(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
-_BACKGROUND = re.compile(r"(?:was|were)\s\w+ing\b|had\sto\s", re.IGNORECASE)
-_MOOD = re.compile(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
-_MOMENT = re.compile(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
-_SOME = re.compile(
+_TO_THINK = lazy_pattern(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
+_BACKGROUND = lazy_pattern(r"(?:was|were)\s\w+ing\b|had\sto\s", re.IGNORECASE)
+_MOOD = lazy_pattern(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
+_MOMENT = lazy_pattern(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
+_SOME = lazy_pattern(
     rf"{any_of(words.QUANTITIES, NUMBERS_TO_SIX)}(?:\s(?:{any_of(words.AFTER_QUANTITY)})\b|$)", re.IGNORECASE
 )
-_OF_THE_MOMENT = re.compile(
+_OF_THE_MOMENT = lazy_pattern(
     rf"(?:(?:am\s|are\s)?interested\sin\s(?:\w+ing|the|this|your)|want\s(?!to\s{any_of(words.LIFE_VERBS)}\b)"
     r"|am\san?\s(?:bit|little|tad|lot)|(?:make|making)\ssure|going\sthrough)\b"
     rf"|trying\sto\s(?!{any_of(words.LIFE_EFFORTS)}\b)",
     re.IGNORECASE,
 )
-_EVERYDAY = re.compile(
+_EVERYDAY = lazy_pattern(
     rf"(?:got|came|went)\s(?:back\s)?(?:from|to|for)\s(?:an?\s|my\s|the\s)?(?:\w+\s)?{any_of(words.WALKS)}$"
     r"|added\s(?!.*\bto\b)",
     re.IGNORECASE,
 )
 _TALKED_VERBS = ("talked", "chatted", "spoke")
-_ABOUT_WHAT = re.compile(r"\b(?:about|at|on)\b", re.IGNORECASE)
-_TROUBLE = re.compile(
+_ABOUT_WHAT = lazy_pattern(r"\b(?:about|at|on)\b", re.IGNORECASE)
+_TROUBLE = lazy_pattern(
     rf"^(?:\w+\s){{0,4}}?{any_of(words.TROUBLES)}(?:\W*$|\s(?:last|this|yesterday|at|in)\b)", re.IGNORECASE
 )
 _LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
-_POINTED_AT = re.compile(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
-_UNNAMED = re.compile(
+_POINTED_AT = lazy_pattern(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
+_UNNAMED = lazy_pattern(
     r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project"
     r"|a\sgroup\sof\sfriends|up\s(?:some\s)?new\sskills|out\son\stop)(?:\s\w+)?\W*$",
     re.IGNORECASE,
 )
-_TALKED = re.compile(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
+_TALKED = lazy_pattern(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
 
 
 def tells_of_life(predicate: Predicate) -> bool:

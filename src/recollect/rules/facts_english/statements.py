@@ -15,6 +15,7 @@ from datetime import date
 
 from recollect.language.english_verbs import PLAIN_VERBS
 from recollect.language.fact_words import RELATIONS
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.verbs import PAST_FORMS, gerund, is_past
 from recollect.language.word_weights import is_ordinary
@@ -68,27 +69,27 @@ def find_statements(
                 yield replace(fact, is_undated=True) if is_undated else fact
 
 
-_IN_REQUEST = re.compile(
+_IN_REQUEST = lazy_pattern(
     r"(?:is|has\sbeen)\s(?:debating|wondering)\b|is\sthinking\b|the\s.*\s(?:is|are)\simportant\sto\sthem"
 )
-_HINT = re.compile(
+_HINT = lazy_pattern(
     rf"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
     re.IGNORECASE,
 )
 
 # One unit
 
-_BARE = re.compile(
+_BARE = lazy_pattern(
     rf"(?:(?:just|recently|finally|also|even|have|already)\s+)*(?:(?P<past>{any_of(words.BARE_PAST)})|(?P<been>been\s\w+ing)"
     rf"|(?P<gonna>gonna|going\sto)|(?P<doing>{any_of(words.BARE_PROGRESSIVE)}))\s+(?=\w)",
     re.IGNORECASE,
 )
-_MINE = re.compile(
+_MINE = lazy_pattern(
     r"(?:my|(?P<our>our))\s(?P<who>(?:(?!to\s)[\w'’&-]+,?\s){1,6}?)"
     rf"(?P<verb>{any_of(words.FINITE_VERBS, sorted(PAST_FORMS))}|(?-i:[a-z]{{2,}}ed))\s+(?=\w)",
     re.IGNORECASE,
 )
-_THING = re.compile(
+_THING = lazy_pattern(
     rf"(?:the\s(?=\w+\s\w+\s)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b))(?P<what>(?:[\w'’-]+\s){{1,6}}?)"
     rf"(?P<verb>{any_of(words.FINITE_VERBS)}|{any_of(words.EFFECT_VERBS)})\s+(?=.*\b(?:me|my)\b)",
     re.IGNORECASE,
@@ -113,10 +114,10 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     return _build_fact(statement, today)
 
 
-_ASIDE = re.compile(rf",\s{any_of(words.ASIDES)},\s?", re.IGNORECASE)
-_LONG_PAUSE = re.compile(r",\s|\sand\s", re.IGNORECASE)
+_ASIDE = lazy_pattern(rf",\s{any_of(words.ASIDES)},\s?", re.IGNORECASE)
+_LONG_PAUSE = lazy_pattern(r",\s|\sand\s", re.IGNORECASE)
 _LEAST_KEPT = 0.4
-_PAUSE = re.compile(rf",\s|\s{any_of(words.PHRASE_STARTS)}\s", re.IGNORECASE)
+_PAUSE = lazy_pattern(rf",\s|\s{any_of(words.PHRASE_STARTS)}\s", re.IGNORECASE)
 
 
 def _shorten(unit: str) -> str:
@@ -139,9 +140,9 @@ def _before_and(unit: str) -> str:
     return head.strip(" ,") if joint and is_clause else unit
 
 
-_MINUTES = re.compile(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
-_PASSING = re.compile(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
-_THIS_THING = re.compile(rf"(?<=\w)\s(?:this|that)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
+_MINUTES = lazy_pattern(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
+_PASSING = lazy_pattern(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
+_THIS_THING = lazy_pattern(rf"(?<=\w)\s(?:this|that)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
 
 
 def _name_thing(unit: str) -> str:
@@ -175,14 +176,14 @@ def _read_statement(unit: str) -> LifeStatement | None:
     return None
 
 
-_NO_ACTOR = re.compile(  # "took some time", "gave me hope": something else is the subject
+_NO_ACTOR = lazy_pattern(  # "took some time", "gave me hope": something else is the subject
     r"(?:me|us|be|some|lots|time|\d+|two|three|a\s(?:lot|while|bit|few|day|week))\b", re.IGNORECASE
 )
-_FINITE = re.compile(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
-_HABIT = re.compile(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
-_COUNTED = re.compile(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
-_WITH_OTHERS = re.compile(r"\btogether$", re.IGNORECASE)
-_TOGETHER = re.compile(r"\beach\sother\b|\bone\sanother\b", re.IGNORECASE)
+_FINITE = lazy_pattern(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
+_HABIT = lazy_pattern(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
+_COUNTED = lazy_pattern(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
+_WITH_OTHERS = lazy_pattern(r"\btogether$", re.IGNORECASE)
+_TOGETHER = lazy_pattern(r"\beach\sother\b|\bone\sanother\b", re.IGNORECASE)
 
 
 def _leaves_out_others(predicate: Predicate) -> bool:
@@ -225,9 +226,9 @@ def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
     return LifeStatement(text, predicate, about_other=True)
 
 
-_MADE_ME = re.compile(rf"(?:me|us)\s(?:feel\s)?(?:so\s)?{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
-_IS = re.compile(r"(?:is|are)\b", re.IGNORECASE)
-_EMPTY = re.compile(r"\b(?:just|really|also|actually)\s(?=\w)")
+_MADE_ME = lazy_pattern(rf"(?:me|us)\s(?:feel\s)?(?:so\s)?{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
+_IS = lazy_pattern(r"(?:is|are)\b", re.IGNORECASE)
+_EMPTY = lazy_pattern(r"\b(?:just|really|also|actually)\s(?=\w)")
 
 
 def _lower_first(text: str) -> str:
@@ -237,15 +238,15 @@ def _lower_first(text: str) -> str:
     return text[0].lower() + text[1:] if is_plain else text
 
 
-_WHAT_IT_IS = re.compile(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE)
+_WHAT_IT_IS = lazy_pattern(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE)
 
 # The value
 
-_SYMBOLS = re.compile(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
-_VAGUE_TIME = re.compile(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
-_TAIL = re.compile(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
-_NO_FAVOURITE = re.compile(r"their\sfavou?rites?\s(?:is|are|was|were)\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_][\w'’-]*|\d+")
+_SYMBOLS = lazy_pattern(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
+_VAGUE_TIME = lazy_pattern(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
+_TAIL = lazy_pattern(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
+_NO_FAVOURITE = lazy_pattern(r"their\sfavou?rites?\s(?:is|are|was|were)\b", re.IGNORECASE)
+_WORD = lazy_pattern(r"[^\W\d_][\w'’-]*|\d+")
 
 
 def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | None:
@@ -267,7 +268,7 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
     return FoundFact(category, key, value, _CONFIDENCE, _IMPORTANCE.get(category, 0.4), since=since)
 
 
-_MOVE = re.compile(r"(?:will\s|is\s(?:going\sto\s)?)(?:move|moving|relocate|relocating)\sto\s(?=[A-Z])")
+_MOVE = lazy_pattern(r"(?:will\s|is\s(?:going\sto\s)?)(?:move|moving|relocate|relocating)\sto\s(?=[A-Z])")
 
 
 def _liked_thing(text: str) -> str:
@@ -293,21 +294,21 @@ def _names(text: str, count: int) -> bool:
 
 # Categories
 
-_WORK = re.compile(rf"\b(?:{any_of(words.WORK_WORDS)}|work(?:ed|ing|s)?\s(?:on|at|for|as|with))\b", re.IGNORECASE)
-_HEALTH = re.compile(rf"\b{any_of(words.HEALTH_WORDS)}\b", re.IGNORECASE)
-_RELATION = re.compile(rf"\b{any_of(words.RELATION_WORDS)}\b", re.IGNORECASE)
-_KIN = re.compile(
+_WORK = lazy_pattern(rf"\b(?:{any_of(words.WORK_WORDS)}|work(?:ed|ing|s)?\s(?:on|at|for|as|with))\b", re.IGNORECASE)
+_HEALTH = lazy_pattern(rf"\b{any_of(words.HEALTH_WORDS)}\b", re.IGNORECASE)
+_RELATION = lazy_pattern(rf"\b{any_of(words.RELATION_WORDS)}\b", re.IGNORECASE)
+_KIN = lazy_pattern(
     rf"^their\s(?:\w+\s)?(?:{any_of(sorted(RELATIONS))}|kids|family|friends|parents|grandparents)\b", re.IGNORECASE
 )
 
 
-_LIKING = re.compile(
+_LIKING = lazy_pattern(
     rf"(?:always\s|still\s|also\s)*(?:{any_of(words.LIKING_VERBS)}"
     rf"|(?:is|has\s(?:always\s)?been)\s(?:\w+ly\s)?{any_of(words.FOND_OF)})\s+"
 )
 
 
-_GOT_FROM = re.compile(rf"\b{any_of(words.AFTER_GOT)}\b")
+_GOT_FROM = lazy_pattern(rf"\b{any_of(words.AFTER_GOT)}\b")
 
 
 def _category(statement: LifeStatement, text: str) -> FactCategory:

@@ -11,6 +11,7 @@ import re
 
 from recollect.language.english_verbs import PLAIN_VERBS
 from recollect.language.fact_words import CONDITIONS, FEELINGS, LANGUAGE, NO_PLACES, PLACES, TRADES, species, wordlist
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.verbs import gerund
 from recollect.rules.facts_english.words import (
@@ -28,7 +29,7 @@ from recollect.rules.facts_english.words import (
     any_of,
 )
 
-_WORD = re.compile(r"[\w'’&.+/-]+(?<!\.)|\S")
+_WORD = lazy_pattern(r"[\w'’&.+/-]+(?<!\.)|\S")
 _PARTICLES = wordlist("de del della di da dos du la le van von der den bin ibn al el y e ten ter zu af")
 _PLACE_JOINTS = wordlist("de del la le of upon am on sur the do da dos das los las el di")
 _LOOKED_AT = 600  # characters of a text: a value has some words, and stands at its beginning
@@ -183,8 +184,8 @@ def things(text: str) -> list[str]:
     return [item for item in items if item] if items[0] else []
 
 
-_DOING = re.compile(r"\s*\w+ing\s\w")
-_OF_SEVERAL = re.compile(r"\w\s(?:about|on|like|such\sas)\s\w", re.IGNORECASE)
+_DOING = lazy_pattern(r"\s*\w+ing\s\w")
+_OF_SEVERAL = lazy_pattern(r"\w\s(?:about|on|like|such\sas)\s\w", re.IGNORECASE)
 
 
 def thing(text: str) -> str:
@@ -216,19 +217,19 @@ def thing(text: str) -> str:
     return text.removeprefix("the ")
 
 
-_POINTS_ELSEWHERE = re.compile(rf"\b{any_of(BEFORE_THINGS)}\s(?:this|that|these|those)\b", re.IGNORECASE)
+_POINTS_ELSEWHERE = lazy_pattern(rf"\b{any_of(BEFORE_THINGS)}\s(?:this|that|these|those)\b", re.IGNORECASE)
 _HANGING = wordlist(
     "them it him her me us what that how about to of with for by in at and or the a an this these those is are you're"
 )
 _OBJECTS = frozenset({"it", "you", "myself"})
 _PERSONS = frozenset({"him", "she", "he", "you", "your"})
-_THING_END = re.compile(
+_THING_END = lazy_pattern(
     r"[.!?;:()…\n]|\s[–—-]+\s|\s"
     + any_of(THING_CONJUNCTIONS, THING_ADVERBS, THING_TIMES, THING_PRONOUNS)
     + rf"\b|,\s(?={any_of(AFTER_THING_COMMA)}\b)",
     re.IGNORECASE,
 )
-_LEAD = re.compile(rf"^(?:{any_of(THING_LEADS)}\s+)+(?=\S)", re.IGNORECASE)
+_LEAD = lazy_pattern(rf"^(?:{any_of(THING_LEADS)}\s+)+(?=\S)", re.IGNORECASE)
 _POINTING = wordlist(
     """it its that this these those them him her you your yours his their our my mine me us what how when where why
     who which the one both everything anything nothing something someone everyone nobody people being to
@@ -247,7 +248,7 @@ def _cut_at_thing_end(text: str) -> str:
     return text[: end.start()] if end else text
 
 
-_LANGUAGE_END = re.compile(rf"[.!?;:(]|\s{any_of(LANGUAGE_ENDS)}\b")
+_LANGUAGE_END = lazy_pattern(rf"[.!?;:(]|\s{any_of(LANGUAGE_ENDS)}\b")
 
 
 def languages(text: str) -> list[str]:
@@ -258,12 +259,12 @@ def languages(text: str) -> list[str]:
     return [match[0] for match in LANGUAGE.finditer(part)]
 
 
-_NAMED_ANIMAL = re.compile(
+_NAMED_ANIMAL = lazy_pattern(
     r"(?:an?\s|my\s|our\s|the\s)?(?:[\w-]+\s){0,2}?(\w+)(?:,)?\s(?:who\sis\s|which\sis\s)?(?:named|called"
     r"|whose\sname\sis)\s(.+)$",
     re.IGNORECASE,
 )
-_PLAIN_ANIMAL = re.compile(
+_PLAIN_ANIMAL = lazy_pattern(
     rf"(?:(an?|one|my|our)|({any_of(NUMBERS_TO_SIX, NUMBERS_TO_TEN)}|\d{{1,2}}|several|some))"
     rf"\s(?:[a-z-]+\s){{0,2}}?(\w+)(?=$|[.!?;:(]|\s{any_of(ANIMAL_ENDS)}\b)",
     re.IGNORECASE,

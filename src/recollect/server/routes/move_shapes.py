@@ -20,7 +20,7 @@ class MoveIn(RequestBody):
     dry_run: bool = Field(False, description="Only say what would move.")
 
 
-class MergeIn(RequestBody):
+class UserMergeIn(RequestBody):
     """The user that another one becomes."""
 
     model_config = with_example(into="alex", dry_run=True)

@@ -33,7 +33,9 @@ async def move_conversation(
 
 
 @router.post("/users/{id:id}/merge", response_model=shapes.Move)
-async def merge_users(caller: AdminCaller, id: Person, body: shapes.MergeIn, key: IdempotencyKey = None) -> Response:
+async def merge_users(
+    caller: AdminCaller, id: Person, body: shapes.UserMergeIn, key: IdempotencyKey = None
+) -> Response:
     """Make all that one user has another's: two ids of one person. Needs the scope `admin`, and no user's key."""
     caller.access.check_unbound()
     merge = partial(caller.memory.moves.merge_users, id, into=body.into, dry_run=body.dry_run)

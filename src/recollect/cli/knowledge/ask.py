@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.facts import fact_fields, show_fact, show_source, unread_warning
-from recollect.cli.profile import open_for_writing
+from recollect.cli.knowledge.facts import fact_fields, show_fact, show_source, unread_warning
+from recollect.cli.knowledge.profile import open_for_writing
 from recollect.cli.terminal.options import StoreCommand, printable, warn
 from recollect.cli.terminal.show import console, print_json
 

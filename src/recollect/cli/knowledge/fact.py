@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.facts import fact_fields, show_fact, show_source
-from recollect.cli.profile import open_for_writing
+from recollect.cli.knowledge.facts import fact_fields, show_fact, show_source
+from recollect.cli.knowledge.profile import open_for_writing
 from recollect.cli.terminal.opening import open_for_reading
 from recollect.cli.terminal.options import StoreCommand, parse_moment, printable
 from recollect.cli.terminal.show import console, print_json

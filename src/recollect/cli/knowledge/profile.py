@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.facts import fact_fields, unread_warning
+from recollect.cli.knowledge.facts import fact_fields, unread_warning
 from recollect.cli.terminal.opening import MemoryHandle, current_settings, open_for_reading, require_existing
 from recollect.cli.terminal.options import StoreCommand, printable, warn
 from recollect.cli.terminal.show import print_json

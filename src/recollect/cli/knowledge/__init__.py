@@ -1,0 +1,1 @@
+"""Commands on what is known of people: facts, statements, questions about them."""
