@@ -134,7 +134,7 @@ def cut_to_tokens(text: str, limit: int, count: Count) -> str:
 
 def drop_torn_end(text: str) -> str:
     """A text that was cut, without words that are not to be the last: a number without what it counts, "the", "and"."""
-    text = DANGLING.sub("", text).rstrip(_TRAIL)
+    text = DANGLING.sub("", " ".join(text.split())).rstrip(_TRAIL)
     while text and _TORN.search(text):
         text = DANGLING.sub("", _TORN.sub("", text)).rstrip(_TRAIL)
     return text
