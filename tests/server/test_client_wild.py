@@ -159,9 +159,24 @@ PARTS: dict[type[RecollectError], tuple[Any, ...]] = {
     errors.MissingExtra: ("one", "two"),
     errors.DamagedMessage: ("space", "conversation", 7, "why"),
     errors.Forbidden: ("not_you", "what happened"),
+    errors.MessagesLost: ("what happened", 3),
 }
 # What a client makes of errors that have parts it is not told.
-AS_ANOTHER = {errors.DamagedMessage: errors.StoreError, errors.Forbidden: errors.ScopeError}
+AS_ANOTHER = {
+    errors.DamagedMessage: errors.StoreError,
+    errors.Forbidden: errors.ScopeError,
+    errors.StoreAway: errors.StoreBusy,
+    errors.MessagesLost: errors.StoreError,
+}
+
+
+NOT_OF_A_SERVER = (
+    RecollectError,
+    errors.ImportFailed,
+    ServerError,
+    errors.PlatformBusy,
+    errors.PlatformRefused,
+)  # what a server does not raise
 
 
 def test_every_error_of_a_memory_is_the_same_error_over_http() -> None:
@@ -171,7 +186,7 @@ def test_every_error_of_a_memory_is_the_same_error_over_http() -> None:
         error = kind(*PARTS.get(kind, ("what happened",)))
         problem = problem_of(error)
         back = parse_error(problem.status, dumps(problem.document()))
-        if kind in (RecollectError, errors.ImportFailed, ServerError):  # these a server does not raise
+        if kind in NOT_OF_A_SERVER:
             assert isinstance(back, ServerError)
             continue
         words = str(error)

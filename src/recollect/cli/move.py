@@ -57,7 +57,7 @@ def move(
 @click.option("--dry-run", is_flag=True, help="Only show what would move.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def merge(user: str | None, into: str | None, undo: str | None, dry_run: bool, as_json: bool) -> None:
-    """Make two users one: all that USER has becomes that of --into.
+    """Make all that one user has another's.
 
     For two ids of one person. Conversations, messages in channels, facts, statements, names and documents move; keys
     of the server do not. Nothing is removed: the log notes the change, `recollect verify` still proves every message,

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.errors import StoreError
 from recollect.model import ROLES, Filter
 from recollect.ports import PASSAGE_FIELDS, PassageRow, ScopeState, Tally, Tx, Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
@@ -33,6 +34,7 @@ SCOPE_TERMS = 3  # of each passage: its space, its user and its conversation
 UNSORTED = 20_000  # terms that are looked through for each word, at most a quarter of all: more are sorted
 BYTES_PER_PASSAGE = 1_600  # about: a vector of 256 numbers, fifteen terms, the columns
 
+LAST_MICROS = 10**12 * 253_402  # of the year 9999
 NEVER = (1 << 63) - 1  # when a passage expires that does not
 UNKNOWN = -1  # how particular a message is that nobody has read
 NUMBER_COLUMNS = (
@@ -333,8 +335,11 @@ class ScopeIndex:
             "expires": [NEVER if at is None else at for at in fields["expires_at"]],
             "ends": np.cumsum(sizes) + self._terms.size,
         }
-        for name, values in columns.items():
-            self._numbers[name].extend(np.asarray(values, np.int64))
+        numbers = {name: np.asarray(values, np.int64) for name, values in columns.items()}
+        if np.abs(numbers["micros"]).max() > LAST_MICROS:
+            raise ValueError("a time that no calendar has")
+        for name, values in numbers.items():
+            self._numbers[name].extend(values)
         self._terms.extend(np.fromiter(new_terms, np.int32, int(sizes.sum())))
         ids = np.empty(len(rows), object)
         ids[:] = fields["message_id"]
@@ -421,4 +426,7 @@ def read_passages(tx: Tx, scope: tuple[str, str | None], index: ScopeIndex) -> N
     last_doc = index.last_doc
     rows = tx.passages_after(*scope, last_doc)
     vector_docs, vectors = tx.vectors_after(*scope, last_doc)
-    index.extend(rows, vector_docs, vectors)
+    try:
+        index.extend(rows, vector_docs, vectors)
+    except (AttributeError, TypeError, ValueError, OverflowError):  # a value of another kind than its column
+        raise StoreError("a row of the index cannot be read; make it anew: recollect rebuild index") from None
