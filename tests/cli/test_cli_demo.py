@@ -74,8 +74,8 @@ def test_the_demo_shows_a_turn_episodes_and_facts(shown: str) -> None:
     assert "9 of 13 messages were packed, all 14 are there again" in rows(blocks["TOPICS"])["the soup"][0]
     episodes = blocks["EPISODES"].splitlines()
     assert [line.split(",")[0] for line in episodes[2:6]] == ["level 2", "   level 1", "   level 1", "level 1"]
-    assert "Biscuit stays with my sister" in rows(blocks["EPISODES"])["the summary"][0]
-    assert rows(blocks["EPISODES"])["alex sees"] == ["With your sister: Biscuit hates trains."]
+    assert "we close for two weeks in March" in rows(blocks["EPISODES"])["the summary"][0]
+    assert rows(blocks["EPISODES"])["alex sees"] == ["For two weeks, in March."]
     facts = [line.split() for line in blocks["FACTS"].splitlines()]
     assert ["identity", "location", "Delft", "2025-04-06", "41"] in facts
     assert "Leiden, 2024-11-12 to 2025-04-01; Delft, 2025-04-01 to now" in blocks["FACTS"]

@@ -41,9 +41,9 @@ SOUP = "Twice as many guests tomorrow. What must Noor fetch?"
 ASKS = f"[REQUEST_TIER:3:m{RECIPE}]"
 SAYS = "18 l of stock, not 9. The rest doubles too: 4 kg carrots, 2 kg onions, 6 kg lentils."
 NOTES = InlineTiers(reply1="stock = 18 l; lentils = 6 kg", reply2="18 l of stock, and the rest doubles.")
-DOG = "Where was Biscuit while I was in Japan?"
-KNOWN = "Biscuit stays with my sister"
-LINES = (ASKS, f"{SAYS}\n{render_inline(NOTES)}", "With your sister: Biscuit hates trains.")
+CLOSED = "How long was the bakery closed when I went to Japan?"
+KNOWN = "we close for two weeks in March"
+LINES = (ASKS, f"{SAYS}\n{render_inline(NOTES)}", "For two weeks, in March.")
 
 
 def show_context(out: Console, chat: BlockingConversation) -> None:
@@ -119,10 +119,10 @@ def show_episodes(out: Console, chat: BlockingConversation, model: ScriptedModel
     expect(tree[0].level > 1 and {episode.first for episode in leaves(tree)} >= {1}, "there is no tree of summaries")
     expect(max(episode.last for episode in leaves(tree)) == archive_end, "a turn that left is in no episode")
     print_tree(out, tree)
-    reply = chat.reply(DOG, system=SYSTEM)
+    reply = chat.reply(CLOSED, system=SYSTEM)
     summaries = model.last_prompt.partition("=== SUMMARIES ===")[2].partition("=== END SUMMARIES ===")[0]
     expect(KNOWN in summaries, "the summaries do not answer the question")
-    print_line(out, "the summary", f"answers “{DOG}”: … {KNOWN} …")
+    print_line(out, "the summary", f"answers “{CLOSED}”: … {KNOWN} …")
     print_line(out, "alex sees", reply.text)
 
 

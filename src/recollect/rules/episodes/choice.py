@@ -21,6 +21,7 @@ from recollect.language.word_weights import is_unspaced, stems, weigh
 from recollect.model import ExtractLine
 from recollect.rules.corrections import is_retraction, says_new_value
 from recollect.rules.episodes.lines import prefix, render_lines, speaker_labels
+from recollect.rules.episodes.sentence_forms import drop_addition
 from recollect.rules.prompt.fences import Labels
 from recollect.rules.tiers import tiers
 from recollect.rules.tiers.keyvalues import DANGLING
@@ -165,7 +166,7 @@ def _wordings(statement: SummarySentence) -> Iterator[str]:
         yield sentence.text
         return
     is_short_correction = statement.corrects and statement.needs is not None
-    full_text = _NUMBERED.sub("", _clean(sentence.text if is_short_correction else trim(sentence.text)))
+    full_text = _NUMBERED.sub("", _clean(sentence.text if is_short_correction else drop_addition(trim(sentence.text))))
     if full_text.count('"') == 1:  # the other one is in another sentence
         full_text = full_text.replace('"', "")
     if full_text.count("“") != full_text.count("”"):

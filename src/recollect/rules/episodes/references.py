@@ -201,12 +201,18 @@ class _Reader:
             return
         if word == "those" and after in lists.AFTER_THOSE:
             return
-        self.has_demonstrative = True
         phrase, _ = self._phrase(at + 1)
+        if phrase and self._word(at - 1) == "," and self._names_one_before(at - 1):
+            return
+        self.has_demonstrative = True
         if phrase and after not in lists.CLAUSE_VERBS:
             self._add_definite(phrase, is_near=True)
         else:
             self._want("fact", at)
+
+    def _names_one_before(self, end: int) -> bool:
+        """Whether a clause before a comma is about somebody by name: "Rex stays with us, that dog hates trains"."""
+        return end > 1 and (self._begins_with_name() or self._is_name(1))
 
     def _is_conjunction(self, at: int) -> bool:
         """Whether "that" begins a clause: "I know that", "the boat that leaks"."""

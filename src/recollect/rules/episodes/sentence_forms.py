@@ -37,6 +37,7 @@ class Support:
 ALONE = Support(True)
 NOTHING = Support(False)
 
+_ADDITION = lazy_pattern(r"(?:And|Plus,?)\s+(?=\S+\s+\S)")
 _VOCATIVE = lazy_pattern(
     r"^(?:(?i:oof|ugh|aw+|yay|god|gosh|man|dude|damn|whoa|woah|haha|lol|ouch|geez|ah|oh)[,!.\s]+)?(?:[A-Z]\w+[,!.]\s+)?(?=\w)"
 )
@@ -60,9 +61,17 @@ _LONGEST_LABEL = 30  # characters
 _TITLE = 3  # words of a name before its value
 
 
+def drop_addition(text: str) -> str:
+    """A sentence without an "and" at its beginning: it adds something to another sentence, and stands without it."""
+    if not _ADDITION.match(text):
+        return text
+    rest = text.split(maxsplit=1)[1]
+    return rest[0].upper() + rest[1:]
+
+
 def bare_text(sentence: Sentence) -> str:
     """A sentence without greeting and openers, and without the name of the person it is said to."""
-    text = trim(strip_addressee(sentence.text))
+    text = drop_addition(trim(strip_addressee(sentence.text)))
     vocative = _VOCATIVE.match(text)
     if vocative is None or vocative[0].strip(" ,.!").casefold() in OPENERS:
         return text
