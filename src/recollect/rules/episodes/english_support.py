@@ -145,7 +145,7 @@ class _Finder:
 
     def _reference_support(self, place: int, references: References, before: int | None) -> Support:
         """The sentence that names what a sentence points to."""
-        if references.is_closed or not self.is_strict:
+        if references.is_closed or references.is_own or not self.is_strict:
             if references.hangs or references.pronouns:
                 return NOTHING
             return self._definite_support(place, references)
@@ -170,7 +170,7 @@ class _Finder:
             is_heard = not self.heard.isdisjoint(map(root, definite))
             if near:
                 places.add(max(near))
-            elif is_heard or definite in references.bare_definites:
+            elif (is_heard or definite in references.bare_definites) and not references.is_own:
                 return NOTHING
         if len(places) > 1:
             return NOTHING

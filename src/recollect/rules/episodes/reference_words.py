@@ -18,6 +18,11 @@ DEMONSTRATIVES = wordlist("this that these those")
 OWN_WORDS = wordlist("i me my mine myself we us our ours")
 ADVISING = wordlist("recommend suggest advise")
 SPEAKERS = wordlist("i we you my our your to if when since as while for in with by after once")
+EVENT_VERBS = wordlist(
+    """sold bought lost quit left finished won broke booked paid cancelled canceled signed ordered returned missed
+    passed failed opened closed rented hired married divorced adopted donated"""
+)
+"""Verbs of what changes something for good: who says them tells something, whatever it happened to."""
 SUBJECTS = wordlist("i we you he she it they there who")
 
 # -- words that hang on another sentence

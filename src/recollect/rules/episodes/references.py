@@ -37,7 +37,8 @@ class References:
     things that its pronouns want and that are not named before them: "thing", "plural", "person", "place", "fact".
     `definites` are the nouns of each "the" or "this" that could mean something named in another sentence;
     `bare_definites` of those before which nothing is named; `has_demonstrative` says that one is a "this" or "that".
-    `names` are the kinds it names, `nouns` its words.
+    `names` are the kinds it names, `nouns` its words. `is_own` says that it tells what the speaker did: "I sold
+    the van" tells something, whichever van it was.
     """
 
     hangs: bool = False
@@ -47,6 +48,7 @@ class References:
     names: frozenset[str] = frozenset()
     nouns: frozenset[str] = frozenset()
     has_demonstrative: bool = False
+    is_own: bool = False
 
     @property
     def is_closed(self) -> bool:
@@ -119,6 +121,7 @@ class _Reader:
             frozenset(self.named_at),
             frozenset(self.nouns),
             self.has_demonstrative,
+            self._word(0) in ("i", "we") and self._word(1) in lists.EVENT_VERBS and not self.has_demonstrative,
         )
 
     # -- what it points to
