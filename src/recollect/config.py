@@ -162,7 +162,7 @@ class Settings:
         "hold 1,000.",
         least=0,
     )
-    vector_cache_mb: int = setting(256, "Memory for vectors held ready for search (SQLite and JSON).", least=1)
+    vector_cache_mb: int = setting(256, "Memory for passages and vectors held ready for search.", least=1)
 
     @classmethod
     def load(
