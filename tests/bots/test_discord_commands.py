@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from discord_bot import DiscordTalk, running_bot
-from discord_server import ALEX, DANA, GUILD, NOOR, DiscordServer, private_channel
+from discord_server import ALEX, CHANNEL, DANA, GUILD, NOOR, DiscordServer, private_channel
 
+from recollect.bots.events import Place
+from recollect.bots.outgoing import BotMessage
 from recollect.bots.texts import COMMANDS
+from recollect.errors import PlatformRefused
 from recollect.testing.llm import ScriptedLLM
 
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
@@ -113,7 +117,10 @@ def test_who_may_do_what_about_whom(tmp_path: Path) -> None:
                 question = await alex.call("erase", "everything that I keep of this chat", everybody=True)
                 await alex.press(await alex.press(question, "Erase", "Are you sure"), "Yes", "is erased")
                 assert not (tmp_path / f"discord-{GUILD}.db").exists()
-                assert not bot.is_for_all("digest")
+                over = BotMessage("Only for Alex.", is_private=True, answers="1")
+                with pytest.raises(PlatformRefused):
+                    await bot.tools.delivery.send(Place("discord", str(GUILD), False, str(CHANNEL)), over)
+                assert all(sent.text != over.text for sent in server.sent), "what is for one is never shown to all"
 
     asyncio.run(talk())
 

@@ -129,6 +129,26 @@ def attachment(name: str, kind: str) -> dict[str, Any]:
     return fields | {"url": f"https://cdn.example/{name}", "proxy_url": f"https://cdn.example/{name}"}
 
 
+def test_what_was_said_goes_with_its_channel_or_thread(tmp_path: Path) -> None:
+    async def talk() -> None:
+        async with DiscordServer() as server:
+            channel, thread, other = (DiscordTalk(server, channel=id) for id in (CHANNEL, OTHER_CHANNEL, 602))
+            async with running_bot(server, tmp_path):
+                await channel.say("The winch is rusty.")
+                await thread.say("The cleat is loose.")
+                await other.say("The mast is new.")
+                await server.delete_channel(OTHER_CHANNEL, is_thread=True)
+                await server.delete_channel(CHANNEL)
+                await server.delete_channel(699, is_thread=True)
+                await other.call("search", "The mast is new", text="mast")
+            for conversation, count in ((str(CHANNEL), 0), (str(OTHER_CHANNEL), 0), ("602", 1)):
+                history = await messages_of(tmp_path, conversation)
+                assert len([message for message in history if not message.erased]) == count
+                assert "rusty" not in str(history) + str(await messages_of(tmp_path, "601"))
+
+    asyncio.run(talk())
+
+
 def test_a_dropped_connection_is_resumed_and_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
     async def talk() -> None:
         async with DiscordServer() as server:

@@ -134,6 +134,14 @@ class DiscordServer:
         else:
             await self._dispatch("MESSAGE_DELETE_BULK", {"ids": [str(id) for id in ids], **place})
 
+    async def delete_channel(self, channel: int, *, is_thread: bool = False) -> None:
+        """Delete a channel, or a thread of one."""
+        if is_thread:
+            thread = {"id": str(channel), "guild_id": str(GUILD), "parent_id": str(CHANNEL), "type": 11}
+            await self._dispatch("THREAD_DELETE", thread)
+        else:
+            await self._dispatch("CHANNEL_DELETE", channel_data(channel) | {"guild_id": str(GUILD)})
+
     async def call_command(
         self, name: str, *, user: User = ALEX, channel: int | None = CHANNEL, deliveries: int = 1, **options: Any
     ) -> None:
@@ -221,13 +229,18 @@ class DiscordServer:
                 await self._identify(socket, payload["d"])
             case 6:
                 assert payload["d"]["session_id"] == "session", "the session that was begun"
-                self.resumes.append(payload["d"]["seq"])
-                for event in self._events[payload["d"]["seq"] :]:
-                    await socket.send_json(event)
-                await socket.send_json({"op": 0, "t": "RESUMED", "s": len(self._events), "d": {}})
-                self._sockets.add(socket)
-                async with self._changed:
-                    self._changed.notify_all()
+                await self._resume(socket, payload["d"]["seq"])
+
+    async def _resume(self, socket: web.WebSocketResponse, position: int) -> None:
+        """Send what the client has missed, also what happens meanwhile."""
+        self.resumes.append(position)
+        while position < len(self._events):
+            await socket.send_json(self._events[position])
+            position += 1
+        self._sockets.add(socket)
+        await socket.send_json({"op": 0, "t": "RESUMED", "s": len(self._events), "d": {}})
+        async with self._changed:
+            self._changed.notify_all()
 
     async def _identify(self, socket: web.WebSocketResponse, data: dict[str, Any]) -> None:
         assert data["token"] == TOKEN

@@ -18,9 +18,10 @@ from recollect.bots.commands.digests import DigestCommands
 from recollect.bots.commands.leaving import LeavingCommands
 from recollect.bots.commands.remembering import RememberingCommands, explain
 from recollect.bots.commands.summaries import THRESHOLD_STEP, SummaryCommands
-from recollect.bots.edits import delete_message, edit_message
+from recollect.bots.edits import delete_channel, delete_message, edit_message
 from recollect.bots.events import (
     ButtonPress,
+    ChannelDeletion,
     ChatMove,
     CommandCall,
     Event,
@@ -118,6 +119,9 @@ class Bot:
                     await self._take_edit(event.message)
                 case MessageDeletion():
                     await self._take_deletion(event)
+                case ChannelDeletion():
+                    async with self.tools.pool.use(event.place) as memory:
+                        await delete_channel(memory, event.place.conversation)
                 case ChatMove():
                     old_place = Place(event.place.platform, event.old_chat, event.place.is_private)
                     await self.tools.table.move_chat(event.place, old_place)

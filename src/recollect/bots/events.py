@@ -84,6 +84,13 @@ class MessageDeletion:
 
 
 @dataclass(frozen=True, slots=True)
+class ChannelDeletion:
+    """A channel or a thread was deleted on the platform, with all that was said in it."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class CommandCall:
     """A command with a slash, and what was written after it."""
 
@@ -123,7 +130,7 @@ class Identity:
     names: tuple[str, ...] = field(default=())
 
 
-Event = ReceivedMessage | MessageEdit | MessageDeletion | CommandCall | ButtonPress | ChatMove
+Event = ReceivedMessage | MessageEdit | MessageDeletion | ChannelDeletion | CommandCall | ButtonPress | ChatMove
 
 
 def place_of(event: Event) -> Place:

@@ -31,7 +31,7 @@ from recollect.bots.discord.messages import (
     press_of,
 )
 from recollect.bots.discord.slash_commands import build_commands
-from recollect.bots.events import Event, Identity, Place
+from recollect.bots.events import ChannelDeletion, Event, Identity, Place
 from recollect.bots.outgoing import BotFile, BotMessage, Button
 from recollect.config import Secret
 from recollect.errors import ConfigError, PlatformBusy, PlatformRefused, RecollectError, ServerError
@@ -207,7 +207,7 @@ class DiscordPlatform:
 
     async def is_admin(self, place: Place, person_id: str) -> bool:
         guild = self.client.get_guild(int(place.chat))
-        if guild is None:
+        if guild is None or guild.unavailable:  # Discord has not said yet who runs it
             return False
         if guild.owner_id == int(person_id):
             return True
@@ -280,6 +280,12 @@ class GatewayClient(discord.Client):
 
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         self._platform.submit(deletion_of(payload.guild_id, payload.channel_id, sorted(payload.message_ids)))
+
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        self._platform.submit(ChannelDeletion(place_of_channel(channel.guild.id, channel.id)))
+
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        self._platform.submit(ChannelDeletion(place_of_channel(payload.guild_id, payload.thread_id)))
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         self._platform.take_press(interaction)
