@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from discord_bot import DiscordTalk, running_bot
-from discord_server import ALEX, CHANNEL, DANA, GUILD, NOOR, DiscordServer, private_channel
+from discord_server import ALEX, CHANNEL, DANA, GUILD, NOOR, START, DiscordServer, private_channel
 
 from recollect.bots.events import Place
 from recollect.bots.outgoing import BotMessage
 from recollect.bots.texts import COMMANDS
 from recollect.errors import PlatformRefused
+from recollect.testing.clock import FrozenClock
 from recollect.testing.llm import ScriptedLLM
 
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
@@ -93,8 +95,6 @@ def test_who_may_do_what_about_whom(tmp_path: Path) -> None:
                     assert answer.is_private
                 for command in ("erase", "export"):
                     await dana.call(command, "Only those who run this group", everybody=True)
-                digest = await alex.call("digest", "nobody has said anything", period="today")
-                assert digest.is_private, "it is of all channels, and not all can read them all"
                 await alex.call(
                     "digest", "I will send it weekly tue 08:30", period="weekly", time="08:30", weekday="tue"
                 )
@@ -121,6 +121,30 @@ def test_who_may_do_what_about_whom(tmp_path: Path) -> None:
                 with pytest.raises(PlatformRefused):
                     await bot.tools.delivery.send(Place("discord", str(GUILD), False, str(CHANNEL)), over)
                 assert all(sent.text != over.text for sent in server.sent), "what is for one is never shown to all"
+
+    asyncio.run(talk())
+
+
+def test_a_digest_on_request_and_on_a_schedule(tmp_path: Path) -> None:
+    async def talk() -> None:
+        clock = FrozenClock(datetime.fromtimestamp(START, UTC) + timedelta(minutes=5))
+        async with DiscordServer() as server:
+            server.admins.add(ALEX[0])
+            alex, dana, other = DiscordTalk(server), DiscordTalk(server, DANA), DiscordTalk(server, DANA, 601)
+            async with running_bot(server, tmp_path, clock=clock) as bot:
+                await alex.say("I painted the hull blue today.")
+                await other.say("I sold two old oars to the club in Faro.")
+                digest = await alex.call("digest", "Today:")
+                assert digest.is_private, "it is of all channels, and not all can read them all"
+                assert "hull" in digest.text
+                assert "Dana Kim: " in digest.text
+                await dana.call("digest", "Only those who run this group")
+                await alex.call("digest", "I will send it daily 00:30", period="daily", time="00:30")
+                alex.seen = len(server.sent)
+                assert await bot.digests.send_due() == 1, "it is past half past midnight"
+                sent = await alex.hear("Yesterday:")
+                assert (sent.channel, sent.is_private) == (CHANNEL, False)
+                assert await bot.digests.send_due() == 0, "once a day"
 
     asyncio.run(talk())
 

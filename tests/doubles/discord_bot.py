@@ -16,7 +16,7 @@ from recollect.bots.discord.platform import DiscordOptions, DiscordPlatform
 from recollect.bots.memories import MemoryParts
 from recollect.bots.service import BotOptions, open_bot
 from recollect.config import Secret
-from recollect.ports import LLM
+from recollect.ports import LLM, Clock
 
 
 @asynccontextmanager
@@ -25,6 +25,7 @@ async def running_bot(
     folder: Path,
     *,
     chat: LLM | None = None,
+    clock: Clock | None = None,
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     now: Callable[[], float] | None = None,
     **settings: Any,
@@ -32,7 +33,7 @@ async def running_bot(
     """A bot that is connected to the server."""
     platform = DiscordPlatform(DiscordOptions(Secret(TOKEN)))
     delivery = Delivery(platform, pause) if now is None else Delivery(platform, pause, now)
-    memories = MemoryParts(chat, settings={"telemetry": "off", **settings})
+    memories = MemoryParts(chat, clock=clock, settings={"telemetry": "off", **settings})
     async with (
         platform.connect(),
         open_bot(delivery, BotOptions(folder, memories=memories)) as bot,

@@ -33,6 +33,7 @@ APPLICATION: dict[str, Any] = {
 }
 APPLICATION |= {"bot_require_code_grant": False, "flags": 1 << 19, "owner": BOT | {"id": "1"}}
 PATIENCE = 20.0  # seconds
+START = 1_772_500_000  # when the first thing happens
 GUILD = 500
 CHANNEL = 600
 EPHEMERAL = 64
@@ -71,7 +72,7 @@ class DiscordServer:
         self.refuses_intent = False
         self.identifies = 0
         self.resumes: list[int] = []  # the sequence number that each resume names
-        self._ids = count(1_000)
+        self._ids = count(snowflake(START), 1_000 << 22)  # a second apart
         self._events: list[dict[str, Any]] = []  # of the session, so that they can be sent again
         self._interactions: dict[str, dict[str, Any]] = {}  # by token
         self._errors: dict[str, deque[web.Response]] = defaultdict(deque)
@@ -379,6 +380,11 @@ class DiscordServer:
         types = {option["name"]: option["type"] for option in command.get("options", [])}
         values = [{"name": key, "type": types[key], "value": value} for key, value in options.items()]
         return {"id": command["id"], "name": name, "type": 1, "options": values}
+
+
+def snowflake(time: int) -> int:
+    """The first id that Discord gives in a second."""
+    return (time * 1_000 - 1_420_070_400_000) << 22
 
 
 def json_response(data: Any, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:

@@ -50,7 +50,7 @@ class DigestCommands:
     async def _may_read(self, call: CommandCall) -> bool:
         """Whether somebody may read of all channels: where some may be hidden, those who run the group."""
         is_open = not self._tools.delivery.platform.has_hidden_channels
-        return is_open or await self._tools.may("digest schedule", call.place, call.author)
+        return is_open or await self._tools.may("digest of hidden channels", call.place, call.author)
 
     async def send_due(self) -> int:
         """Send the digests whose time has come; returns how many."""
