@@ -290,7 +290,7 @@ class DiscordServer:
             case "GET", ["guilds", _, "members", user]:
                 return member((int(user), "Somebody"), ["501"] if int(user) in self.admins else [])
             case "POST", ["channels", channel, "messages"]:
-                return self._take_message(int(channel), fields, file)
+                return self._keep(int(channel), fields, file)
             case "PATCH", ["channels", _, "messages", id]:
                 return self._change_message(int(id), fields)
             case "POST", ["channels", _, "typing"]:
@@ -308,10 +308,6 @@ class DiscordServer:
                 return self._keep(int(interaction["channel_id"]), fields, file, is_private=is_private)
         raise AssertionError(f"nobody serves {method} {parts}")
 
-    def _take_message(self, channel: int, fields: dict[str, Any], file: bytes | None) -> Any:
-        assert fields["allowed_mentions"]["parse"] == [], "nobody is to be mentioned"
-        return self._keep(channel, fields, file)
-
     def _take_callback(self, token: str, fields: dict[str, Any]) -> Any:
         interaction = self._interactions[token]
         if fields["type"] == 8:
@@ -323,6 +319,7 @@ class DiscordServer:
         return {"interaction": {"id": interaction["id"], "type": 2, "response_message_id": None}}
 
     def _keep(self, channel: int, fields: dict[str, Any], file: bytes | None, *, is_private: bool = False) -> Any:
+        assert fields["allowed_mentions"]["parse"] == [], "nobody is to be mentioned"
         text = fields.get("content") or ""
         assert file is not None or 1 <= len(text) <= 2_000, f"a message of {len(text)} characters"
         reply = (fields.get("message_reference") or {}).get("message_id")
@@ -332,6 +329,7 @@ class DiscordServer:
 
     def _change_message(self, id: int, fields: dict[str, Any]) -> Any:
         sent = next(sent for sent in self.sent if sent.id == id)
+        assert fields["allowed_mentions"]["parse"] == [], "nobody is to be mentioned"
         assert 1 <= len(fields["content"]) <= 2_000
         sent.text = fields["content"]
         sent.buttons = buttons(fields)
