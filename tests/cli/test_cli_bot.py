@@ -1,4 +1,4 @@
-"""`recollect bot telegram`: a dry run without a token, and the whole program against a server on loopback."""
+"""`recollect bot`: a dry run without a token, and the whole program against a server on loopback."""
 
 from __future__ import annotations
 
@@ -78,6 +78,31 @@ def test_without_a_token_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.
         assert "Telegram refuses this token" in result.stderr
         assert "wrong" not in result.output
     assert "RECOLLECT_TELEGRAM_TOKEN" in succeeded("bot", "telegram", "--help")
+
+
+def test_discord_needs_a_token_too_and_replays_its_own_exports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert failed("bot", "discord").startswith("RECOLLECT_DISCORD_TOKEN is not set: the Developer Portal gives a token")
+    assert list(tmp_path.iterdir()) == []
+    said = [("Dana", "8", "I sail on Fridays."), ("Alex", "7", "Skipper, what do you know about Dana?")]
+    export = {
+        "guild": {"id": "500", "name": "Rowers"},
+        "channel": {"id": "600", "type": "GuildTextChat", "name": "general"},
+        "messages": [
+            {
+                "id": str(number),
+                "type": "Default",
+                "timestamp": "2026-03-03T01:06:40+00:00",
+                "content": text,
+                "author": {"id": id, "name": name, "nickname": name},
+            }
+            for number, (name, id, text) in enumerate(said)
+        ],
+    }
+    Path("channel.json").write_text(json.dumps(export), encoding="utf-8")
+    output = succeeded("bot", "discord", "--dry-run", "channel.json", "--name", "Skipper")
+    assert "Skipper: What I know about Dana:" in output
+    assert "Message Content" in succeeded("bot", "discord", "--help")
 
 
 def test_the_program_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:

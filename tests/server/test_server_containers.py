@@ -20,7 +20,7 @@ from recollect.config import BY_NAME, Settings, token_variable
 
 ROOT = Path(__file__).parents[2]
 PINNED = re.compile(r"^[\w./-]+:\d+\.\d+[\w.-]*$")
-BOTS = ("telegram",)
+BOTS = ("telegram", "discord")
 
 
 def instructions() -> list[tuple[str, str]]:

@@ -18,9 +18,10 @@ from recollect.bots.commands.digests import DigestCommands
 from recollect.bots.commands.leaving import LeavingCommands
 from recollect.bots.commands.remembering import RememberingCommands, explain
 from recollect.bots.commands.summaries import THRESHOLD_STEP, SummaryCommands
-from recollect.bots.edits import delete_message, edit_message
+from recollect.bots.edits import delete_channel, delete_message, edit_message
 from recollect.bots.events import (
     ButtonPress,
+    ChannelDeletion,
     ChatMove,
     CommandCall,
     Event,
@@ -70,7 +71,7 @@ class Bot:
             "start": self._greet,
             "help": self._help,
             "cancel": self._cancel,
-            "summary": lambda call: self.summaries.ask_storage(call.place, call.author),
+            "summary": self.summaries.set_up,
             "summary_status": lambda call: self.summaries.show_status(call.place, call.author),
             "summary_on": self._turn_on,
             "summary_off": lambda call: self.summaries.turn_off(call.place),
@@ -88,6 +89,10 @@ class Bot:
     def submit(self, event: Event) -> None:
         """Handle this after all that happened in the same chat before."""
         self._events.put(place_of(event).key, self._handle(event))
+
+    def is_for_all(self, command: str) -> bool:
+        """Whether everybody in a group may read the answer to a command. A digest is of all channels of a group."""
+        return command in FOR_ALL and not (command == "digest" and self.tools.delivery.platform.has_hidden_channels)
 
     async def drain(self) -> None:
         """Wait until everything is handled and every reply is written."""
@@ -114,6 +119,9 @@ class Bot:
                     await self._take_edit(event.message)
                 case MessageDeletion():
                     await self._take_deletion(event)
+                case ChannelDeletion():
+                    async with self.tools.pool.use(event.place) as memory:
+                        await delete_channel(memory, event.place.conversation)
                 case ChatMove():
                     old_place = Place(event.place.platform, event.old_chat, event.place.is_private)
                     await self.tools.table.move_chat(event.place, old_place)
@@ -124,10 +132,10 @@ class Bot:
             place = place_of(event)
             if place.key not in self._refused:  # said once, until the store takes something again
                 self._refused.add(place.key)
-                await self._say(place, BotMessage(texts.NOT_KEPT))
+                await self._say_to(event, BotMessage(texts.NOT_KEPT))
         except RecollectError as error:
             logger.warning("%s: %s", type(error).__name__, error)
-            await self._say(place_of(event), explain(error))
+            await self._say_to(event, explain(error))
 
     async def _take_message(self, message: ReceivedMessage) -> None:
         place = message.place
@@ -141,7 +149,8 @@ class Bot:
                 self._replies.put(place.key + place.thread, self._reply_without_memory(message))
             return
         async with self.tools.open_chat(place, message.author) as chat:
-            answer_to_command = await self.remembering.run_message(chat, message) if message.text else None
+            is_request = bool(message.text) and not message.is_from_bot
+            answer_to_command = await self.remembering.run_message(chat, message) if is_request else None
             if answer_to_command is not None:
                 await self._say(place, answer_to_command, message.id)
                 return
@@ -192,7 +201,7 @@ class Bot:
             answer = BotMessage(texts.IS_OFF)
         else:
             answer = await run(call)
-        is_private = call.name not in FOR_ALL
+        is_private = not self.is_for_all(call.name)
         await self._say(call.place, replace(answer, is_private=is_private, answers=call.id), call.id)
 
     async def _take_press(self, press: ButtonPress) -> None:
@@ -251,6 +260,8 @@ class Bot:
     def _is_addressed(self, message: ReceivedMessage) -> bool:
         """Whether the bot is to reply: in private always, in a group to a mention, a reply to it, and its name."""
         names = self.tools.identity.names
+        if message.is_from_bot:
+            return False
         return message.place.is_private or message.is_for_bot or is_addressed(message.text, names)
 
     async def _answer(self, message: ReceivedMessage) -> None:
@@ -295,6 +306,12 @@ class Bot:
         if self._system is not None:
             return self._system
         return texts.SYSTEM.format(name=self.tools.identity.person.shown, platform=place.platform.capitalize())
+
+    async def _say_to(self, event: Event, message: BotMessage) -> None:
+        """Say something about an event: an answer to a command or a press is for whoever did that."""
+        if isinstance(event, CommandCall | ButtonPress):
+            message = replace(message, is_private=True, answers=event.id)
+        await self._say(place_of(event), message)
 
     async def _say(self, place: Place, message: BotMessage, reply_to: str | None = None) -> None:
         await self.tools.delivery.send(place, message, None if place.is_private else reply_to)

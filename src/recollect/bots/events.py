@@ -48,7 +48,8 @@ class Person:
 class ReceivedMessage:
     """A message that somebody wrote. What is not text stands in `attachments`: "photo", "voice message, 7 seconds".
 
-    `is_for_bot`: it mentions the bot, or replies to it.
+    `is_for_bot`: it mentions the bot, or replies to it. `is_from_bot`: another bot wrote it, which is kept and never
+    answered, so that two bots do not talk for ever.
     """
 
     place: Place
@@ -59,6 +60,7 @@ class ReceivedMessage:
     reply_to: str | None = None
     is_for_bot: bool = False
     attachments: tuple[str, ...] = ()
+    is_from_bot: bool = False
 
     @property
     def content(self) -> str:
@@ -79,6 +81,13 @@ class MessageDeletion:
 
     place: Place
     ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelDeletion:
+    """A channel or a thread was deleted on the platform, with all that was said in it."""
+
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +130,7 @@ class Identity:
     names: tuple[str, ...] = field(default=())
 
 
-Event = ReceivedMessage | MessageEdit | MessageDeletion | CommandCall | ButtonPress | ChatMove
+Event = ReceivedMessage | MessageEdit | MessageDeletion | ChannelDeletion | CommandCall | ButtonPress | ChatMove
 
 
 def place_of(event: Event) -> Place:

@@ -47,6 +47,10 @@ class Platform(Protocol):
     def longest(self) -> int:
         """The most characters of one message."""
 
+    @property
+    def has_hidden_channels(self) -> bool:
+        """Whether a group may have channels that not all of its members can read."""
+
     def edit_seconds(self, place: Place) -> float:
         """The seconds between two edits of a message that the platform allows in the long run."""
 

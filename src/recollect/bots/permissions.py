@@ -26,6 +26,7 @@ RIGHTS = {
     "export everybody": Right.CHAT_OWNER,
     "erase everybody": Right.CHAT_OWNER,
     "digest schedule": Right.CHAT_OWNER,
+    "digest of hidden channels": Right.CHAT_OWNER,
 }
 
 

@@ -30,6 +30,7 @@ class PrintedPlatform:
     show: Callable[[str], None]
     buttons: tuple[Button, ...] = ()
     longest: int = LONGEST
+    has_hidden_channels: bool = False
     _ids: count[int] = field(default_factory=count)
 
     def edit_seconds(self, place: Place) -> float:

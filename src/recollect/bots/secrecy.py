@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from recollect.config import Secret
 
 STARS = "***"
-NOISY = ("httpx", "httpcore", "telegram", "apscheduler")  # loggers that say much, and addresses with it
+NOISY = ("httpx", "httpcore", "telegram", "apscheduler", "discord")  # loggers that say much, and addresses with it
 
 
 class RedactingFormatter(logging.Formatter):

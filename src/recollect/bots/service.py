@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,10 @@ from recollect.wiring import AsyncMemory, chat_models, split_names
 logger = logging.getLogger("recollect.bots")
 
 HOME = "bot.db"
+NO_MODEL = (
+    "replies: none. It remembers, and answers memory commands; to reply it needs a model: RECOLLECT_CHAT_URL, "
+    "RECOLLECT_CHAT_MODEL, RECOLLECT_CHAT_KEY"
+)
 SCHEDULE_SECONDS = 30.0  # between two looks for digests that are due
 
 
@@ -97,3 +102,26 @@ async def schedule_running(bot: Bot) -> AsyncIterator[None]:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+def describe_replies(options: BotOptions) -> str:
+    """What the bot replies with, or what it needs to reply."""
+    settings = Settings.load()
+    if reply_model(settings, options.memories) is None:
+        return NO_MODEL
+    return f"replies: {' then '.join(split_names(settings.chat_model)) or 'a model that was given'}"
+
+
+def stop_on_signals() -> asyncio.Event:
+    """An event that SIGINT and SIGTERM set. Pressed once more, Ctrl-C ends the process at once."""
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+
+    def take_signal(number: int) -> None:
+        stop.set()
+        loop.remove_signal_handler(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # on Windows
+            loop.add_signal_handler(number, take_signal, number)
+    return stop

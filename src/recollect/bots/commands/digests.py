@@ -34,6 +34,8 @@ class DigestCommands:
         if call.place.is_private:
             return BotMessage("A digest is of a group. Here, /whatdoyouknow says what I know, /search finds it.")
         request = call.argument.casefold()
+        if not await self._may_read(call):
+            return BotMessage(texts.ADMINS_ONLY)
         if request in ("", "day", "today", "yesterday", "week"):
             async with self._tools.pool.use(call.place) as memory:
                 return BotMessage(await self._write(memory, request == "week", request == "yesterday"))
@@ -44,6 +46,11 @@ class DigestCommands:
             return BotMessage(texts.ADMINS_ONLY)
         await self._tools.table.change_chat(call.place, **changes)
         return BotMessage(f"I will send it {request}." if changes["digest"] else "I will send no digests by myself.")
+
+    async def _may_read(self, call: CommandCall) -> bool:
+        """Whether somebody may read of all channels: where some may be hidden, those who run the group."""
+        is_open = not self._tools.delivery.platform.has_hidden_channels
+        return is_open or await self._tools.may("digest of hidden channels", call.place, call.author)
 
     async def send_due(self) -> int:
         """Send the digests whose time has come; returns how many."""

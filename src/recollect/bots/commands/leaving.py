@@ -5,19 +5,24 @@ In a group both are about whoever asks. With "everybody", which needs the right 
 
 from __future__ import annotations
 
+import logging
+
 from recollect.bots import texts
 from recollect.bots.events import ButtonPress, CommandCall, Person, Place
 from recollect.bots.outgoing import BotFile, BotMessage, Button
 from recollect.bots.settings import Dialogue
 from recollect.bots.texts import count_messages
 from recollect.bots.tools import Tools
-from recollect.errors import PlatformRefused
+from recollect.errors import PlatformRefused, ServerError
 from recollect.formats.jsonl import dump
+
+logger = logging.getLogger("recollect.bots")
 
 ERASE_STEP = "erase"
 AGAIN_STEP = "erase again"
 EVERYBODY = "everybody"
-START_FIRST = "I send your messages to you alone: open a private chat with me, press Start, and ask here again."
+NOT_SENT = "I could not send the file; it may be too large. Whoever runs me can do it with `recollect export`."
+START_FIRST = "I send your messages to you alone: open a private chat with me, send /start there, and ask here again."
 
 
 class LeavingCommands:
@@ -43,6 +48,9 @@ class LeavingCommands:
             await self._tools.delivery.call(lambda: self._tools.delivery.platform.send_file(place, file))
         except PlatformRefused:
             return BotMessage(START_FIRST)
+        except ServerError as error:
+            logger.warning("a file was not sent: %s", error)
+            return BotMessage(NOT_SENT)
         where = "" if call.place.is_private else " to your private chat with me"
         return BotMessage(f"I have sent {count_messages(len(lines))}{where}.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from recollect.bots import texts
-from recollect.bots.events import ButtonPress, Person, Place
+from recollect.bots.events import ButtonPress, CommandCall, Person, Place
 from recollect.bots.outgoing import BotMessage, Button
 from recollect.bots.settings import STORAGES, Dialogue, StorageKind, parse_threshold
 from recollect.bots.texts import count_messages
@@ -32,6 +32,20 @@ class SummaryCommands:
         self._table = tools.table
 
     # -- the dialogue
+
+    async def set_up(self, call: CommandCall) -> BotMessage:
+        """Set the memory up as the words after the command say: a storage, a threshold, or both, as in "json 20". What
+        they leave out is asked, or stays as it is."""
+        storages = [word for word in call.argument.casefold().split() if word in STORAGES]
+        thresholds = [word for word in call.argument.casefold().split() if word not in STORAGES]
+        if not storages and not thresholds:
+            return await self.ask_storage(call.place, call.author)
+        settings = await self._table.chat(call.place)
+        dialogue = Dialogue(THRESHOLD_STEP, {"storage": storages[0] if storages else settings.storage})
+        if thresholds:
+            return await self.set_threshold(call.place, call.author, " ".join(thresholds), dialogue)
+        await self._table.set_dialogue(call.place, call.author, dialogue)
+        return BotMessage(texts.ASK_THRESHOLD)
 
     async def ask_storage(self, place: Place, person: Person) -> BotMessage:
         await self._table.set_dialogue(place, person, Dialogue(STORAGE_STEP, {}))

@@ -67,6 +67,7 @@ class TelegramPlatform:
     """Telegram as the core sees it."""
 
     longest = int(MessageLimit.MAX_TEXT_LENGTH)
+    has_hidden_channels = False
 
     def __init__(self, options: TelegramOptions) -> None:
         self._options = options

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import signal
 import socket
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from recollect.bots.delivery import Delivery
-from recollect.bots.service import BotOptions, open_bot, reply_model, schedule_running
+from recollect.bots.service import BotOptions, describe_replies, open_bot, schedule_running
 from recollect.bots.telegram.platform import TelegramOptions, TelegramPlatform
 from recollect.bots.telegram.webhook import PATH, serve_webhook
-from recollect.config import Settings
-from recollect.wiring import split_names
 
-NO_MODEL = (
-    "replies: none. It remembers, and answers memory commands; to reply it needs a model: RECOLLECT_CHAT_URL, "
-    "RECOLLECT_CHAT_MODEL, RECOLLECT_CHAT_KEY"
-)
 PRIVACY_MODE = (
     "groups: privacy mode is on, so Telegram shows it commands, mentions and replies only. To let it keep whole "
     "groups: @BotFather, /setprivacy, Disable; then remove it from the group and add it again"
@@ -65,26 +58,8 @@ async def run_telegram(
 def start_lines(platform: TelegramPlatform, options: BotOptions) -> list[str]:
     """What the bot can do, and what is missing."""
     own = platform.application.bot.bot
-    settings = Settings.load()
-    has_model = reply_model(settings, options.memories) is not None
-    models = " then ".join(split_names(settings.chat_model)) or "a model that was given"
     return [
         f"{own.first_name} (@{own.username}) is on Telegram; its memory is in {options.folder}; Ctrl-C ends it",
-        f"replies: {models}" if has_model else NO_MODEL,
+        describe_replies(options),
         WHOLE_GROUPS if own.can_read_all_group_messages else PRIVACY_MODE,
     ]
-
-
-def stop_on_signals() -> asyncio.Event:
-    """An event that SIGINT and SIGTERM set. Pressed once more, Ctrl-C ends the process at once."""
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-
-    def take_signal(number: int) -> None:
-        stop.set()
-        loop.remove_signal_handler(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError):  # on Windows
-            loop.add_signal_handler(number, take_signal, number)
-    return stop

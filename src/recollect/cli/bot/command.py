@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,41 +32,54 @@ def bot() -> None:
 
     \b
     recollect bot telegram --data ~/memo
+    recollect bot discord --data ~/memo
     """
 
 
+def with_bot_options(command: Any) -> Any:
+    """Give a command the options that every bot has."""
+    options = [
+        click.option(
+            "--data",
+            "folder",
+            default=FOLDER,
+            type=click.Path(file_okay=False, path_type=Path),
+            help="The folder for the bot's settings and the memory of each chat.",
+        ),
+        click.option("--name", "names", multiple=True, help="What the bot is called besides its own name; repeatable."),
+        click.option("--system", metavar="TEXT", help="The system prompt of its replies."),
+        click.option(
+            "--dry-run",
+            "record",
+            metavar="FILE",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="Replay a recorded conversation, print what the bot would say, and keep nothing.",
+        ),
+        click.option(
+            "--assistant", metavar="ID", multiple=True, help="Of --dry-run: an author who is the bot; repeatable."
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @bot.command()
-@click.option(
-    "--data",
-    "folder",
-    default=FOLDER,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="The folder for the bot's settings and the memory of each chat.",
-)
-@click.option("--name", "names", multiple=True, help="What the bot is called besides its own name; repeatable.")
-@click.option("--system", metavar="TEXT", help="The system prompt of its replies.")
+@with_bot_options
 @click.option("--webhook", metavar="URL", help="Have Telegram call https://… in place of asking it; needs --port.")
 @click.option("--host", default="127.0.0.1", help="The address to listen on for the webhook.")
 @click.option("--port", default=8443, type=click.IntRange(0, 65535), help="The port for the webhook.")
 @click.option("--api", metavar="URL", help="A Bot API server of your own, in place of https://api.telegram.org.")
-@click.option(
-    "--dry-run",
-    "record",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Replay a recorded conversation, print what the bot would say, and keep nothing.",
-)
-@click.option("--assistant", metavar="ID", multiple=True, help="Of --dry-run: an author who is the bot; repeatable.")
 def telegram(
     folder: Path,
     names: tuple[str, ...],
     system: str | None,
+    record: Path | None,
+    assistant: tuple[str, ...],
     webhook: str | None,
     host: str,
     port: int,
     api: str | None,
-    record: Path | None,
-    assistant: tuple[str, ...],
 ) -> None:
     """Run the bot on Telegram.
 
@@ -87,16 +100,57 @@ def telegram(
     if record is not None:
         run_replay(record, names, assistant, system)
         return
-    require_library("telegram", "a bot on Telegram")
-    run_bot(read_bot_token("telegram", "@BotFather"), options, names, api, (webhook, host, port))
+    require_libraries("telegram", "a bot on Telegram", "telegram", "uvicorn")
+    run_on_telegram(read_bot_token("telegram", "@BotFather"), options, names, api, (webhook, host, port))
 
 
-def run_bot(
+@bot.command()
+@with_bot_options
+def discord(
+    folder: Path, names: tuple[str, ...], system: str | None, record: Path | None, assistant: tuple[str, ...]
+) -> None:
+    """Run the bot on Discord.
+
+    The token comes from the environment alone, RECOLLECT_DISCORD_TOKEN, and is never shown. The bot needs the intent
+    Message Content, which is switched on in the Developer Portal. Ctrl-C or SIGTERM finishes what has come in, and
+    ends. With --dry-run, an export of DiscordChatExporter or a file of JSON Lines is replayed, without a token.
+
+    \b
+    export RECOLLECT_DISCORD_TOKEN=…
+    recollect bot discord --data ~/memo --name Memo
+    recollect bot discord --dry-run channel.json --name Memo
+
+    Needs the extra: pip install 'recollect[discord]'.
+    """
+    from recollect.bots.service import BotOptions
+
+    if record is not None:
+        run_replay(record, names, assistant, system)
+        return
+    require_libraries("discord", "a bot on Discord", "discord")
+    run_on_discord(read_bot_token("discord", "the Developer Portal"), BotOptions(folder, system), names)
+
+
+def run_on_discord(token: Secret, options: BotOptions, names: tuple[str, ...]) -> None:
+    from recollect.bots.discord.platform import DiscordOptions
+    from recollect.bots.discord.service import run_discord
+    from recollect.bots.secrecy import log_to_stderr
+    from recollect.bots.service import stop_on_signals
+
+    async def run() -> None:
+        await run_discord(DiscordOptions(token, names), options, report, stop_on_signals())
+
+    with log_to_stderr(token):
+        asyncio.run(run())
+
+
+def run_on_telegram(
     token: Secret, options: BotOptions, names: tuple[str, ...], api: str | None, hook: tuple[str | None, str, int]
 ) -> None:
     from recollect.bots.secrecy import log_to_stderr
+    from recollect.bots.service import stop_on_signals
     from recollect.bots.telegram.platform import TelegramOptions
-    from recollect.bots.telegram.service import Webhook, run_telegram, stop_on_signals
+    from recollect.bots.telegram.service import Webhook, run_telegram
     from recollect.bots.telegram.webhook import open_webhook_socket
 
     server = (api or TELEGRAM).rstrip("/")
@@ -144,13 +198,13 @@ def read_bot_token(platform: str, giver: str) -> Secret:
     return token
 
 
-def require_library(extra: str, purpose: str) -> None:
-    """Raise if the library of a platform is not installed."""
+def require_libraries(extra: str, purpose: str, *libraries: str) -> None:
+    """Raise if the libraries for a platform are not installed."""
     from importlib.util import find_spec
 
     from recollect.errors import MissingExtra
 
-    if find_spec(extra) is None or find_spec("uvicorn") is None:
+    if any(find_spec(library) is None for library in libraries):
         raise MissingExtra(extra, purpose)
 
 
