@@ -251,8 +251,8 @@ def test_what_somebody_said_is_never_cut_in_a_summary_of_summaries() -> None:
         " about the islands he had seen in forty years at sea"
     )
     parts = [
-        extract.gist([user(f"{long} near harbour {number}. My sister sold {number} boats in May.", "Alex")], 120, count)
-        for number in range(4)
+        extract.gist([user(f"{long}."), user(f"My sister {name} bought a boat in Ghent.", "Alex")], 120, count)
+        for name in ("Emma", "Priya", "Lotte", "Maren")
     ]
     for limit in range(40, 120, 4):
         made = extract.condense(parts, limit, count)
@@ -266,7 +266,9 @@ def test_numbers_keep_the_brackets_that_tell_them_apart() -> None:
 
 
 def test_a_quotation_is_not_cut_at_its_dash() -> None:
-    text = 'My grandfather in Turku had a saying that I still like very much today: "Mend the sail - the wind will come."'
+    text = (
+        'My grandfather in Turku had a saying that I still like very much today: "Mend the sail - the wind will come."'
+    )
     for limit in range(16, 60):
         made = gist([user(text), user("My sister sold her boat.")], limit, count)
         assert made.count('"') != 1

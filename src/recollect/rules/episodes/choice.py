@@ -84,7 +84,9 @@ _LEANS = lazy_pattern(
     r"|on|with|for|from|to|\w+ing)\b",
     re.IGNORECASE,
 )
-_DISTINGUISHED = lazy_pattern(r"\d\S?(?:\s\w{1,9})?\s?\([^()]{1,40}\)[^()]{1,80}\d\S?(?:\s\w{1,9})?\s?\(")  # "30 (front) and 28 (rear)"
+_DISTINGUISHED = lazy_pattern(
+    r"\d\S?(?:\s\w{1,9})?\s?\([^()]{1,40}\)[^()]{1,80}\d\S?(?:\s\w{1,9})?\s?\("
+)  # "30 (front) and 28 (rear)"
 _TRAIL = " ,;:–—-、，；："
 _TORN = lazy_pattern(r"(?:\s|^)(?:[$€£]?\d[\d.,:/]*|\w+['’])$")
 _LONG = 90  # characters of a sentence that may be said shorter

@@ -52,7 +52,8 @@ _RESUMED = 11  # words of "it has been a while since we last talked"
 _ASKED = 2  # nouns of a question that is shown without an answer
 _STATE = lazy_pattern(r"^\w+ing\s\w+ed\b", re.IGNORECASE)  # "staying hydrated" has no predicate
 _DAY = lazy_pattern(
-    rf"\d|\b(?:{'|'.join((*WEEKDAYS, *MONTHS))}|tomorrow|tonight|next\s(?:week|weekend|month|year|spring|summer|autumn|fall|winter))\b",
+    rf"\d|\b(?:{'|'.join((*WEEKDAYS, *MONTHS))}|tomorrow|tonight"
+    r"|next\s(?:week|weekend|month|year|spring|summer|autumn|fall|winter))\b",
     re.IGNORECASE,
 )
 _REQUESTS = ("can", "could", "would", "will")
@@ -282,8 +283,9 @@ def _is_courteous(text: str) -> bool:
     if begins_with(text_words, lists.COURTEOUS_PAIRS) or _is_wish(text, text_words):
         return True
     spelt = text.casefold().replace("’", "'")
-    is_resumed = "since we last" in spelt and len(text_words) < _RESUMED
-    if is_resumed or any(phrase in spelt for phrase in lists.COURTEOUS_PHRASES):
+    is_resumed = len(text_words) < _RESUMED and any(phrase in spelt for phrase in lists.RESUMING)
+    is_assumed = text_words[:3] == ["i", "'m", "sure"] and lists.OWN_WORDS.isdisjoint(text_words[3:])
+    if is_resumed or is_assumed or any(phrase in spelt for phrase in lists.COURTEOUS_PHRASES):
         return True
     if text_words[0] == "keep" and text_words[1:2] and text_words[1].endswith("ing"):
         return True
@@ -302,6 +304,8 @@ def _is_request(text: str, references: References) -> bool:
     """Whether a question asks for something to be done or known, and not what the other person did or thinks."""
     text_words = tokens(text.casefold())
     if not text_words or text_words[0] not in lists.ASKING or len(references.nouns) < _ASKED:
+        return False
+    if text_words[1:2] == ["about"]:  # "how about" goes on with what was asked
         return False
     if "you" not in text_words and "your" not in text_words:
         return True

@@ -14,6 +14,7 @@ from recollect.language.fact_words import PETS, RELATIONS, wordlist
 PERSON_PRONOUNS = wordlist("he him his himself she her hers herself")
 PLURAL_PRONOUNS = wordlist("they them their theirs themselves themself em")
 THING_PRONOUNS = wordlist("it its itself")
+HELPING = wordlist("help helps helped helping let lets inspire inspires encourage encourages")
 DEMONSTRATIVES = wordlist("this that these those")
 OWN_WORDS = wordlist("i me my mine myself we us our ours")
 ADVISING = wordlist("recommend suggest advise")
@@ -34,7 +35,7 @@ OPENING_PAIRS = wordlist(
     """as_for after_all after_that speaking_of in_turn in_addition of_course not_only even_though even_better
     as_well kind_of sort_of in_contrast by_contrast for_example for_instance that_said with_that on_top at_least
     as_such like_that even_so even_then even_more much_better all_of most_of some_of many_of just_a just_an
-    just_some just_the by_doing in_doing in_the_meantime"""
+    just_some just_the by_doing in_doing in_the_meantime gonna_be"""
 )
 ANSWERED_BY = wordlist(
     """yes no yeah yep yup nope nah sure maybe exactly definitely absolutely totally probably both neither none
@@ -83,6 +84,7 @@ COURTEOUS_PHRASES = (
     *("people like you", "friends like you", "someone like you", "you're so ", "lucky to have you"),
     *("keep you posted", "keep you updated", "in awe"),
 )
+RESUMING = ("since we last", "since we talked", "since we spoke", "since we chatted")
 # A wish or a proposal without a day: "let's", "I'd love to", "we should … sometime".
 WISHES = wordlist("let_'s i_'d_love i_would_love we_'d_love we_would_love")
 SOMETIME = wordlist("sometime someday together soon")

@@ -135,6 +135,8 @@ class _Reader:
     def _read_word(self, at: int, word: str) -> None:
         if word in lists.PERSON_PRONOUNS:
             self._want("person", at)
+        elif word == "them" and self._word(at - 1) in lists.HELPING and not self._names_living():
+            self.pronouns.add("plural")
         elif word in lists.PLURAL_PRONOUNS:
             self._want("plural", at)
         elif word in lists.THING_PRONOUNS:
@@ -159,6 +161,10 @@ class _Reader:
         is_predicate = is_part and self._word(at - 3) == "the" and self._word(at - 4) in lists.BE_FORMS
         if is_predicate or self.named_at.get(kind, at) > at - (_PART if is_part else 1):
             self.pronouns.add(kind)
+
+    def _names_living(self) -> bool:
+        """Whether people or animals are named, whom one may help: "places to hide help them feel safe" names none."""
+        return any(noun in lists.GROUPS or root(noun) in lists.PERSONS for noun in self.words)
 
     def _read_definite(self, at: int) -> None:
         phrase, end = self._phrase(at + 1)
@@ -200,8 +206,15 @@ class _Reader:
             return True
         # "the bakery in Leeds", and neither "the recipe in August" nor "the idea from a walk".
         if after in lists.LOCATORS:
-            return self._word(end + 1) not in lists.TIMES
+            is_known = self._word(end + 1) != "the" or self._is_known(end + 2)
+            return is_known and self._word(end + 1) not in lists.TIMES
         return after == "from" and end + 1 < len(self.spelt) and self._is_name(end + 1)
+
+    def _is_known(self, at: int) -> bool:
+        """Whether the words after "the" name something that everybody knows: "the park", "the Louvre"."""
+        phrase, end = self._phrase(at)
+        is_familiar = bool(phrase) and (phrase[-1] in lists.FAMILIAR or phrase[-1] in lists.UNIQUE)
+        return is_familiar or any(self._is_name(place) for place in range(at, end)) or self._word(end) == "of"
 
     def _read_demonstrative(self, at: int, word: str) -> None:
         after = self._word(at + 1)
@@ -372,7 +385,11 @@ class _Reader:
         is_owned = before == "'s" and self._word(at - 2) not in lists.BEFORE_IS
         if is_owned or before in lists.DETERMINERS or before == "the" or before[:1].isdigit():
             phrase = self._phrase(at)[0]
-            if phrase[0] in lists.LIGHT or phrase[-1] in lists.LIGHT or (self._is_plural(at, phrase[-1]) and before != "the"):
+            if (
+                phrase[0] in lists.LIGHT
+                or phrase[-1] in lists.LIGHT
+                or (self._is_plural(at, phrase[-1]) and before != "the")
+            ):
                 return False
             return all(_may_be_it(follower) for follower in phrase)
         is_done = word.endswith("ing") and self._word(at + 1) not in lists.OBJECTS
