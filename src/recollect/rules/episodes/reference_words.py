@@ -46,7 +46,7 @@ STRANDED = wordlist(
     others more some any few many several lots both since"""
 )
 # A step of a recipe that leaves out the dish: "bake for 20 minutes".
-COOKING = wordlist("cook bake simmer boil fry roast grill serve stir mix chill refrigerate season garnish")
+COOKING = wordlist("cook bake simmer boil fry roast grill serve stir mix chill refrigerate season garnish fold")
 AFTER_COOKING = wordlist("on for in at until with over and")
 ADVERBS = wordlist("always still just currently now never also")
 SEEMING = wordlist("sounds looks seems")
@@ -171,6 +171,7 @@ IDENTIFIERS = wordlist(
     """of for that which who whose where when why between about behind by against outside called named titled i we
     you he she they my our your each such"""
 )
+OWNERS = wordlist("my our your")
 LOCATORS = wordlist("in at on near inside outside")
 PREPOSITIONS = wordlist("on in up down over out from of at around near through behind about with to for")
 BEFORE_EXISTENTIAL = wordlist("and but so or if because when where while that which as since though although than")
@@ -201,7 +202,10 @@ BEFORE_THAT = wordlist(
 
 MODALS = wordlist("'ll will would 'd can could may might has must should")
 BE_FORMS = MODALS | wordlist("'s is was isn wasn be been being seems seemed feels felt gets got became")
-NO_JUDGEMENT = wordlist("the my our your his her their what how like made helped given taken all about one going")
+NO_JUDGEMENT = wordlist(
+    """the my our your his her their what how like made helped given taken all about one going
+    supposed meant expected scheduled designed set used known"""
+)
 EMPTY_VERBS = wordlist("takes took take happens")
 WEATHER = wordlist("rains rained snows snowed")
 AFTER_OUT = DETERMINERS | SUBJECTS | wordlist("that the")  # "it turns out that", and not "it turned out well"

@@ -152,6 +152,9 @@ class _Reader:
             self.hangs |= self._word(at - 1) in _MARKS
         elif word == "also":
             self.hangs |= 0 < at < _EARLY and self.words[0] not in lists.SPEAKERS
+        elif word == "option":
+            is_counted = self._word(at + 1)[:1].isdigit()
+            self.hangs |= is_counted and self._word(at + 2) not in (",", ":", "-", "–", "—")
         elif word == "your" and self._word(at + 1) in lists.SAID_THINGS:
             self.hangs = True
 
@@ -203,7 +206,8 @@ class _Reader:
             return True
         after = self._word(end)
         if after in lists.IDENTIFIERS:
-            return True
+            # "the boat my uncle built", and not "the app learns your habits"
+            return not (after in lists.OWNERS and len(phrase) > 1 and phrase[-1].endswith("s"))
         # "the bakery in Leeds", and neither "the recipe in August" nor "the idea from a walk".
         if after in lists.LOCATORS:
             is_known = self._word(end + 1) != "the" or self._is_known(end + 2)
@@ -226,6 +230,7 @@ class _Reader:
         if word == "those" and after in lists.AFTER_THOSE:
             return
         self.has_demonstrative = True
+        self.hangs |= self._word(at - 2) == "sound"  # "I like the sound of that soup": one of several that were offered
         phrase, _ = self._phrase(at + 1)
         if phrase and after not in lists.CLAUSE_VERBS:
             self._add_definite(phrase, is_near=True)
@@ -270,7 +275,7 @@ class _Reader:
             is_measure = word == "such" and after in ("a", "an", "as")
             self.hangs |= not (is_measure or "as" in self.words[at + 1 :] or "thing" in self.named_at)
         elif word == "both":
-            self.hangs |= not ("and" in self.words[at + 1 :] or "plural" in self.named_at)
+            self.hangs |= not ("and" in self.words[at + 1 : at + 1 + _NOUNS] or "plural" in self.named_at)
         elif word == "another":
             self.hangs |= "thing" not in self.named_at
         elif word == "other":
@@ -341,6 +346,8 @@ class _Reader:
         if words[0] in lists.ADVERBS and words[1:] and words[1].endswith("ing"):
             return True
         if words[0] in lists.COOKING and words[1:] and words[1] in lists.AFTER_COOKING:
+            return True
+        if words[:2] == ["aim", "for"] and words[-1][:1].isdigit():
             return True
         is_short_reply = words[0] in lists.SUBJECTS and self._word(1) in lists.STRANDED and self._word(2) in _MARKS
         return is_short_reply or words[0] in lists.OPENERS or begins_with(words, lists.OPENING_PAIRS)
