@@ -167,6 +167,7 @@ def test_a_sentence_stands_alone(text: str) -> None:
         "Let's meet soon and see how your new oven bakes!",
         "I'd love to hear about the harbour festival.",
         "We should row together sometime.",
+        "I'm sorry about the storm in Turku.",
         "I'm sure the harbour of Turku is lovely.",
         "Surely you caught a lot of trout in Norway!",
         "Baking for your whole street must be tiring!",

@@ -77,7 +77,7 @@ COURTEOUS_PAIRS = wordlist(
     i_get i_knew i_apologize take_a check_out look_at catch_ya have_a have_an have_fun seeing_your speak_to
     really_looking so_looking fingers_crossed i_completely i_totally i_fully i_can_imagine i_'ll_keep i_'ll_let
     i_'ll_be_sure don_'t_forget don_'t_give never_give it_'s_okay it_'s_ok long_time_no i_'m_looking
-    i_can_'t_wait i_'m_glad i_'m_happy_for i_can_send if_you_want if_you_need i_can_picture"""
+    i_can_'t_wait i_'m_glad i_'m_happy_for i_can_send i_'m_sorry if_you_want if_you_need i_can_picture"""
 )
 # Anywhere in a sentence: it is said to the other person.
 COURTEOUS_PHRASES = (
