@@ -56,6 +56,8 @@ def supports(*said: tuple[tuple[str, str], str]) -> list[Support]:
         "It's going to be a feast and a chance to add to our album.",
         "It turned out salty!",
         "Never saw this coming.",
+        "I took mine to a workshop in Ghent last month.",
+        "Rest for 30 seconds, and repeat for 15 minutes.",
         "It's supposed to arrive next Wednesday, and my porch is ready.",
         "I think I'll go with Option 2.",
         "The app learns your baking habits in Leeds.",

@@ -45,8 +45,10 @@ STRANDED = wordlist(
     """to do did does don didn doesn can could will would should might must am have has had so then same another
     others more some any few many several lots both since"""
 )
-# A step of a recipe that leaves out the dish: "bake for 20 minutes".
-COOKING = wordlist("cook bake simmer boil fry roast grill serve stir mix chill refrigerate season garnish fold")
+# A step that leaves out what is done: "bake for 20 minutes".
+COOKING = wordlist(
+    "cook bake simmer boil fry roast grill serve stir mix chill refrigerate season garnish fold rest repeat"
+)
 AFTER_COOKING = wordlist("on for in at until with over and")
 ADVERBS = wordlist("always still just currently now never also")
 SEEMING = wordlist("sounds looks seems")

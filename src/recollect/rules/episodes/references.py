@@ -152,6 +152,8 @@ class _Reader:
             self.hangs |= self._word(at - 1) in _MARKS
         elif word == "also":
             self.hangs |= 0 < at < _EARLY and self.words[0] not in lists.SPEAKERS
+        elif word in ("mine", "yours"):
+            self.hangs |= self._word(at - 1) != "of" and "thing" not in self.named_at
         elif word == "option":
             is_counted = self._word(at + 1)[:1].isdigit()
             self.hangs |= is_counted and self._word(at + 2) not in (",", ":", "-", "–", "—")
