@@ -243,3 +243,33 @@ def test_level_is_where_the_largest_come_down_to() -> None:
     assert size_limit([10, 200, 300], 110) == 50
     assert size_limit([], 10) == 0
     assert size_limit([5, 5], 0) == 0
+
+
+def test_what_somebody_said_is_never_cut_in_a_summary_of_summaries() -> None:
+    long = (
+        "I bought a red kayak with two seats in the harbour of Turku for 900 euros from an old sailor who told me all"
+        " about the islands he had seen in forty years at sea"
+    )
+    parts = [
+        extract.gist([user(f"{long}."), user(f"My sister {name} bought a boat in Ghent.", "Alex")], 120, count)
+        for name in ("Emma", "Priya", "Lotte", "Maren")
+    ]
+    for limit in range(40, 120, 4):
+        made = extract.condense(parts, limit, count)
+        assert made
+        assert not any(line.text.endswith("…") for line in made)
+
+
+def test_numbers_keep_the_brackets_that_tell_them_apart() -> None:
+    made = gist([user("I set the tyre pressure to 2.1 bar (front) and 1.9 bar (rear) on my bike in Ghent.")], 60, count)
+    assert "2.1 bar (front) and 1.9 bar (rear)" in made
+
+
+def test_a_quotation_is_not_cut_at_its_dash() -> None:
+    text = (
+        'My grandfather in Turku had a saying that I still like very much today: "Mend the sail - the wind will come."'
+    )
+    for limit in range(16, 60):
+        made = gist([user(text), user("My sister sold her boat.")], limit, count)
+        assert made.count('"') != 1
+        assert "Mend the sail." not in made

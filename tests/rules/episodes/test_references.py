@@ -43,6 +43,34 @@ def supports(*said: tuple[tuple[str, str], str]) -> list[Support]:
         "We should make a point of it next spring.",
         "Let's make a point to visit it in spring.",
         "It's a 1968 guitar from a flea market.",
+        # What is named is of another kind or number: people, plurals, a time, what happens on the way.
+        "I spoke with my family about it.",
+        "I can't lift heavy crates, but I'm doing gentle stretches to keep it loose.",
+        "Rowers can enter their dog's tricks, like they had trained it for them.",
+        "Twice a month; it keeps my boat dry.",
+        "My uncle went for a ride, and he let his parrot sit on it.",
+        "Drought in our valley was the reason behind it.",
+        "It took courage and money, but I opened a bakery in Leeds.",
+        "It's a bit of a worry since I need it for my work in Ghent.",
+        "It was built for a small harbour and shows time passing on my street.",
+        "It's going to be a feast and a chance to add to our album.",
+        "It turned out salty!",
+        "Never saw this coming.",
+        "I took mine to a workshop in Ghent last month.",
+        "Rest for 30 seconds, and repeat for 15 minutes.",
+        "It's supposed to arrive next Wednesday, and my porch is ready.",
+        "I think I'll go with Option 2.",
+        "The app learns your baking habits in Leeds.",
+        "Both harbours are busy, noisy and full of gulls.",
+        "Aim for 20-30 minutes, twice a week.",
+        "I like the sound of that tomato soup with basil.",
+        "The sailor in the drawing stands for my uncle.",
+        "Gonna be a fine evening in Ghent.",
+        "Provide dark corners and old pots to help them feel safe.",
+        "The Grey Heron is a good one.",
+        "By doing so, bakers in Leeds keep their flour dry.",
+        "Bake for 20 minutes, then slice the bread.",
+        "I won't sell.",
         "These moments remind me of my school.",
         # A demonstrative.
         "Where did you buy that?",
@@ -104,6 +132,14 @@ def test_a_sentence_points_outside_it(text: str) -> None:
         "Both my aunt and my uncle are nurses.",
         "Can you recommend a quiet hotel in Porto?",
         "What is the best month to visit Lapland?",
+        "It took me three weeks to paint my shed.",
+        "It has been five years since my sister left Ghent.",
+        "I bought a kayak in Turku and sold it in May.",
+        "Let's paint our fence next Saturday.",
+        "I like Option 2, a cabin near Turku.",
+        "The boat my uncle built leaks in winter.",
+        "We have kept bees since we moved to Ghent.",
+        "I'd love to row across the Baltic in June.",
     ],
 )
 def test_a_sentence_stands_alone(text: str) -> None:
@@ -129,6 +165,18 @@ def test_a_sentence_stands_alone(text: str) -> None:
         "How did your exam in chemistry go?",
         "What's been up since we last talked?",
         "Bonus points for both liking old films and plays.",
+        "Let's find our own happiness on the water.",
+        "Let's meet soon and see how your new oven bakes!",
+        "I'd love to hear about the harbour festival.",
+        "We should row together sometime.",
+        "I'm sorry about the storm in Turku.",
+        "I'm sure the harbour of Turku is lovely.",
+        "Surely you caught a lot of trout in Norway!",
+        "Baking for your whole street must be tiring!",
+        "I'll keep you posted on my bakery.",
+        "People like you make the harbour festival special.",
+        "It's been a while since we last talked.",
+        "I can imagine that the harbour felt calm!",
     ],
 )
 def test_what_is_only_said_to_the_other_person_tells_nothing(text: str) -> None:
@@ -183,3 +231,26 @@ def test_what_an_assistant_drafts_is_not_said_by_it(text: str) -> None:
 
 def test_a_person_may_leave_out_the_subject() -> None:
     assert supports((USER, "Finished a painting of my boat yesterday."))[0].stands
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Prices vary with the season and the harbour.",
+        "The right varnish depends on the wood of a boat.",
+        "Sleep is crucial for rowers and bakers.",
+        "A sharp knife is an excellent investment for bakers!",
+        "Staying rested and warm on the boat!",
+    ],
+)
+def test_what_an_assistant_says_of_anything_tells_nothing(text: str) -> None:
+    assert not supports((ASSISTANT, text))[0].stands
+
+
+def test_advice_with_a_number_stands_though_it_is_exclaimed() -> None:
+    assert supports((ASSISTANT, "Varnish on wooden boats lasts 5 years in Turku!"))[0].stands
+
+
+def test_the_title_of_an_item_does_not_name_what_its_description_begins_with() -> None:
+    item = Sentence("Safer kitchens: The company may have moved its ovens to a larger hall.", "item")
+    assert not english_supports([SourcedSentence(0, ASSISTANT, item)])[0].stands

@@ -85,6 +85,9 @@ _LEANS = lazy_pattern(
     r"|on|with|for|from|to|\w+ing)\b",
     re.IGNORECASE,
 )
+_DISTINGUISHED = lazy_pattern(
+    r"\d\S?(?:\s\w{1,9})?\s?\([^()]{1,40}\)[^()]{1,80}\d\S?(?:\s\w{1,9})?\s?\("
+)  # "30 (front) and 28 (rear)"
 _TRAIL = " ,;:–—-、，；："
 _TORN = lazy_pattern(r"(?:\s|^)(?:[$€£]?\d[\d.,:/]*|\w+['’])$")
 _LONG = 90  # characters of a sentence that may be said shorter
@@ -166,7 +169,8 @@ def _wordings(statement: SummarySentence) -> Iterator[str]:
         yield sentence.text
         return
     is_short_correction = statement.corrects and statement.needs is not None
-    full_text = _NUMBERED.sub("", _clean(sentence.text if is_short_correction else drop_addition(trim(sentence.text))))
+    is_kept_whole = is_short_correction or _DISTINGUISHED.search(sentence.text)
+    full_text = _NUMBERED.sub("", _clean(sentence.text if is_kept_whole else drop_addition(trim(sentence.text))))
     if full_text.count('"') == 1:  # the other one is in another sentence
         full_text = full_text.replace('"', "")
     if full_text.count("“") != full_text.count("”"):
@@ -183,7 +187,8 @@ def _wordings(statement: SummarySentence) -> Iterator[str]:
         may_end = (is_comma and _ADDS.match(parts[length])) or _PAUSES.search(parts[length - 1])
         changes_meaning = any(_CONDITION.match(part) for part in parts[length:])
         leans = length == 1 and _LEANS.match(parts[0])
-        is_whole = len(shorter.split()) >= _LEAST_WORDING and not _TORN.search(shorter)
+        is_torn = _TORN.search(shorter) or shorter.count('"') % 2 or shorter.count("“") != shorter.count("”")
+        is_whole = len(shorter.split()) >= _LEAST_WORDING and not is_torn
         if may_end and not changes_meaning and not leans and is_whole:
             yield shorter
 
@@ -266,11 +271,13 @@ class _Choice:
                 if self.statements[form.place].source == source and self.chains[form.place] is not None
             ]
             worth = sorted(forms, key=self.gain, reverse=True)
-            fitting = (form for form in worth if self._price(form) <= share * 1.2)
-            has_trace = any(self.take(form, share) for form in list(fitting)[:_TRIES])
-            single = [form for form in worth if not self.chains[form.place]]
-            if single and not has_trace and share >= _LEAST_TRACE:
-                self.take(self._beginning(single[0], share), share)
+            fitting = [form for form in worth if self._price(form) <= share * 1.2][:_TRIES]
+            shortest = sorted(forms, key=self._price)[:_TRIES]
+            has_trace = any(self.take(form, share) for form in (*fitting, *shortest))
+            # What somebody said is left out if it does not fit; only the prose of a model is cut.
+            prose = [form for form in worth if not self.statements[form.place].line.role]
+            if prose and not has_trace and share >= _LEAST_TRACE and not self.chains[prose[0].place]:
+                self.take(self._beginning(prose[0], share), share)
 
     def fill(self) -> None:
         """Take forms by gain until there is no room. Gains only fall, so the best of the last round is tried first."""
@@ -290,7 +297,9 @@ class _Choice:
                 misses += 1
         if not self.taken and choosable:
             best = max(choosable, key=self.gain)
-            if not self.take(best, self.room) and not self.chains[best.place]:
+            shortest = sorted(choosable, key=self._price)[:_TRIES]
+            is_taken = any(self.take(form, self.room) for form in (best, *shortest))
+            if not is_taken and not self.chains[best.place]:
                 self.take(self._beginning(best, self.room), self.room)
 
     def lines(self) -> tuple[ExtractLine, ...]:

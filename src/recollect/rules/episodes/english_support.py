@@ -9,16 +9,19 @@ something; what one person asks another is shown with its answer or not at all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.english_verbs import PAST_FORMS, has_predicate, has_verb
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence
 from recollect.language.word_weights import words
 from recollect.rules.corrections import compare_text, says_new_value
 from recollect.rules.episodes import reference_words as lists
-from recollect.rules.episodes.references import References, read_references, root, tokens
+from recollect.rules.episodes.references import References, begins_with, read_references, root, tokens
 from recollect.rules.episodes.sentence_forms import (
     ALONE,
     NOTHING,
@@ -45,7 +48,14 @@ _ANSWER = 12  # words of a short answer, which may have no verb
 _OPENING = 4  # words in which a feeling about the other person is said
 _SAID_TO = 2  # telling words of a sentence that is said to the other person, or exclaimed
 _NEAR = 3  # messages back in which "the …" was named
+_RESUMED = 11  # words of "it has been a while since we last talked"
 _ASKED = 2  # nouns of a question that is shown without an answer
+_STATE = lazy_pattern(r"^\w+ing\s\w+ed\b", re.IGNORECASE)  # "staying hydrated" has no predicate
+_DAY = lazy_pattern(
+    rf"\d|\b(?:{'|'.join((*WEEKDAYS, *MONTHS))}|tomorrow|tonight"
+    r"|next\s(?:week|weekend|month|year|spring|summer|autumn|fall|winter))\b",
+    re.IGNORECASE,
+)
 _REQUESTS = ("can", "could", "would", "will")
 _DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
 
@@ -95,7 +105,7 @@ class _Finder:
         if sentence.kind == "heading" or is_introduction(sentence) or is_empty(sentence):
             return NOTHING
         is_assistants = self._is_assistants(place)
-        if is_assistants and (sentence.is_question or not _is_advice(text)):
+        if is_assistants and (sentence.is_question or not _is_advice(text) or _is_generic(text)):
             return NOTHING
         if sentence.kind == "item":
             return self._item_support(place, text, references)
@@ -214,8 +224,11 @@ def is_whole_item(text: str) -> bool:
 def _is_about_the_other(text: str) -> bool:
     """Whether one person tells another what that person is or should do: praise and encouragement, mostly."""
     text_words = tokens(text.casefold())
-    is_judged = text_words[:1] == ["it"] and ("your" in text_words or "you" in text_words)
-    return is_judged or text_words[0] in ("you", "your")
+    is_said_to = "your" in text_words or "you" in text_words
+    is_judged = text_words[0] == "it" or text_words[-1] == "!" or "must" in text_words
+    if is_said_to and is_judged and (text_words[0] == "it" or lists.OWN_WORDS.isdisjoint(text_words)):
+        return True
+    return text_words[1 if text_words[0].endswith("ly") and text_words[1:] else 0] in ("you", "your")
 
 
 def _gives_value(text: str) -> bool:
@@ -244,7 +257,20 @@ def _tells_something(text: str) -> bool:
     title, _, rest = text.partition(": ")
     if rest and is_label(title) and len(words(rest)) < _LABELLED:
         return False
-    return has_predicate(text)
+    return has_predicate(_STATE.sub("", text))
+
+
+def _is_generic(text: str) -> bool:
+    """Whether an assistant exclaims or says what is true of anything: "prices vary", "hydration is crucial"."""
+    if any(map(str.isdigit, text)):
+        return False
+    return text.rstrip().endswith("!") or not lists.GENERIC.isdisjoint(tokens(text.casefold()))
+
+
+def _is_wish(text: str, text_words: Sequence[str]) -> bool:
+    """Whether a sentence wishes or proposes something without saying when: "let's meet soon", "I'd love to try"."""
+    is_proposal = text_words[:2] == ["we", "should"] and not lists.SOMETIME.isdisjoint(text_words)
+    return (is_proposal or begins_with(text_words, lists.WISHES)) and not _DAY.search(text)
 
 
 def _is_courteous(text: str) -> bool:
@@ -254,7 +280,12 @@ def _is_courteous(text: str) -> bool:
         return True
     if text_words[0] in lists.COURTESY or text_words[-1] == "thanks":
         return True
-    if any(" ".join(text_words[:size]) in lists.COURTEOUS_PAIRS for size in (2, 3)):
+    if begins_with(text_words, lists.COURTEOUS_PAIRS) or _is_wish(text, text_words):
+        return True
+    spelt = text.casefold().replace("’", "'")
+    is_resumed = len(text_words) < _RESUMED and any(phrase in spelt for phrase in lists.RESUMING)
+    is_assumed = text_words[:3] == ["i", "'m", "sure"] and lists.OWN_WORDS.isdisjoint(text_words[3:])
+    if is_resumed or is_assumed or any(phrase in spelt for phrase in lists.COURTEOUS_PHRASES):
         return True
     if text_words[0] == "keep" and text_words[1:2] and text_words[1].endswith("ing"):
         return True
@@ -273,6 +304,8 @@ def _is_request(text: str, references: References) -> bool:
     """Whether a question asks for something to be done or known, and not what the other person did or thinks."""
     text_words = tokens(text.casefold())
     if not text_words or text_words[0] not in lists.ASKING or len(references.nouns) < _ASKED:
+        return False
+    if text_words[1:2] == ["about"]:  # "how about" goes on with what was asked
         return False
     if "you" not in text_words and "your" not in text_words:
         return True

@@ -14,6 +14,7 @@ from recollect.language.fact_words import PETS, RELATIONS, wordlist
 PERSON_PRONOUNS = wordlist("he him his himself she her hers herself")
 PLURAL_PRONOUNS = wordlist("they them their theirs themselves themself em")
 THING_PRONOUNS = wordlist("it its itself")
+HELPING = wordlist("help helps helped helping let lets inspire inspires encourage encourages")
 DEMONSTRATIVES = wordlist("this that these those")
 OWN_WORDS = wordlist("i me my mine myself we us our ours")
 ADVISING = wordlist("recommend suggest advise")
@@ -39,7 +40,7 @@ OPENING_PAIRS = wordlist(
     """as_for after_all after_that speaking_of in_turn in_addition of_course not_only even_though even_better
     as_well kind_of sort_of in_contrast by_contrast for_example for_instance that_said with_that on_top at_least
     as_such like_that even_so even_then even_more much_better all_of most_of some_of many_of just_a just_an
-    just_some just_the"""
+    just_some just_the by_doing in_doing in_the_meantime gonna_be"""
 )
 ANSWERED_BY = wordlist(
     """yes no yeah yep yup nope nah sure maybe exactly definitely absolutely totally probably both neither none
@@ -47,8 +48,13 @@ ANSWERED_BY = wordlist(
 )
 STRANDED = wordlist(
     """to do did does don didn doesn can could will would should might must am have has had so then same another
-    others more some any few many several lots both"""
+    others more some any few many several lots both since"""
 )
+# A step that leaves out what is done: "bake for 20 minutes".
+COOKING = wordlist(
+    "cook bake simmer boil fry roast grill serve stir mix chill refrigerate season garnish fold rest repeat"
+)
+AFTER_COOKING = wordlist("on for in at until with over and")
 ADVERBS = wordlist("always still just currently now never also")
 SEEMING = wordlist("sounds looks seems")
 FAVOURITES = wordlist("favorite favorites favourite favourites fave faves")
@@ -76,8 +82,21 @@ COURTEOUS_PAIRS = wordlist(
     you_got you_rock you_deserve so_glad so_happy so_proud so_excited so_cool so_sorry really_glad really_happy
     really_proud really_appreciate be_sure i_agree i_bet i_appreciate i_hope i_wish i_understand i_see i_hear
     i_get i_knew i_apologize take_a check_out look_at catch_ya have_a have_an have_fun seeing_your speak_to
-    really_looking so_looking fingers_crossed i_completely i_totally i_fully"""
+    really_looking so_looking fingers_crossed i_completely i_totally i_fully i_can_imagine i_'ll_keep i_'ll_let
+    i_'ll_be_sure don_'t_forget don_'t_give never_give it_'s_okay it_'s_ok long_time_no i_'m_looking
+    i_can_'t_wait i_'m_glad i_'m_happy_for i_can_send i_'m_sorry if_you_want if_you_need i_can_picture"""
 )
+# Anywhere in a sentence: it is said to the other person.
+COURTEOUS_PHRASES = (
+    *("people like you", "friends like you", "someone like you", "you're so ", "lucky to have you"),
+    *("keep you posted", "keep you updated", "in awe"),
+)
+RESUMING = ("since we last", "since we talked", "since we spoke", "since we chatted")
+# A wish or a proposal without a day: "let's", "I'd love to", "we should … sometime".
+WISHES = wordlist("let_'s i_'d_love i_would_love we_'d_love we_would_love")
+SOMETIME = wordlist("sometime someday together soon")
+# What an assistant says of anything: "prices vary", "it depends".
+GENERIC = wordlist("vary varies depend depends crucial essential key vital")
 SENTIMENTS = wordlist(
     """hope wish appreciate glad proud thankful grateful bet sure believe happy sorry thank love admire excited
     impressed know knew agree curious rooting"""
@@ -112,6 +131,8 @@ GROUPS = wordlist(
     staff company crew band folks police friend partner person child kid audience class crowd community guests
     men women"""
 )
+# Groups that "it" never means.
+PEOPLE = wordlist("people children kids men women family friends friend parents couple folks partner guests")
 NOT_PLURAL = wordlist(
     """is was has does its his this us yes as always perhaps less these those towards across besides sometimes
     afterwards news thus unless whereas nowadays hers theirs ours yours lots plus goes makes takes gets"""
@@ -143,7 +164,10 @@ FAMILIAR = wordlist(
     oil heat light lights wall walls table door window desk"""
 )
 # After "a" it names nothing that "it" could stand for: "make a point to visit it".
-LIGHT = wordlist("point bit lot chance try go while way blast break look shot ton few couple hand kind sort type part")
+LIGHT = wordlist(
+    """point bit lot chance try go while way blast break look shot ton few couple hand kind sort type part idea
+    opportunity reason ride walk"""
+)
 ORDINALS = wordlist(
     """best worst most least first second third last next only latest greatest biggest smallest main key right
     wrong upcoming current early late one two three four five six seven more less better entire whole various
@@ -154,6 +178,7 @@ IDENTIFIERS = wordlist(
     """of for that which who whose where when why between about behind by against outside called named titled i we
     you he she they my our your each such"""
 )
+OWNERS = wordlist("my our your")
 LOCATORS = wordlist("in at on near inside outside")
 PREPOSITIONS = wordlist("on in up down over out from of at around near through behind about with to for")
 BEFORE_EXISTENTIAL = wordlist("and but so or if because when where while that which as since though although than")
@@ -184,8 +209,13 @@ BEFORE_THAT = wordlist(
 
 MODALS = wordlist("'ll will would 'd can could may might has must should")
 BE_FORMS = MODALS | wordlist("'s is was isn wasn be been being seems seemed feels felt gets got became")
-NO_JUDGEMENT = wordlist("the my our your his her their what how like made helped given taken all about one")
-EMPTY_VERBS = wordlist("takes took take turns turned rains rained snows snowed happens")
+NO_JUDGEMENT = wordlist(
+    """the my our your his her their what how like made helped given taken all about one going
+    supposed meant expected scheduled designed set used known"""
+)
+EMPTY_VERBS = wordlist("takes took take happens")
+WEATHER = wordlist("rains rained snows snowed")
+AFTER_OUT = DETERMINERS | SUBJECTS | wordlist("that the")  # "it turns out that", and not "it turned out well"
 EMPTY_ENDS = wordlist("to that how if being seeing having when what since knowing watching getting why where")
 EMPTY_NOUNS = wordlist("pity shame pleasure joy honor honour challenge struggle relief blessing miracle mistake")
 EMPTY_OBJECTS = wordlist("make makes made making find finds found finding think consider believe keep")
@@ -212,3 +242,4 @@ BEFORE_PLACE = wordlist("in at to near visit visited visiting from around")
 BEFORE_VERB = SUBJECTS | wordlist("that which and to")
 BEFORE_IS = SUBJECTS | wordlist("let that this what here how where when why everything something nothing")
 AFTER_NAME = wordlist("'s is was has had will can said told")
+AFTER_PLURAL = wordlist("a an are were can will had have may might could would should must do did of in for")

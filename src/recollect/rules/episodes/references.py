@@ -83,11 +83,20 @@ def _nouns(words: Iterable[str]) -> set[str]:
     return {word for word in words if _is_content(word)}
 
 
+def begins_with(words: Sequence[str], phrases: frozenset[str]) -> bool:
+    """Whether the first two or three words are one of the phrases."""
+    return any(" ".join(words[:size]) in phrases for size in (2, 3))
+
+
 @lru_cache(maxsize=20_000)
 def _is_content(word: str) -> bool:
     if word in lists.TIMES:
         return False
     return len(word) > 2 and word not in function_words("en") and not is_ordinary(word) and word[0].isalpha()
+
+
+def _may_be_it(word: str) -> bool:
+    return word not in lists.PERSONS and word not in lists.PEOPLE and word not in lists.TIMES
 
 
 @dataclass(slots=True)
@@ -129,6 +138,8 @@ class _Reader:
     def _read_word(self, at: int, word: str) -> None:
         if word in lists.PERSON_PRONOUNS:
             self._want("person", at)
+        elif word == "them" and self._word(at - 1) in lists.HELPING and not self._names_living():
+            self.pronouns.add("plural")
         elif word in lists.PLURAL_PRONOUNS:
             self._want("plural", at)
         elif word in lists.THING_PRONOUNS:
@@ -144,20 +155,30 @@ class _Reader:
             self.hangs |= self._word(at - 1) in _MARKS
         elif word == "also":
             self.hangs |= 0 < at < _EARLY and self.words[0] not in lists.SPEAKERS
+        elif word in ("mine", "yours"):
+            self.hangs |= self._word(at - 1) != "of" and "thing" not in self.named_at
+        elif word == "option":
+            is_counted = self._word(at + 1)[:1].isdigit()
+            self.hangs |= is_counted and self._word(at + 2) not in (",", ":", "-", "–", "—")
         elif word == "your" and self._word(at + 1) in lists.SAID_THINGS:
             self.hangs = True
 
     def _want(self, kind: str, at: int) -> None:
         """Note a pronoun before which nothing of its kind is named; "the name of it" names nothing."""
         is_part = self._word(at - 1) in lists.PREPOSITIONS
-        if self.named_at.get(kind, at) > at - (_PART if is_part else 1):
+        is_predicate = is_part and self._word(at - 3) == "the" and self._word(at - 4) in lists.BE_FORMS
+        if is_predicate or self.named_at.get(kind, at) > at - (_PART if is_part else 1):
             self.pronouns.add(kind)
+
+    def _names_living(self) -> bool:
+        """Whether people or animals are named, whom one may help: "places to hide help them feel safe" names none."""
+        return any(noun in lists.GROUPS or root(noun) in lists.PERSONS for noun in self.words)
 
     def _read_definite(self, at: int) -> None:
         phrase, end = self._phrase(at + 1)
         if not phrase or self._is_identified(at + 1, end, phrase):
             return
-        self._add_definite(phrase)
+        self._add_definite(phrase, is_near=at == 0)  # not what a title before it names
 
     def _add_definite(self, phrase: Sequence[str], *, is_near: bool = False) -> None:
         nouns = frozenset(filter(_is_content, phrase))
@@ -190,20 +211,30 @@ class _Reader:
             return True
         after = self._word(end)
         if after in lists.IDENTIFIERS:
-            return True
+            # "the boat my uncle built", and not "the app learns your habits"
+            return not (after in lists.OWNERS and len(phrase) > 1 and phrase[-1].endswith("s"))
         # "the bakery in Leeds", and neither "the recipe in August" nor "the idea from a walk".
         if after in lists.LOCATORS:
-            return self._word(end + 1) not in lists.TIMES
+            is_known = self._word(end + 1) != "the" or self._is_known(end + 2)
+            return is_known and self._word(end + 1) not in lists.TIMES
         return after == "from" and end + 1 < len(self.spelt) and self._is_name(end + 1)
+
+    def _is_known(self, at: int) -> bool:
+        """Whether the words after "the" name something that everybody knows: "the park", "the Louvre"."""
+        phrase, end = self._phrase(at)
+        is_familiar = bool(phrase) and (phrase[-1] in lists.FAMILIAR or phrase[-1] in lists.UNIQUE)
+        return is_familiar or any(self._is_name(place) for place in range(at, end)) or self._word(end) == "of"
 
     def _read_demonstrative(self, at: int, word: str) -> None:
         after = self._word(at + 1)
-        if after in lists.TIMES and (word in ("this", "that") or after == "days"):
+        is_time = after in lists.TIMES and (after != "coming" or self._word(at + 2) in lists.TIMES)
+        if is_time and (word in ("this", "that") or after == "days"):
             return
         if word == "that" and self._is_conjunction(at):
             return
         if word == "those" and after in lists.AFTER_THOSE:
             return
+        self.hangs |= self._word(at - 2) == "sound"  # "I like the sound of that soup": one of several that were offered
         phrase, _ = self._phrase(at + 1)
         if phrase and self._word(at - 1) == "," and self._names_one_before(at - 1):
             return
@@ -238,7 +269,8 @@ class _Reader:
             if is_pronoun and before not in lists.BEFORE_PLAIN_ONE:
                 is_named = "thing" in self.named_at or "plural" in self.named_at
                 is_apart = before == "the" and self._word(at - 2) not in lists.BEFORE_THE_ONE
-                self.hangs |= is_apart or not is_named
+                is_kind = self._word(at - 2) in ("a", "an") and self._word(at - 3) in lists.BE_FORMS
+                self.hangs |= is_apart or is_kind or not is_named
         elif word == "there":
             if not self._is_existential(at):
                 self.hangs |= before in lists.PREPOSITIONS
@@ -254,7 +286,7 @@ class _Reader:
             is_measure = word == "such" and after in ("a", "an", "as")
             self.hangs |= not (is_measure or "as" in self.words[at + 1 :] or "thing" in self.named_at)
         elif word == "both":
-            self.hangs |= not ("and" in self.words[at + 1 :] or "plural" in self.named_at)
+            self.hangs |= not ("and" in self.words[at + 1 : at + 1 + _NOUNS] or "plural" in self.named_at)
         elif word == "another":
             self.hangs |= "thing" not in self.named_at
         elif word == "other":
@@ -282,13 +314,17 @@ class _Reader:
         rest = self._clause_after(at + 1)
         if self._word(at - 1) in lists.EMPTY_OBJECTS and after not in _MARKS:
             return any(word in ("to", "that", "when") for word in rest[1:4])
-        if self._word(at - 1) == "worth" or after in lists.EMPTY_VERBS:
+        if self._word(at - 1) == "worth" or (after in lists.EMPTY_VERBS and not lists.EMPTY_ENDS.isdisjoint(rest)):
+            return True
+        if after in lists.WEATHER or (rest[1:2] == ["out"] and not lists.AFTER_OUT.isdisjoint(rest[2:3])):
             return True
         if after not in lists.BE_FORMS or (after in lists.MODALS and not {"be", "been"}.intersection(rest[1:3])):
             return False
-        if any(word in ("raining", "snowing", "ago", "since") for word in rest[1:]):
+        if any(word in ("raining", "snowing", "ago") for word in rest[1:]):
             return True
-        if "time" in rest and not {"to", "for"}.isdisjoint(rest):
+        if "been" in rest[:3] and "since" in rest:  # "it has been years since"
+            return True
+        if "time" in rest[1:4] and not {"to", "for"}.isdisjoint(rest):
             return True
         content = [word for word in rest[1:] if word not in lists.BE_FORMS and word not in lists.SMALL_WORDS]
         has_article = "a" in rest[1:4] or "an" in rest[1:4]
@@ -320,13 +356,17 @@ class _Reader:
             return self.words[-1] != "?"
         if words[0] in lists.ADVERBS and words[1:] and words[1].endswith("ing"):
             return True
+        if words[0] in lists.COOKING and words[1:] and words[1] in lists.AFTER_COOKING:
+            return True
+        if words[:2] == ["aim", "for"] and words[-1][:1].isdigit():
+            return True
         is_short_reply = words[0] in lists.SUBJECTS and self._word(1) in lists.STRANDED and self._word(2) in _MARKS
-        return is_short_reply or words[0] in lists.OPENERS or " ".join(words[:2]) in lists.OPENING_PAIRS
+        return is_short_reply or words[0] in lists.OPENERS or begins_with(words, lists.OPENING_PAIRS)
 
     def _ends_open(self) -> bool:
         """Whether the end leaves out what was said before: "I would love to", "you will"."""
         words = [word for word in self.words if word not in _MARKS]
-        if words[-2:] == ["speaking", "of"] or words[-2:] == ["a", "few"]:
+        if words[-2:] == ["speaking", "of"] or words[-2:] == ["a", "few"] or words[1:-1] == ["won", "'t"]:
             return True
         if not words or words[-1] not in lists.STRANDED:
             return False
@@ -337,7 +377,7 @@ class _Reader:
     def _add_names(self, at: int, word: str) -> None:
         if _is_content(word):
             self.nouns.add(word)
-        if self._is_name(at) or (at == 0 and self._begins_with_name()):
+        if self._is_name(at) or (at == 0 and self._begins_with_name(word)):
             self.name(at, "thing", "person", "place")
             if "and" in self.words[at + 1 : at + 3]:
                 self.name(at, "plural")
@@ -363,15 +403,20 @@ class _Reader:
         is_owned = before == "'s" and self._word(at - 2) not in lists.BEFORE_IS
         if is_owned or before in lists.DETERMINERS or before == "the" or before[:1].isdigit():
             phrase = self._phrase(at)[0]
-            if phrase[-1] in lists.LIGHT or (self._is_plural(at, phrase[-1]) and before != "the"):
+            if (
+                phrase[0] in lists.LIGHT
+                or phrase[-1] in lists.LIGHT
+                or (self._is_plural(at, phrase[-1]) and before != "the")
+            ):
                 return False
-            return not any(follower in lists.PERSONS or follower in lists.TIMES for follower in phrase)
+            return all(_may_be_it(follower) for follower in phrase)
         is_done = word.endswith("ing") and self._word(at + 1) not in lists.OBJECTS
         if at == 0:
-            return is_done or (_is_content(word) and self._word(1) in lists.BE_FORMS)
-        if self._is_plural(at, word):
+            is_subject = _is_content(word) and self._word(1) in lists.BE_FORMS
+            return is_done or (is_subject and not self._is_plural(at, word))
+        if before not in lists.BEFORE_NOUN or self._is_plural(at, word) or self._is_plural(at, self._phrase(at)[0][-1]):
             return False
-        return _is_content(word) and before in lists.BEFORE_NOUN and (is_done or not word.endswith("ing"))
+        return _is_content(word) and (is_done or not word.endswith(("ing", "ed")))
 
     def _is_plural(self, at: int, word: str) -> bool:
         if len(word) < _LONG or not word.endswith("s") or word.endswith(("ss", "us")) or word in lists.NOT_PLURAL:
@@ -386,8 +431,10 @@ class _Reader:
         is_start = self.words[at - 1] in ".!?…"
         return word not in lists.TIMES and word not in function_words("en") and not (is_start and is_ordinary(word))
 
-    def _begins_with_name(self) -> bool:
+    def _begins_with_name(self, word: str) -> bool:
         token = self.spelt[0]
+        if word in lists.DETERMINERS or (self._is_plural(0, word) and self._word(1) in lists.AFTER_PLURAL):
+            return False
         return (
             token[0].isupper()
             and _is_content(self.words[0])

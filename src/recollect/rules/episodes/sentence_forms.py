@@ -49,7 +49,7 @@ _FEW_WORDS = 3
 _FEW_NAMES = 4  # words of a sentence that may be nothing but names
 _DENSE = 6  # characters of a sentence in a script without spaces
 _LABEL = lazy_pattern(
-    r"^\W*(?:option|step|task|day|week|month|phase|part|tip|example|question|answer|scenario|idea|section|chapter|exercise"
+    r"^\W*(?:option|step|task|goal|day|week|month|phase|part|tip|example|question|answer|scenario|idea|section|chapter|exercise"
     r"|round|level|stage|rule|method|approach|version|table|figure|item|lesson|module|act|scene|verse|stanza|paragraph"
     r"|slide|page|no|number|problem|case|team|group|set|q|a)?\W*(?:\d+(?:\s*[-–]\s*\d+)?|[ivx]+|[a-z]|one|two|three|four"
     r"|five)?\W*(?:hours?|hrs?|minutes?|mins?|seconds?|days?|weeks?|months?|years?|am|pm|a\.m\.?|p\.m\.?)?\W*$",
