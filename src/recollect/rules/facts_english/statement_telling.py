@@ -27,7 +27,7 @@ _CONVICTION = lazy_pattern(
     r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE
 )
 _TO_THINK = lazy_pattern(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
-_BACKGROUND = lazy_pattern(r"(?:was|were)\s\w+ing\b|had\sto\s", re.IGNORECASE)
+_BACKGROUND = lazy_pattern(r"(?:was|were)\s(?:out\s)?\w+ing\b|had\sto\s", re.IGNORECASE)
 _MOOD = lazy_pattern(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
 _MOMENT = lazy_pattern(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
 _SOME = lazy_pattern(
@@ -41,7 +41,7 @@ _OF_THE_MOMENT = lazy_pattern(
 )
 _EVERYDAY = lazy_pattern(
     rf"(?:got|came|went)\s(?:back\s)?(?:from|to|for)\s(?:an?\s|my\s|the\s)?(?:\w+\s)?{any_of(words.WALKS)}$"
-    r"|added\s(?!.*\bto\b)",
+    r"|added\s(?!.*\bto\b)|saw\s(?:someone|somebody)\b",
     re.IGNORECASE,
 )
 _TALKED_VERBS = ("talked", "chatted", "spoke")
@@ -54,6 +54,11 @@ _POINTED_AT = lazy_pattern(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.
 _UNNAMED = lazy_pattern(
     r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project"
     r"|a\sgroup\sof\sfriends|up\s(?:some\s)?new\sskills|out\son\stop)(?:\s\w+)?\W*$",
+    re.IGNORECASE,
+)
+_EMPTY_TALE = lazy_pattern(
+    r"(?:had\s(?:\w+\s){0,4}(?:fun|blast|time)\s)?(?:\w+ing\sand\s)?(?:making|creating|made|created)\s(?:\w+\s){0,2}memories$"
+    r"|shared\smy\s(?:own\s)?(?:journey|story|experiences?)$",
     re.IGNORECASE,
 )
 _TALKED = lazy_pattern(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
@@ -107,5 +112,7 @@ def _names_nothing(predicate: Predicate) -> bool:
     if predicate.verb in _TALKED_VERBS and not _ABOUT_WHAT.search(predicate.rest):
         return True
     if predicate.rest.startswith("that "):  # what was heard or noticed
+        return True
+    if _EMPTY_TALE.match(f"{predicate.verb} {predicate.rest}"):
         return True
     return bool(_UNNAMED.match(predicate.rest) or _SOME.match(predicate.rest) or _TO_THINK.match(predicate.rest))

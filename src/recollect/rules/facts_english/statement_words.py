@@ -249,6 +249,8 @@ SUBJECTS_THAT_POINT = word_tuple(
     and or but because as in on at for to from with by of about being thanks thank hope glad sorry a an really
     definitely truly honestly actually finally literally"""
 )
+PASSING_ACTS = word_tuple("sat lay laid stood jumped slept woke smiled laughed barked purred stared waved cried")
+FINDING_VERBS = word_tuple("found learned learnt noticed discovered realized realised heard read saw decided showed")
 
 NOUN_ENDINGS = ("ing", "ship", "ness", "ment", "tion", "ity", "ism", "ics")
 
@@ -270,6 +272,7 @@ THIN_WORDS = frozenset(
         eventful accomplishment call frustrating keys wallet pushing flowing eventually managed country
         issue issues scare setback snag hurdle interesting learned learnt quiet adventure wild similar turnout
         hang hard impact together busy weekend night hour hours positive stay stays staying options situation
+        amount memories bonding goals achieving putting getting ready having laughing ended meet met held
         attitude energy idea ideas effort efforts vibe vibes step steps plan plans them their they themself
         theirs is are was were has will would can could not"""
     )
@@ -284,7 +287,7 @@ WORK_WORDS = word_tuple(
     freelancing manager coding programming software contract gig profession"""
 )
 HEALTH_WORDS = word_tuple(
-    """doctor the_hospital in_hospital surgery injury injured hurt diagnosed ill illness therapy therapist
+    """doctor my_health their_health the_hospital in_hospital surgery injury injured hurt diagnosed ill illness therapy therapist
     medication allergy allergic asthma anxiety depression pain sprained broke_my weight diet sick healthy
     healthier treatment insomnia physical_therapy ankle knee vegan vegetarian gluten sober smoking"""
 )

@@ -142,6 +142,7 @@ def _before_and(unit: str) -> str:
 
 _MINUTES = lazy_pattern(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
 _PASSING = lazy_pattern(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
+_FOUND_THAT = lazy_pattern(r"\b(found)\sthat\s(?=\w+ing\b)", re.IGNORECASE)
 _THIS_THING = lazy_pattern(rf"(?<=\w)\s(?:this|that)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
 
 
@@ -151,6 +152,8 @@ def _name_thing(unit: str) -> str:
     words_before = unit[: thing.start()].split() if thing else []
     if thing is None or not 1 <= len(words_before) <= 4 or not is_past(words_before[-1]):
         return unit
+    if thing[0].strip() == "that" and words_before[-1].casefold() in words.FINDING_VERBS:
+        return _FOUND_THAT.sub(r"\1 ", unit, count=1)  # "found that walking helps" names no thing
     return f"{unit[: thing.start()]} {'an' if thing[1] in 'aeiou' else 'a'} {unit[thing.end() :]}"
 
 
@@ -219,14 +222,18 @@ def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
         _IS.match(verb) and not _WHAT_IT_IS.match(rest)
     ):
         return None  # how something is, it is for a while: "my train is late"
-    if _MADE_ME.match(rest):
+    if _MADE_ME.match(rest) or verb.casefold() in words.PASSING_ACTS or _CAME_AND.match(f"{verb} {rest}"):
         return None
+    if _GOAL_WAS.match(unit):
+        return None  # of what it was the goal stands elsewhere
     text = retell_pronouns(_EMPTY.sub("", _lower_first(unit)))
     predicate = Predicate(text, "past" if is_past(verb) else "present", verb.casefold(), rest)
     return LifeStatement(text, predicate, about_other=True)
 
 
 _MADE_ME = lazy_pattern(rf"(?:me|us)\s(?:feel\s)?(?:so\s)?{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
+_CAME_AND = lazy_pattern(r"came\s(?:and|up|in|running|over\sand)\b", re.IGNORECASE)
+_GOAL_WAS = lazy_pattern(r"(?:my|our)\s(?:\w+\s)?(?:goal|aim|purpose|idea|intention)\s(?:was|were)\b", re.IGNORECASE)
 _IS = lazy_pattern(r"(?:is|are)\b", re.IGNORECASE)
 _EMPTY = lazy_pattern(r"\b(?:just|really|also|actually)\s(?=\w)")
 
@@ -294,7 +301,9 @@ def _names(text: str, count: int) -> bool:
 
 # Categories
 
-_WORK = lazy_pattern(rf"\b(?:{any_of(words.WORK_WORDS)}|work(?:ed|ing|s)?\s(?:on|at|for|as|with))\b", re.IGNORECASE)
+_WORK = lazy_pattern(
+    rf"\b(?:{any_of(words.WORK_WORDS)}|work(?:ed|ing|s)?\s(?:at|for|as|with|on(?!\s(?:their|\w+ing)\b)))\b", re.IGNORECASE
+)
 _HEALTH = lazy_pattern(rf"\b{any_of(words.HEALTH_WORDS)}\b", re.IGNORECASE)
 _RELATION = lazy_pattern(rf"\b{any_of(words.RELATION_WORDS)}\b", re.IGNORECASE)
 _KIN = lazy_pattern(

@@ -18,6 +18,7 @@ from recollect.rules.facts_english.words import (
     AFTER_THING_COMMA,
     ANIMAL_ENDS,
     BEFORE_THINGS,
+    KNOWN_TO_ALL,
     LANGUAGE_ENDS,
     NUMBERS_TO_SIX,
     NUMBERS_TO_TEN,
@@ -207,6 +208,7 @@ def thing(text: str) -> str:
     if (
         _POINTS_ELSEWHERE.search(text)
         or words[-1] in _HANGING
+        or _DOES_TO_ONE.fullmatch(text)
         or _PERSONS & set(words)
         or _TALK & set(words)
         or all(word in function_words("en") for word in words)
@@ -218,6 +220,9 @@ def thing(text: str) -> str:
 
 
 _POINTS_ELSEWHERE = lazy_pattern(rf"\b{any_of(BEFORE_THINGS)}\s(?:this|that|these|those)\b", re.IGNORECASE)
+_DOES_TO_ONE = lazy_pattern(  # "polishing the trophy": which trophy stands elsewhere
+    rf"\w+ing\sthe\s(?!{any_of(KNOWN_TO_ALL)}\b)[a-z]+", re.IGNORECASE
+)
 _HANGING = wordlist(
     "them it him her me us what that how about to of with for by in at and or the a an this these those is are you're"
 )
@@ -238,7 +243,7 @@ _POINTING = wordlist(
 )
 _TALK = wordlist(
     """answer reply paragraph version option idea suggestion explanation approach
-    response sentence one ones solution example draft wording title point question design lot lots is are
+    response sentence one ones solution example draft wording title theme vibe vibes point question design lot lots is are
     was were has have been can will"""
 )
 

@@ -212,6 +212,11 @@ RARELY = word_tuple("much often enough yet very")
 THING_LEADS = word_tuple(
     "to both all_kinds_of all_sorts_of all_types_of any some eating drinking an a really most only also"
 )
+KNOWN_TO_ALL = word_tuple(
+    """outdoors community beach ocean sea mountains mountain forest woods world city countryside stars sky piano guitar
+    violin cello drums flute clarinet saxophone trumpet harp kids children family dogs cats gym arts internet news
+    environment garden house lake river sun sunrise sunset snow rain park museum cinema theatre theater opera blues"""
+)
 BEFORE_THINGS = word_tuple("to in of with at on for about from")
 THING_CONJUNCTIONS = word_tuple(
     """but because since although though while when where which who so if as_it as_they as_well as_much especially
