@@ -23,6 +23,9 @@ _PLANS = lazy_pattern(
     rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)",
     re.IGNORECASE,
 )
+_LOOKS_INTO = lazy_pattern(
+    rf"has\sbeen\slooking\sinto\s(?!{any_of(words.POINTING_OBJECTS)}\b)(?:\w+\s)*?\w{{4,}}", re.IGNORECASE
+)
 _CONVICTION = lazy_pattern(
     r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE
 )
@@ -47,7 +50,7 @@ _EVERYDAY = lazy_pattern(
 _TALKED_VERBS = ("talked", "chatted", "spoke")
 _ABOUT_WHAT = lazy_pattern(r"\b(?:about|at|on)\b", re.IGNORECASE)
 _TROUBLE = lazy_pattern(
-    rf"^(?:\w+\s){{0,4}}?{any_of(words.TROUBLES)}(?:\W*$|\s(?:last|this|yesterday|at|in)\b)", re.IGNORECASE
+    rf"^(?:\w+\s){{0,4}}?{any_of(words.TROUBLES)}(?:\W*$|\s(?:last|this|yesterday|at|in|\w+ing)\b)", re.IGNORECASE
 )
 _LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
 _POINTED_AT = lazy_pattern(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
@@ -58,7 +61,7 @@ _UNNAMED = lazy_pattern(
 )
 _EMPTY_TALE = lazy_pattern(
     r"(?:had\s(?:\w+\s){0,4}(?:fun|blast|time)\s)?(?:\w+ing\sand\s)?(?:making|creating|made|created)\s(?:\w+\s){0,2}memories$"
-    r"|shared\smy\s(?:own\s)?(?:journey|story|experiences?)$",
+    r"|had\san?\s(?:\w+\s){0,2}moment\b|shared\smy\s(?:own\s)?(?:journey|story|experiences?)$",
     re.IGNORECASE,
 )
 _TALKED = lazy_pattern(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
@@ -66,7 +69,7 @@ _TALKED = lazy_pattern(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
 
 def tells_of_life(predicate: Predicate) -> bool:
     """Whether a predicate tells of a life, rather than of what somebody thinks or feels just now."""
-    if _PLANS.match(predicate.text):
+    if _PLANS.match(predicate.text) or _LOOKS_INTO.match(predicate.text):
         return True
     action = f"{predicate.verb} {predicate.rest}"
     if _CONVICTION.match(action):

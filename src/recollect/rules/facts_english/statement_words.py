@@ -81,7 +81,7 @@ WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shop
 END_PHRASES = word_tuple(
     """speaking_of speaking_of_which though_it too as_well at_all haha lol these_days again so_far for_sure
     to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance
-    even for_a_while for_a_while_now"""
+    even now for_a_while for_a_while_now"""
 )
 
 TIME_WORDS = word_tuple(
@@ -207,7 +207,8 @@ WANT_TO_TALK = word_tuple(
 WANT_TO_TALK_DOING = word_tuple("hearing seeing knowing chatting talking catching meeting sharing")
 
 LIFE_VERBS = word_tuple(
-    """become live adopt move open travel pursue study retire marry get_married volunteer settle emigrate"""
+    """become live adopt move open travel pursue study retire marry get_married volunteer settle emigrate learn visit
+    explore improve work_on own"""
 )
 LIFE_EFFORTS = word_tuple(
     """eat lose save cut quit learn improve balance spend exercise live prioritize prioritise reduce recover grow
@@ -228,7 +229,7 @@ BARE_PROGRESSIVE = word_tuple(
     loving_my enjoying_my"""
 )
 WE_ARE_DOING = word_tuple(
-    """considering planning moving adopting building expecting organizing organising hosting launching developing
+    """considering planning thinking moving adopting building expecting organizing organising hosting launching developing
     renovating training going getting having opening putting hosting"""
 )
 
@@ -272,7 +273,8 @@ THIN_WORDS = frozenset(
         eventful accomplishment call frustrating keys wallet pushing flowing eventually managed country
         issue issues scare setback snag hurdle interesting learned learnt quiet adventure wild similar turnout
         hang hard impact together busy weekend night hour hours positive stay stays staying options situation
-        amount memories bonding goals achieving putting getting ready having laughing ended meet met held
+        amount memories bonding goals achieving putting getting ready having laughing ended meet met held opponents
+        journey support voice connections incident unexpected believing
         attitude energy idea ideas effort efforts vibe vibes step steps plan plans them their they themself
         theirs is are was were has will would can could not"""
     )

@@ -90,7 +90,7 @@ _MINE = lazy_pattern(
     re.IGNORECASE,
 )
 _THING = lazy_pattern(
-    rf"(?:the\s(?=\w+\s\w+\s)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b))(?P<what>(?:[\w'’-]+\s){{1,6}}?)"
+    rf"(?:the\s(?=\w+\s\w+\s)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b))(?P<what>(?:[\w'’-]+\s){{1,8}}?)"
     rf"(?P<verb>{any_of(words.FINITE_VERBS)}|{any_of(words.EFFECT_VERBS)})\s+(?=.*\b(?:me|my)\b)",
     re.IGNORECASE,
 )
@@ -185,7 +185,7 @@ _NO_ACTOR = lazy_pattern(  # "took some time", "gave me hope": something else is
 _FINITE = lazy_pattern(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
 _HABIT = lazy_pattern(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
 _COUNTED = lazy_pattern(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
-_WITH_OTHERS = lazy_pattern(r"\btogether$", re.IGNORECASE)
+_WITH_OTHERS = lazy_pattern(r"\btogether$|\b(?:our|their)\s(?:shared|mutual|common)\b", re.IGNORECASE)
 _TOGETHER = lazy_pattern(r"\beach\sother\b|\bone\sanother\b", re.IGNORECASE)
 
 
@@ -241,7 +241,7 @@ _EMPTY = lazy_pattern(r"\b(?:just|really|also|actually)\s(?=\w)")
 def _lower_first(text: str) -> str:
     """The text with a small letter, if it does not begin with a name."""
     first = re.sub(r"['’]s$", "", text.split(" ", 1)[0].casefold())
-    is_plain = is_ordinary(first) or first in ("my", "our", "their", "the") or first.endswith(words.NOUN_ENDINGS)
+    is_plain = is_ordinary(first) or first in ("my", "our", "their", "the", "some") or first.endswith(words.NOUN_ENDINGS)
     return text[0].lower() + text[1:] if is_plain else text
 
 
@@ -252,12 +252,16 @@ _WHAT_IT_IS = lazy_pattern(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE
 _SYMBOLS = lazy_pattern(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
 _VAGUE_TIME = lazy_pattern(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
 _TAIL = lazy_pattern(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
+_EMPTY_END = lazy_pattern(  # "went rowing and had a ton of fun": only the rowing is told
+    r",?\sand\s(?:even\s)?(?:had|having|saw)\s(?:\w+\s){0,4}?(?:fun|blast|stuff|(?:good|great|amazing|awesome)\stime)$",
+    re.IGNORECASE,
+)
 _NO_FAVOURITE = lazy_pattern(r"their\sfavou?rites?\s(?:is|are|was|were)\b", re.IGNORECASE)
 _WORD = lazy_pattern(r"[^\W\d_][\w'’-]*|\d+")
 
 
 def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | None:
-    text = _TAIL.sub("", _VAGUE_TIME.sub("", statement.text))
+    text = _EMPTY_END.sub("", _TAIL.sub("", _VAGUE_TIME.sub("", statement.text)))
     text, since = take_time(text, statement.predicate, today)
     text = _TAIL.sub("", _SYMBOLS.sub("", text)).strip(" ,.!;:-–—'\"")
     if not _says_something(text, statement.predicate) or _NO_FAVOURITE.match(text):
@@ -290,7 +294,8 @@ _THIN = words.THIN_WORDS | function_words("en")
 def _says_something(text: str, predicate: Predicate) -> bool:
     """Whether a text names something: beside the verb, if it tells of the past."""
     rest = text.partition(predicate.verb)[2]
-    return _names(text, 2) or (predicate.tense == "past" and _names(rest, 1))
+    tells_by_one_name = predicate.tense == "past" or text.startswith("has always had ")
+    return _names(text, 2) or (tells_by_one_name and _names(rest, 1))
 
 
 def _names(text: str, count: int) -> bool:

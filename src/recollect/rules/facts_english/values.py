@@ -174,6 +174,8 @@ def things(text: str) -> list[str]:
         parts = [text]  # what is done with several things: "mending bikes and scooters"
     elif _OF_SEVERAL.search(parts[0]) and not _DOING.match(parts[0]):
         parts = [text]  # "books about history and art"
+    if len(parts) > 1 and _KIND_OF.fullmatch(parts[0]) and (head := _HEAD_NOUN.search(parts[-1])):
+        parts[0] += head[0]  # "classic and rock music"
     if parts[0].startswith("to "):
         parts = [f"to {part}" if part.partition(" ")[0] in PLAIN_VERBS else part for part in parts]
     # The last is read with what follows it: "making it a better place" is no "making".
@@ -186,6 +188,8 @@ def things(text: str) -> list[str]:
 
 
 _DOING = lazy_pattern(r"\s*\w+ing\s\w")
+_KIND_OF = lazy_pattern(r"\s*(?!music)\w+(?:ic|ical)", re.IGNORECASE)
+_HEAD_NOUN = lazy_pattern(r"(?<=\w)\s(?:music|songs|films|movies|novels|books|literature|games|art)$", re.IGNORECASE)
 _OF_SEVERAL = lazy_pattern(r"\w\s(?:about|on|like|such\sas)\s\w", re.IGNORECASE)
 
 
