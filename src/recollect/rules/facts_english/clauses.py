@@ -89,7 +89,6 @@ _THEN_ASKS = lazy_pattern(
     rf"(?:{_QUESTION}|what['’]?s|{any_of(words.LAST_QUESTION_WORDS)})\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
-_WHEN_TOLD = lazy_pattern(r"when\s(?:i|we)\s(?:was|were)\s[^,?]{2,60},\s(?:i|we|my|our)\b", re.IGNORECASE)
 
 
 def prose_sentences(text: str) -> list[Sentence]:
@@ -116,8 +115,7 @@ def assertions_in(spoken_sentences: Iterable[Sentence]) -> list[str]:
         text = sentence.text.strip()
         if sentence.is_question:
             text = _text_before_question(text)
-        asks = _ASKS.match(text) and not (_WHEN_TOLD.match(text) and not sentence.is_question)
-        if text and not asks and not supposes(text):
+        if text and not _ASKS.match(text) and not supposes(text):
             texts.append(text)
     return texts
 

@@ -78,7 +78,9 @@ def read_facts(
 
 
 _LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO)}\b", re.IGNORECASE)
-_BEFORE_TODAY = lazy_pattern(r"\b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b)", re.IGNORECASE)
+_BEFORE_TODAY = lazy_pattern(
+    r"\b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b|was\swhen\b)", re.IGNORECASE
+)
 
 
 def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:

@@ -58,7 +58,7 @@ _AGE_OF_LIFE = lazy_pattern(
 )
 _DURING = lazy_pattern(r"during\s(?!the\b|that\b|this\b|these\b|those\b)(?:[\w'’-]+\s?){1,4},", re.IGNORECASE)
 _NO_CUT = lazy_pattern(  # "when I was a child", "learned how to row"
-    r"\show\sto\b|,?\swhen\s(?:i|we)\s(?:was|were)\s(?:an?\s(?:\w+\s)?(?:kid|child|boy|girl|teen|teenager|student)\b|in\s\w+\sschool\b"
+    r"\show\sto\b|(?<=go-to)\swhen\b|,?\swhen\s(?:i|we)\s(?:was|were)\s(?:an?\s(?:\w+\s)?(?:kid|child|boy|girl|teen|teenager|student)\b|in\s\w+\sschool\b"
     r"|in\s(?:school|college|university)\b|young(?:er)?\b|little\b|small\b|\d"
     rf"|{any_of(NUMBERS_TO_SIX, NUMBERS_TO_TEN)}\b)",
     re.IGNORECASE,
@@ -92,7 +92,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         return
     condition = _CONDITION.match(text)
     joint = condition[0].casefold() if condition else ""
-    cuts = [cut for cut in _CUT.finditer(text, first) if not _NO_CUT.match(text, cut.start())]
+    cuts = [cut for cut in _CUT.finditer(text, first) if not _belongs_together(text, cut.start())]
     for cut in (*cuts, None):
         unit = text[start : cut.start()] if cut else text[start:]
         is_broken = cut is not None and cut["broken"] is not None
@@ -100,20 +100,22 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         if unit.strip() and not is_broken and (not joint or joint in words.FACTIVE_JOINTS):
             unit = _HANGING.sub("", unit.rstrip(" ,"))
             unit = _strip_openers((_OPEN_END.sub("", unit) if cut and cut["sub"] else unit).strip(" ,"))
-            yield unit, bool(joint)
+            yield unit, bool(joint) and joint != "after"
         if cut is None:
             break
         start = cut.end()
-        joint = "…" if is_broken or _is_half_subject(unit, text[cut.start() :]) else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+        joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
 
 
 _AND_MY = lazy_pattern(r",?\sand\s(?:my|our)\b", re.IGNORECASE)
 
 
-def _is_half_subject(unit: str, after: str) -> bool:
-    """Whether only a part of the subject stands before an "and": "my crew and my charts keep me going"."""
-    subject_words = [word.casefold() for word in unit.split()]
-    is_list = subject_words[:1] in (["my"], ["our"]) and _AND_MY.match(after) is not None
+def _belongs_together(text: str, at: int) -> bool:
+    """Whether a joint does not end a clause: "when I was a child", "my crew and my charts keep me going"."""
+    if _NO_CUT.match(text, at):
+        return True
+    subject_words = text[:at].casefold().split()
+    is_list = subject_words[:1] in (["my"], ["our"]) and _AND_MY.match(text, at) is not None
     return is_list and not any(word in words.FINITE_VERBS or is_past(word) for word in subject_words)
 
 

@@ -118,6 +118,9 @@ BEFORE_POINTER = word_tuple(
     """of with for to from in on at by about like love loved enjoy enjoyed do did doing done use used try tried
     make made get got see seen after before than and or need want keep kept"""
 )
+NOUNS_THAT_POINT = word_tuple(
+    "idea process cause issue problem situation topic result results matter details tournament event magazine shelter"
+)
 YOU_WORDS = word_tuple("you your yours yourself u ur y'all you're you've you'd you'll")
 TALK_WORDS = word_tuple(
     """chat chatting talk_soon pic pics photo photos picture pictures image screenshot link message question
@@ -157,7 +160,7 @@ THOUGHT_VERBS = word_tuple(
     """think thinks thought guess guessed hope hoped hoping wish wished wishing believe believed suppose supposed
     mean meant bet imagine imagined wonder wondered wondering know knew known understand understood agree agreed
     agreeing appreciate appreciated see seem seemed hear heard hearing feel felt feeling say said saying tell
-    told telling ask asked asking thank thanked thanking apologize apologise promise swear admit recommend
+    told telling ask asked asking thank thanked thanking apologize apologise promise promised swear admit recommend
     suggest remember remembered forget forgot forgotten care cared notice noticed realize realized realise
     realised figure figured doubt sense assume expect expected wanted worry worried worrying miss missed missing
     relate pray prayed dig mind guess wonder hate_to let look looking looked sound sounded sounds want_to_hear
@@ -198,7 +201,7 @@ LASTING_STATES = word_tuple(
     originally_from married engaged divorced single retired pregnant vegan vegetarian allergic_to a an the
     part_of one_of in_charge_of in_a on_a member_of a_member proud_of_my inspired_by_my friends_with
     best_friends in_touch self-employed working studying fluent_in terrible_at great_at hooked_on fond_of
-    crazy_about certified enrolled_in signed_up_for"""
+    crazy_about certified in_talks_with in_the_process_of keen_to enrolled_in signed_up_for"""
 )
 WANT_TO_TALK = word_tuple(
     "hear see know say thank ask tell share show talk chat check let wish congratulate mention catch_up meet_up be"
@@ -229,8 +232,8 @@ BARE_PROGRESSIVE = word_tuple(
     loving_my enjoying_my"""
 )
 WE_ARE_DOING = word_tuple(
-    """considering planning thinking moving adopting building expecting organizing organising hosting launching developing
-    renovating training going getting having opening putting hosting"""
+    """considering planning thinking moving adopting building expecting organizing organising hosting launching
+    developing renovating training going getting having opening putting hosting"""
 )
 
 # Verbs with which something else than the speaker is told of
@@ -252,6 +255,9 @@ SUBJECTS_THAT_POINT = word_tuple(
 )
 PASSING_ACTS = word_tuple("sat lay laid stood jumped slept woke smiled laughed barked purred stared waved cried")
 FINDING_VERBS = word_tuple("found learned learnt noticed discovered realized realised heard read saw decided showed")
+
+GOALS = word_tuple("goal aim purpose idea intention")
+MATES = word_tuple("teammates classmates roommates workmates friends partners neighbours neighbors colleagues")
 
 NOUN_ENDINGS = ("ing", "ship", "ness", "ment", "tion", "ity", "ism", "ics")
 
@@ -289,8 +295,8 @@ WORK_WORDS = word_tuple(
     freelancing manager coding programming software contract gig profession"""
 )
 HEALTH_WORDS = word_tuple(
-    """doctor my_health their_health the_hospital in_hospital surgery injury injured hurt diagnosed ill illness therapy therapist
-    medication allergy allergic asthma anxiety depression pain sprained broke_my weight diet sick healthy
+    """doctor my_health their_health the_hospital in_hospital surgery injury injured hurt diagnosed ill illness therapy
+    therapist medication allergy allergic asthma anxiety depression pain sprained broke_my weight diet sick healthy
     healthier treatment insomnia physical_therapy ankle knee vegan vegetarian gluten sober smoking"""
 )
 RELATION_WORDS = word_tuple(

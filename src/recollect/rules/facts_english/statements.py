@@ -186,6 +186,7 @@ _FINITE = lazy_pattern(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL
 _HABIT = lazy_pattern(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
 _COUNTED = lazy_pattern(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
 _WITH_OTHERS = lazy_pattern(r"\btogether$|\b(?:our|their)\s(?:shared|mutual|common)\b", re.IGNORECASE)
+_MATES = lazy_pattern(rf"(?:\w+\s)?{any_of(words.MATES)}\b", re.IGNORECASE)
 _TOGETHER = lazy_pattern(r"\beach\sother\b|\bone\sanother\b", re.IGNORECASE)
 
 
@@ -196,7 +197,7 @@ def _leaves_out_others(predicate: Predicate) -> bool:
 
 def _is_about_all(predicate: Predicate) -> bool:
     """Whether "we" may be everybody, or the two who talk: only what we did, do just now or have is of the speaker."""
-    if _TOGETHER.search(predicate.rest):
+    if _TOGETHER.search(predicate.rest) or _MATES.match(predicate.rest):
         return True
     if predicate.tense == "past":
         return False
@@ -233,7 +234,7 @@ def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
 
 _MADE_ME = lazy_pattern(rf"(?:me|us)\s(?:feel\s)?(?:so\s)?{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
 _CAME_AND = lazy_pattern(r"came\s(?:and|up|in|running|over\sand)\b", re.IGNORECASE)
-_GOAL_WAS = lazy_pattern(r"(?:my|our)\s(?:\w+\s)?(?:goal|aim|purpose|idea|intention)\s(?:was|were)\b", re.IGNORECASE)
+_GOAL_WAS = lazy_pattern(rf"(?:my|our)\s(?:\w+\s)?{any_of(words.GOALS)}\s(?:was|were)\b", re.IGNORECASE)
 _IS = lazy_pattern(r"(?:is|are)\b", re.IGNORECASE)
 _EMPTY = lazy_pattern(r"\b(?:just|really|also|actually)\s(?=\w)")
 
@@ -241,7 +242,9 @@ _EMPTY = lazy_pattern(r"\b(?:just|really|also|actually)\s(?=\w)")
 def _lower_first(text: str) -> str:
     """The text with a small letter, if it does not begin with a name."""
     first = re.sub(r"['’]s$", "", text.split(" ", 1)[0].casefold())
-    is_plain = is_ordinary(first) or first in ("my", "our", "their", "the", "some") or first.endswith(words.NOUN_ENDINGS)
+    is_plain = (
+        is_ordinary(first) or first in ("my", "our", "their", "the", "some") or first.endswith(words.NOUN_ENDINGS)
+    )
     return text[0].lower() + text[1:] if is_plain else text
 
 
@@ -307,7 +310,8 @@ def _names(text: str, count: int) -> bool:
 # Categories
 
 _WORK = lazy_pattern(
-    rf"\b(?:{any_of(words.WORK_WORDS)}|work(?:ed|ing|s)?\s(?:at|for|as|with|on(?!\s(?:their|\w+ing)\b)))\b", re.IGNORECASE
+    rf"\b(?:{any_of(words.WORK_WORDS)}|work(?:ed|ing|s)?\s(?:at|for|as|with|on(?!\s(?:their|\w+ing)\b)))\b",
+    re.IGNORECASE,
 )
 _HEALTH = lazy_pattern(rf"\b{any_of(words.HEALTH_WORDS)}\b", re.IGNORECASE)
 _RELATION = lazy_pattern(rf"\b{any_of(words.RELATION_WORDS)}\b", re.IGNORECASE)

@@ -189,7 +189,7 @@ def things(text: str) -> list[str]:
 
 _DOING = lazy_pattern(r"\s*\w+ing\s\w")
 _KIND_OF = lazy_pattern(r"\s*(?!music)\w+(?:ic|ical)", re.IGNORECASE)
-_HEAD_NOUN = lazy_pattern(r"(?<=\w)\s(?:music|songs|films|movies|novels|books|literature|games|art)$", re.IGNORECASE)
+_HEAD_NOUN = lazy_pattern(r"(?<=\w)\s(?:music|songs|films|movies|novels|books|games)$", re.IGNORECASE)
 _OF_SEVERAL = lazy_pattern(r"\w\s(?:about|on|like|such\sas)\s\w", re.IGNORECASE)
 
 
@@ -247,8 +247,8 @@ _POINTING = wordlist(
 )
 _TALK = wordlist(
     """answer reply paragraph version option idea suggestion explanation approach
-    response sentence one ones solution example draft wording title theme vibe vibes point question design lot lots is are
-    was were has have been can will"""
+    response sentence one ones solution example draft wording title theme vibe vibes point question design lot lots
+    is are was were has have been can will"""
 )
 
 
