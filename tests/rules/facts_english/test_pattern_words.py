@@ -156,6 +156,7 @@ SENTENCES: dict[str, list[Sentence]] = {
     "NO_STUDIES": [Sentence("I study {} biology", [])],
     "RARELY": [Sentence("I don't eat {} meat", [])],
     "THING_LEADS": [Sentence("I love {} tea", TEA)],
+    "KNOWN_TO_ALL": [Sentence("I love drawing the {}", ["preference/likes=drawing the {}"])],
     "BEFORE_THINGS": [Sentence("I love boats {} that harbour", [], control="near Oslo,")],
     "THING_CONJUNCTIONS": [Sentence("I love tea {} home", TEA)],
     "THING_ADVERBS": [Sentence("I love tea {}", TEA)],

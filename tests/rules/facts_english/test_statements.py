@@ -59,6 +59,18 @@ def told(text: str) -> list[tuple[str, str, date | None]]:
             "usually tries soups, like a chowder or a bisque",
             None,
         ),
+        ("I'm learning how to weave baskets now.", "other", "is learning how to weave baskets", None),
+        ("I've been looking into work on a ferry.", "plan", "has been looking into work on a ferry", None),
+        ("During Lent, we usually eat herring.", "other", "usually eats herring during Lent", None),
+        ("I've found that rowing or a swim helps.", "other", "has found rowing or a swim helps", None),
+        ("Weaving is my go-to when I'm sad.", "other", "weaving is their go-to when they are sad", None),
+        ("We went rowing and had a ton of fun.", "event", "went rowing", None),
+        (
+            "My crew and my old charts keep me going.",
+            "other",
+            "their crew and their old charts keep them going",
+            None,
+        ),
         ("I like to mend nets.", "preference", "mending nets", None),
         ("I love novels about whales and lighthouses.", "preference", "novels about whales and lighthouses", None),
     ],
@@ -119,6 +131,19 @@ def test_a_statement_is_told_in_the_third_person(text: str, category: str, value
         "I've been thinking about my career.",
         "I'm going through some hard weeks now.",
         "I picked up new skills.",
+        "We had lots of fun bonding and creating great memories.",
+        "We raised a good amount.",
+        "I love polishing the trophy and talking about boats.",
+        "I got a great knot the first time.",
+        "My aim was to show the calm of the harbour.",
+        "My loyal dog Bosun came and lay down next to me.",
+        "I was out walking along the quay.",
+        "I got the idea from a walk with my dogs.",
+        "I had some trouble figuring out the tides.",
+        "We were teammates for four years.",
+        "Weaving is my go-to.",
+        "I had a tough week and a late ferry.",
+        "I promised to be more careful with the rudder.",
     ],
 )
 def test_talk_thoughts_moods_and_pointers_are_no_statements(text: str) -> None:
@@ -162,6 +187,14 @@ def test_what_happened_long_ago_was_not_on_the_day_it_was_told() -> None:
     facts = read_facts("I played the harp when I was a child.", TODAY)
     assert [(fact.value, fact.is_undated) for fact in facts] == [("played the harp when they were a child", True)]
     assert [fact.is_undated for fact in read_facts("We painted the barge green.", TODAY)] == [False]
+
+
+def test_an_event_told_beside_another_day_was_not_on_the_day_of_the_message() -> None:
+    facts = read_facts("Last week we sailed to Ghent. We mended a sail in the harbour.", TODAY)
+    assert [(fact.value, fact.since, fact.is_undated) for fact in facts] == [
+        ("sailed to Ghent", date(2024, 9, 2), False),
+        ("mended a sail in the harbour", None, True),
+    ]
 
 
 def test_pronouns_are_told_of_them() -> None:

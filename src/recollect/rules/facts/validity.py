@@ -79,13 +79,14 @@ def _is_overtaken(fact: Fact, facts: Iterable[Fact]) -> bool:
 def is_other_occasion(event: Fact, new: FoundFact, message: Message) -> bool:
     """Whether an event happened on another occasion than a known one, though the words may be the same: who goes
     camping in June and again in August has done so twice."""
-    if event.category != "event" or new.category != "event" or new.is_undated or event.valid_from is None:
+    if event.category != "event" or new.category != "event" or (new.is_undated and event.valid_from is None):
         return False
+    known_from = event.valid_from or event.said_at
     day = new.since or message.time.date()
-    if event.valid_from <= event.said_at and new.since is not None and new.since > event.said_at.date():
+    if known_from <= event.said_at and new.since is not None and new.since > event.said_at.date():
         return True  # what was told as done cannot have been done after that
-    are_dated = new.since is not None and event.valid_from not in (event.recorded_at, event.said_at)
-    return abs((day - event.valid_from.date()).days) > (SAME_DATED_EVENT if are_dated else SAME_EVENT)
+    are_dated = new.since is not None and known_from not in (event.recorded_at, event.said_at)
+    return abs((day - known_from.date()).days) > (SAME_DATED_EVENT if are_dated else SAME_EVENT)
 
 
 def history(facts: Iterable[Fact], key: str, *, subject: str | None = None) -> list[Fact]:

@@ -69,7 +69,7 @@ def read_facts(
     facts = list(_relation_mentions(sentences))
     answer = complete_answer(text, question) if question else ""
     in_request = any(sentence.is_question for sentence in sentences)
-    is_long_ago = _LONG_AGO.search(text) is not None
+    is_long_ago = _LONG_AGO.search(text) is not None or _BEFORE_TODAY.search(text) is not None
     for assertion in (*assertions_in(sentences), *filter(None, [answer])):
         attributes = _attribute_facts([assertion], today)
         statements = find_statements([assertion], today, in_request=in_request, is_long_ago=is_long_ago)
@@ -78,6 +78,9 @@ def read_facts(
 
 
 _LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO)}\b", re.IGNORECASE)
+_BEFORE_TODAY = lazy_pattern(
+    r"\b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b|was\swhen\b)", re.IGNORECASE
+)
 
 
 def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:

@@ -19,16 +19,21 @@ _YOU = lazy_pattern(rf"\b{any_of(words.YOU_WORDS)}\b", re.IGNORECASE)
 _TALK = lazy_pattern(rf"\b{any_of(words.TALK_WORDS)}\b", re.IGNORECASE)
 _SO_THAT = lazy_pattern(r"\b(?:so|such)\s(?:\w+\s){1,6}that\b", re.IGNORECASE)
 _THEN = lazy_pattern(
-    r"\b(?:(?:since|by|until|before|after)\sthen|the\s(?:same|whole)\s\w+$|a\ssimilar|got\sthe\s\w+(?:$|\sand\b))",
+    r"\b(?:(?:since|by|until|before|after)\sthen|the\s(?:same|whole)\s\w+$|a\ssimilar|got\sthe\s\w+(?:$|\sand\b)"
+    r"|the\smain\s\w+(?!\s(?:of|in|at|for)\b)|(?<!for\s)the\s(?:first|second|last)\stime$)",
     re.IGNORECASE,
 )
 _SOMETHING = lazy_pattern(r"(?<!,\s)\b(?:something|somewhere|somehow)\b", re.IGNORECASE)
-_CUT_SHORT = lazy_pattern(rf"\b(?:the|a)\s{any_of(words.NOUNS_THAT_LEAD)}$", re.IGNORECASE)
+_CUT_SHORT = lazy_pattern(rf"\b(?:the|a)\s{any_of(words.NOUNS_THAT_LEAD)}$|\bgo-to$", re.IGNORECASE)
+
+_WHICH_ONE = lazy_pattern(
+    rf"\bthe\s{any_of(words.NOUNS_THAT_POINT)}(?:$|,|\s(?:and|to|for|from|with)\b)", re.IGNORECASE
+)
 
 
 def is_unclear(unit: str) -> bool:
     """Whether a clause speaks to somebody, supposes something, or points at what it does not name."""
-    patterns = (_YOU, _UNREAL, _TALK, _SO_THAT, _THEN, _SOMETHING, _CUT_SHORT)
+    patterns = (_YOU, _UNREAL, _TALK, _SO_THAT, _THEN, _SOMETHING, _CUT_SHORT, _WHICH_ONE)
     return any(pattern.search(unit) for pattern in patterns) or _points_away(unit)
 
 

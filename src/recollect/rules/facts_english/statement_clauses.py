@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import MAX_SENTENCE
+from recollect.language.verbs import is_past
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of
 
 SELF = lazy_pattern(
-    rf"(?:(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b)(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
+    rf"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b))(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
     r"(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)",
     re.IGNORECASE,
 )
@@ -55,8 +56,9 @@ _AGE_OF_LIFE = lazy_pattern(
     r"|when\s(?:i|we)\s(?:was|were)\b",
     re.IGNORECASE,
 )
-_WHEN_YOUNG = lazy_pattern(
-    r",?\swhen\s(?:i|we)\s(?:was|were)\s(?:an?\s(?:\w+\s)?(?:kid|child|boy|girl|teen|teenager|student)\b|in\s\w+\sschool\b"
+_DURING = lazy_pattern(r"during\s(?!the\b|that\b|this\b|these\b|those\b)(?:[\w'’-]+\s?){1,4},", re.IGNORECASE)
+_NO_CUT = lazy_pattern(  # "when I was a child", "learned how to row"
+    r"\show\sto\b|(?<=go-to)\swhen\b|,?\swhen\s(?:i|we)\s(?:was|were)\s(?:an?\s(?:\w+\s)?(?:kid|child|boy|girl|teen|teenager|student)\b|in\s\w+\sschool\b"
     r"|in\s(?:school|college|university)\b|young(?:er)?\b|little\b|small\b|\d"
     rf"|{any_of(NUMBERS_TO_SIX, NUMBERS_TO_TEN)}\b)",
     re.IGNORECASE,
@@ -78,7 +80,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     leading = _LEADING_CLAUSE.match(text)
     if leading:
         text = text[leading.end() :]
-        if _AGE_OF_LIFE.match(leading[0]):
+        if _AGE_OF_LIFE.match(leading[0]) or _DURING.match(leading[0]):
             text = f"{text.rstrip(' .!')} {_lower_first(leading[0].strip(' ,'))}"
     time_lead = TIME_FIRST.match(text)
     if time_lead and TIME_HINT.search(time_lead[1]):
@@ -90,7 +92,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         return
     condition = _CONDITION.match(text)
     joint = condition[0].casefold() if condition else ""
-    cuts = [cut for cut in _CUT.finditer(text, first) if not _WHEN_YOUNG.match(text, cut.start())]
+    cuts = [cut for cut in _CUT.finditer(text, first) if not _belongs_together(text, cut.start())]
     for cut in (*cuts, None):
         unit = text[start : cut.start()] if cut else text[start:]
         is_broken = cut is not None and cut["broken"] is not None
@@ -98,11 +100,23 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         if unit.strip() and not is_broken and (not joint or joint in words.FACTIVE_JOINTS):
             unit = _HANGING.sub("", unit.rstrip(" ,"))
             unit = _strip_openers((_OPEN_END.sub("", unit) if cut and cut["sub"] else unit).strip(" ,"))
-            yield unit, bool(joint)
+            yield unit, bool(joint) and joint != "after"
         if cut is None:
             break
         start = cut.end()
         joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+
+
+_AND_MY = lazy_pattern(r",?\sand\s(?:my|our)\b", re.IGNORECASE)
+
+
+def _belongs_together(text: str, at: int) -> bool:
+    """Whether a joint does not end a clause: "when I was a child", "my crew and my charts keep me going"."""
+    if _NO_CUT.match(text, at):
+        return True
+    subject_words = text[:at].casefold().split()
+    is_list = subject_words[:1] in (["my"], ["our"]) and _AND_MY.match(text, at) is not None
+    return is_list and not any(word in words.FINITE_VERBS or is_past(word) for word in subject_words)
 
 
 def _lower_first(text: str) -> str:

@@ -10,7 +10,7 @@ import re
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.retelling import Predicate
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, word_tuple
+from recollect.rules.facts_english.words import KNOWN_TO_ALL, NUMBERS_TO_SIX, any_of, word_tuple
 
 THOUGHTS = frozenset(words.THOUGHT_VERBS)
 _FEELING = lazy_pattern(
@@ -23,11 +23,14 @@ _PLANS = lazy_pattern(
     rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)",
     re.IGNORECASE,
 )
+_LOOKS_INTO = lazy_pattern(
+    rf"has\sbeen\slooking\sinto\s(?!{any_of(words.POINTING_OBJECTS)}\b)(?:\w+\s)*?\w{{4,}}", re.IGNORECASE
+)
 _CONVICTION = lazy_pattern(
     r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE
 )
 _TO_THINK = lazy_pattern(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
-_BACKGROUND = lazy_pattern(r"(?:was|were)\s\w+ing\b|had\sto\s", re.IGNORECASE)
+_BACKGROUND = lazy_pattern(r"(?:was|were)\s(?:out\s)?\w+ing\b|had\sto\s", re.IGNORECASE)
 _MOOD = lazy_pattern(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
 _MOMENT = lazy_pattern(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
 _SOME = lazy_pattern(
@@ -41,19 +44,26 @@ _OF_THE_MOMENT = lazy_pattern(
 )
 _EVERYDAY = lazy_pattern(
     rf"(?:got|came|went)\s(?:back\s)?(?:from|to|for)\s(?:an?\s|my\s|the\s)?(?:\w+\s)?{any_of(words.WALKS)}$"
-    r"|added\s(?!.*\bto\b)",
+    r"|added\s(?!.*\bto\b)|saw\s(?:someone|somebody)\b",
     re.IGNORECASE,
 )
 _TALKED_VERBS = ("talked", "chatted", "spoke")
 _ABOUT_WHAT = lazy_pattern(r"\b(?:about|at|on)\b", re.IGNORECASE)
 _TROUBLE = lazy_pattern(
-    rf"^(?:\w+\s){{0,4}}?{any_of(words.TROUBLES)}(?:\W*$|\s(?:last|this|yesterday|at|in)\b)", re.IGNORECASE
+    rf"^(?:\w+\s){{0,4}}?{any_of(words.TROUBLES)}(?:\W*$|\s(?:last|this|yesterday|at|in|\w+ing)\b)", re.IGNORECASE
 )
 _LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
+_DOES_TO_ONE = lazy_pattern(rf"\w+ing\sthe\s(?!{any_of(KNOWN_TO_ALL)}\b)[a-z]+(?:$|\sand\b)")
 _POINTED_AT = lazy_pattern(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
 _UNNAMED = lazy_pattern(
     r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project"
     r"|a\sgroup\sof\sfriends|up\s(?:some\s)?new\sskills|out\son\stop)(?:\s\w+)?\W*$",
+    re.IGNORECASE,
+)
+_EMPTY_TALE = lazy_pattern(
+    r"(?:.*\bto\s|had\s(?:\w+\s){0,4}(?:fun|blast|time)\s)?(?:\w+ing\sand\s)?"
+    r"(?:making|creating|made|created|having)\s(?:\w+\s){0,2}(?:memories|experiences?)$"
+    r"|had\san?\s(?:tough|rough|hard|busy)\s(?:day|week|month|year)\b|had\san?\s(?:\w+\s){0,2}moment\b|shared\smy\s(?:own\s)?(?:journey|story|experiences?)$",
     re.IGNORECASE,
 )
 _TALKED = lazy_pattern(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
@@ -61,9 +71,9 @@ _TALKED = lazy_pattern(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
 
 def tells_of_life(predicate: Predicate) -> bool:
     """Whether a predicate tells of a life, rather than of what somebody thinks or feels just now."""
-    if _PLANS.match(predicate.text):
-        return True
     action = f"{predicate.verb} {predicate.rest}"
+    if _PLANS.match(predicate.text) or _LOOKS_INTO.match(predicate.text):
+        return not _EMPTY_TALE.match(action)
     if _CONVICTION.match(action):
         return not predicate.is_negated
     if predicate.verb in THOUGHTS or _OF_THE_MOMENT.match(action):
@@ -102,10 +112,12 @@ def _names_nothing(predicate: Predicate) -> bool:
     """Whether it names no thing: it points at one, tells what was said, or says only how much."""
     if predicate.verb in ("want", "like", "love") and _TALKED.match(predicate.rest):
         return True
-    if predicate.verb in _LIKES and _POINTED_AT.match(predicate.rest):
+    if predicate.verb in _LIKES and (_POINTED_AT.match(predicate.rest) or _DOES_TO_ONE.match(predicate.rest)):
         return True
     if predicate.verb in _TALKED_VERBS and not _ABOUT_WHAT.search(predicate.rest):
         return True
     if predicate.rest.startswith("that "):  # what was heard or noticed
+        return True
+    if _EMPTY_TALE.match(f"{predicate.verb} {predicate.rest}"):
         return True
     return bool(_UNNAMED.match(predicate.rest) or _SOME.match(predicate.rest) or _TO_THINK.match(predicate.rest))

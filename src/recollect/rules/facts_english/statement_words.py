@@ -81,7 +81,7 @@ WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shop
 END_PHRASES = word_tuple(
     """speaking_of speaking_of_which though_it too as_well at_all haha lol these_days again so_far for_sure
     to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance
-    even for_a_while for_a_while_now"""
+    even now for_a_while for_a_while_now"""
 )
 
 TIME_WORDS = word_tuple(
@@ -117,6 +117,9 @@ POINTERS = word_tuple("it this that these those them they their he she him his h
 BEFORE_POINTER = word_tuple(
     """of with for to from in on at by about like love loved enjoy enjoyed do did doing done use used try tried
     make made get got see seen after before than and or need want keep kept"""
+)
+NOUNS_THAT_POINT = word_tuple(
+    "idea process cause issue problem situation topic result results matter details tournament event magazine shelter"
 )
 YOU_WORDS = word_tuple("you your yours yourself u ur y'all you're you've you'd you'll")
 TALK_WORDS = word_tuple(
@@ -157,7 +160,7 @@ THOUGHT_VERBS = word_tuple(
     """think thinks thought guess guessed hope hoped hoping wish wished wishing believe believed suppose supposed
     mean meant bet imagine imagined wonder wondered wondering know knew known understand understood agree agreed
     agreeing appreciate appreciated see seem seemed hear heard hearing feel felt feeling say said saying tell
-    told telling ask asked asking thank thanked thanking apologize apologise promise swear admit recommend
+    told telling ask asked asking thank thanked thanking apologize apologise promise promised swear admit recommend
     suggest remember remembered forget forgot forgotten care cared notice noticed realize realized realise
     realised figure figured doubt sense assume expect expected wanted worry worried worrying miss missed missing
     relate pray prayed dig mind guess wonder hate_to let look looking looked sound sounded sounds want_to_hear
@@ -198,7 +201,7 @@ LASTING_STATES = word_tuple(
     originally_from married engaged divorced single retired pregnant vegan vegetarian allergic_to a an the
     part_of one_of in_charge_of in_a on_a member_of a_member proud_of_my inspired_by_my friends_with
     best_friends in_touch self-employed working studying fluent_in terrible_at great_at hooked_on fond_of
-    crazy_about certified enrolled_in signed_up_for"""
+    crazy_about certified in_talks_with in_the_process_of keen_to enrolled_in signed_up_for"""
 )
 WANT_TO_TALK = word_tuple(
     "hear see know say thank ask tell share show talk chat check let wish congratulate mention catch_up meet_up be"
@@ -207,7 +210,8 @@ WANT_TO_TALK = word_tuple(
 WANT_TO_TALK_DOING = word_tuple("hearing seeing knowing chatting talking catching meeting sharing")
 
 LIFE_VERBS = word_tuple(
-    """become live adopt move open travel pursue study retire marry get_married volunteer settle emigrate"""
+    """become live adopt move open travel pursue study retire marry get_married volunteer settle emigrate learn visit
+    explore improve work_on own"""
 )
 LIFE_EFFORTS = word_tuple(
     """eat lose save cut quit learn improve balance spend exercise live prioritize prioritise reduce recover grow
@@ -228,8 +232,8 @@ BARE_PROGRESSIVE = word_tuple(
     loving_my enjoying_my"""
 )
 WE_ARE_DOING = word_tuple(
-    """considering planning moving adopting building expecting organizing organising hosting launching developing
-    renovating training going getting having opening putting hosting"""
+    """considering planning thinking moving adopting building expecting organizing organising hosting launching
+    developing renovating training going getting having opening putting hosting"""
 )
 
 # Verbs with which something else than the speaker is told of
@@ -249,6 +253,11 @@ SUBJECTS_THAT_POINT = word_tuple(
     and or but because as in on at for to from with by of about being thanks thank hope glad sorry a an really
     definitely truly honestly actually finally literally"""
 )
+PASSING_ACTS = word_tuple("sat lay laid stood jumped slept woke smiled laughed barked purred stared waved cried")
+FINDING_VERBS = word_tuple("found learned learnt noticed discovered realized realised heard read saw decided showed")
+
+GOALS = word_tuple("goal aim purpose idea intention")
+MATES = word_tuple("teammates classmates roommates workmates friends partners neighbours neighbors colleagues")
 
 NOUN_ENDINGS = ("ing", "ship", "ness", "ment", "tion", "ity", "ism", "ics")
 
@@ -270,6 +279,8 @@ THIN_WORDS = frozenset(
         eventful accomplishment call frustrating keys wallet pushing flowing eventually managed country
         issue issues scare setback snag hurdle interesting learned learnt quiet adventure wild similar turnout
         hang hard impact together busy weekend night hour hours positive stay stays staying options situation
+        amount memories bonding goals achieving putting getting ready having laughing ended meet met held opponents
+        journey support voice connections incident unexpected believing
         attitude energy idea ideas effort efforts vibe vibes step steps plan plans them their they themself
         theirs is are was were has will would can could not"""
     )
@@ -284,8 +295,8 @@ WORK_WORDS = word_tuple(
     freelancing manager coding programming software contract gig profession"""
 )
 HEALTH_WORDS = word_tuple(
-    """doctor the_hospital in_hospital surgery injury injured hurt diagnosed ill illness therapy therapist
-    medication allergy allergic asthma anxiety depression pain sprained broke_my weight diet sick healthy
+    """doctor my_health their_health the_hospital in_hospital surgery injury injured hurt diagnosed ill illness therapy
+    therapist medication allergy allergic asthma anxiety depression pain sprained broke_my weight diet sick healthy
     healthier treatment insomnia physical_therapy ankle knee vegan vegetarian gluten sober smoking"""
 )
 RELATION_WORDS = word_tuple(

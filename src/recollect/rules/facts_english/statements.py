@@ -90,7 +90,7 @@ _MINE = lazy_pattern(
     re.IGNORECASE,
 )
 _THING = lazy_pattern(
-    rf"(?:the\s(?=\w+\s\w+\s)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b))(?P<what>(?:[\w'’-]+\s){{1,6}}?)"
+    rf"(?:the\s(?=\w+\s\w+\s)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b))(?P<what>(?:[\w'’-]+\s){{1,8}}?)"
     rf"(?P<verb>{any_of(words.FINITE_VERBS)}|{any_of(words.EFFECT_VERBS)})\s+(?=.*\b(?:me|my)\b)",
     re.IGNORECASE,
 )
@@ -142,6 +142,7 @@ def _before_and(unit: str) -> str:
 
 _MINUTES = lazy_pattern(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
 _PASSING = lazy_pattern(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
+_FOUND_THAT = lazy_pattern(r"\b(found)\sthat\s(?=\w+ing\b)", re.IGNORECASE)
 _THIS_THING = lazy_pattern(rf"(?<=\w)\s(?:this|that)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
 
 
@@ -151,6 +152,8 @@ def _name_thing(unit: str) -> str:
     words_before = unit[: thing.start()].split() if thing else []
     if thing is None or not 1 <= len(words_before) <= 4 or not is_past(words_before[-1]):
         return unit
+    if thing[0].strip() == "that" and words_before[-1].casefold() in words.FINDING_VERBS:
+        return _FOUND_THAT.sub(r"\1 ", unit, count=1)  # "found that walking helps" names no thing
     return f"{unit[: thing.start()]} {'an' if thing[1] in 'aeiou' else 'a'} {unit[thing.end() :]}"
 
 
@@ -182,7 +185,8 @@ _NO_ACTOR = lazy_pattern(  # "took some time", "gave me hope": something else is
 _FINITE = lazy_pattern(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
 _HABIT = lazy_pattern(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
 _COUNTED = lazy_pattern(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
-_WITH_OTHERS = lazy_pattern(r"\btogether$", re.IGNORECASE)
+_WITH_OTHERS = lazy_pattern(r"\btogether$|\b(?:our|their)\s(?:shared|mutual|common)\b", re.IGNORECASE)
+_MATES = lazy_pattern(rf"(?:\w+\s)?{any_of(words.MATES)}\b", re.IGNORECASE)
 _TOGETHER = lazy_pattern(r"\beach\sother\b|\bone\sanother\b", re.IGNORECASE)
 
 
@@ -193,7 +197,7 @@ def _leaves_out_others(predicate: Predicate) -> bool:
 
 def _is_about_all(predicate: Predicate) -> bool:
     """Whether "we" may be everybody, or the two who talk: only what we did, do just now or have is of the speaker."""
-    if _TOGETHER.search(predicate.rest):
+    if _TOGETHER.search(predicate.rest) or _MATES.match(predicate.rest):
         return True
     if predicate.tense == "past":
         return False
@@ -219,14 +223,18 @@ def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
         _IS.match(verb) and not _WHAT_IT_IS.match(rest)
     ):
         return None  # how something is, it is for a while: "my train is late"
-    if _MADE_ME.match(rest):
+    if _MADE_ME.match(rest) or verb.casefold() in words.PASSING_ACTS or _CAME_AND.match(f"{verb} {rest}"):
         return None
+    if _GOAL_WAS.match(unit):
+        return None  # of what it was the goal stands elsewhere
     text = retell_pronouns(_EMPTY.sub("", _lower_first(unit)))
     predicate = Predicate(text, "past" if is_past(verb) else "present", verb.casefold(), rest)
     return LifeStatement(text, predicate, about_other=True)
 
 
 _MADE_ME = lazy_pattern(rf"(?:me|us)\s(?:feel\s)?(?:so\s)?{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
+_CAME_AND = lazy_pattern(r"came\s(?:and|up|in|running|over\sand)\b", re.IGNORECASE)
+_GOAL_WAS = lazy_pattern(rf"(?:my|our)\s(?:\w+\s)?{any_of(words.GOALS)}\s(?:was|were)\b", re.IGNORECASE)
 _IS = lazy_pattern(r"(?:is|are)\b", re.IGNORECASE)
 _EMPTY = lazy_pattern(r"\b(?:just|really|also|actually)\s(?=\w)")
 
@@ -234,7 +242,9 @@ _EMPTY = lazy_pattern(r"\b(?:just|really|also|actually)\s(?=\w)")
 def _lower_first(text: str) -> str:
     """The text with a small letter, if it does not begin with a name."""
     first = re.sub(r"['’]s$", "", text.split(" ", 1)[0].casefold())
-    is_plain = is_ordinary(first) or first in ("my", "our", "their", "the") or first.endswith(words.NOUN_ENDINGS)
+    is_plain = (
+        is_ordinary(first) or first in ("my", "our", "their", "the", "some") or first.endswith(words.NOUN_ENDINGS)
+    )
     return text[0].lower() + text[1:] if is_plain else text
 
 
@@ -245,12 +255,16 @@ _WHAT_IT_IS = lazy_pattern(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE
 _SYMBOLS = lazy_pattern(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
 _VAGUE_TIME = lazy_pattern(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
 _TAIL = lazy_pattern(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
+_EMPTY_END = lazy_pattern(  # "went rowing and had a ton of fun": only the rowing is told
+    r",?\sand\s(?:even\s)?(?:had|having|saw)\s(?:\w+\s){0,4}?(?:fun|blast|stuff|(?:good|great|amazing|awesome)\stime)$",
+    re.IGNORECASE,
+)
 _NO_FAVOURITE = lazy_pattern(r"their\sfavou?rites?\s(?:is|are|was|were)\b", re.IGNORECASE)
 _WORD = lazy_pattern(r"[^\W\d_][\w'’-]*|\d+")
 
 
 def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | None:
-    text = _TAIL.sub("", _VAGUE_TIME.sub("", statement.text))
+    text = _EMPTY_END.sub("", _TAIL.sub("", _VAGUE_TIME.sub("", statement.text)))
     text, since = take_time(text, statement.predicate, today)
     text = _TAIL.sub("", _SYMBOLS.sub("", text)).strip(" ,.!;:-–—'\"")
     if not _says_something(text, statement.predicate) or _NO_FAVOURITE.match(text):
@@ -283,7 +297,8 @@ _THIN = words.THIN_WORDS | function_words("en")
 def _says_something(text: str, predicate: Predicate) -> bool:
     """Whether a text names something: beside the verb, if it tells of the past."""
     rest = text.partition(predicate.verb)[2]
-    return _names(text, 2) or (predicate.tense == "past" and _names(rest, 1))
+    tells_by_one_name = predicate.tense == "past" or text.startswith("has always had ")
+    return _names(text, 2) or (tells_by_one_name and _names(rest, 1))
 
 
 def _names(text: str, count: int) -> bool:
@@ -294,7 +309,10 @@ def _names(text: str, count: int) -> bool:
 
 # Categories
 
-_WORK = lazy_pattern(rf"\b(?:{any_of(words.WORK_WORDS)}|work(?:ed|ing|s)?\s(?:on|at|for|as|with))\b", re.IGNORECASE)
+_WORK = lazy_pattern(
+    rf"\b(?:{any_of(words.WORK_WORDS)}|work(?:ed|ing|s)?\s(?:at|for|as|with|on(?!\s(?:their|\w+ing)\b)))\b",
+    re.IGNORECASE,
+)
 _HEALTH = lazy_pattern(rf"\b{any_of(words.HEALTH_WORDS)}\b", re.IGNORECASE)
 _RELATION = lazy_pattern(rf"\b{any_of(words.RELATION_WORDS)}\b", re.IGNORECASE)
 _KIN = lazy_pattern(

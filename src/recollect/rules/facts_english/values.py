@@ -18,6 +18,7 @@ from recollect.rules.facts_english.words import (
     AFTER_THING_COMMA,
     ANIMAL_ENDS,
     BEFORE_THINGS,
+    KNOWN_TO_ALL,
     LANGUAGE_ENDS,
     NUMBERS_TO_SIX,
     NUMBERS_TO_TEN,
@@ -173,6 +174,8 @@ def things(text: str) -> list[str]:
         parts = [text]  # what is done with several things: "mending bikes and scooters"
     elif _OF_SEVERAL.search(parts[0]) and not _DOING.match(parts[0]):
         parts = [text]  # "books about history and art"
+    if len(parts) > 1 and _KIND_OF.fullmatch(parts[0]) and (head := _HEAD_NOUN.search(parts[-1])):
+        parts[0] += head[0]  # "classic and rock music"
     if parts[0].startswith("to "):
         parts = [f"to {part}" if part.partition(" ")[0] in PLAIN_VERBS else part for part in parts]
     # The last is read with what follows it: "making it a better place" is no "making".
@@ -185,6 +188,8 @@ def things(text: str) -> list[str]:
 
 
 _DOING = lazy_pattern(r"\s*\w+ing\s\w")
+_KIND_OF = lazy_pattern(r"\s*(?!music)\w+(?:ic|ical)", re.IGNORECASE)
+_HEAD_NOUN = lazy_pattern(r"(?<=\w)\s(?:music|songs|films|movies|novels|books|games)$", re.IGNORECASE)
 _OF_SEVERAL = lazy_pattern(r"\w\s(?:about|on|like|such\sas)\s\w", re.IGNORECASE)
 
 
@@ -207,6 +212,7 @@ def thing(text: str) -> str:
     if (
         _POINTS_ELSEWHERE.search(text)
         or words[-1] in _HANGING
+        or _DOES_TO_ONE.fullmatch(text)
         or _PERSONS & set(words)
         or _TALK & set(words)
         or all(word in function_words("en") for word in words)
@@ -218,6 +224,9 @@ def thing(text: str) -> str:
 
 
 _POINTS_ELSEWHERE = lazy_pattern(rf"\b{any_of(BEFORE_THINGS)}\s(?:this|that|these|those)\b", re.IGNORECASE)
+_DOES_TO_ONE = lazy_pattern(  # "polishing the trophy": which trophy stands elsewhere
+    rf"\w+ing\sthe\s(?!{any_of(KNOWN_TO_ALL)}\b)[a-z]+", re.IGNORECASE
+)
 _HANGING = wordlist(
     "them it him her me us what that how about to of with for by in at and or the a an this these those is are you're"
 )
@@ -238,8 +247,8 @@ _POINTING = wordlist(
 )
 _TALK = wordlist(
     """answer reply paragraph version option idea suggestion explanation approach
-    response sentence one ones solution example draft wording title point question design lot lots is are
-    was were has have been can will"""
+    response sentence one ones solution example draft wording title theme vibe vibes point question design lot lots
+    is are was were has have been can will"""
 )
 
 

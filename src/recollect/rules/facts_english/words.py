@@ -61,7 +61,7 @@ QUESTION_VERBS = word_tuple("is are am do does did can could should would will")
 FIRST_QUESTION_VERBS = word_tuple("was were shall may has")
 QUESTION_WORDS = word_tuple("what who which where when why how any")
 FIRST_QUESTION_WORDS = word_tuple("whom whose")
-LAST_QUESTION_WORDS = word_tuple("got know")
+LAST_QUESTION_WORDS = word_tuple("got know wanna want ever anything you")
 
 # Short forms
 
@@ -211,6 +211,13 @@ NO_STUDIES = word_tuple("for hard abroad late here together today a")
 RARELY = word_tuple("much often enough yet very")
 THING_LEADS = word_tuple(
     "to both all_kinds_of all_sorts_of all_types_of any some eating drinking an a really most only also"
+)
+KNOWN_TO_ALL = word_tuple(
+    """outdoors community beach ocean sea mountains mountain forest woods world city countryside stars sky piano guitar
+    violin cello drums flute clarinet saxophone trumpet harp kids children family dogs cats gym arts internet news
+    environment garden house lake river sun sunrise sunset snow rain park museum cinema theatre theater opera blues
+    coast desert campfire hospital clinic zoo farm library church vet dentist doctor wife husband team government
+    military army navy police year summer winter spring weekend holidays past future streets homeless"""
 )
 BEFORE_THINGS = word_tuple("to in of with at on for about from")
 THING_CONJUNCTIONS = word_tuple(
