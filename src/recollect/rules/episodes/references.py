@@ -246,7 +246,7 @@ class _Reader:
 
     def _names_one_before(self, end: int) -> bool:
         """Whether a clause before a comma is about somebody by name: "Rex stays with us, that dog hates trains"."""
-        return end > 1 and (self._begins_with_name() or self._is_name(1))
+        return end > 1 and (self._begins_with_name(self.words[0]) or self._is_name(1))
 
     def _is_conjunction(self, at: int) -> bool:
         """Whether "that" begins a clause: "I know that", "the boat that leaks"."""
