@@ -462,7 +462,7 @@ def test_without_keys_a_page_of_another_host_is_refused(tmp_path: Path) -> None:
 
         async def use() -> None:
             async with over_http(server) as client:
-                assert len((await client.list_tools()).tools) == 12
+                assert len((await client.list_tools()).tools) == 13
 
         asyncio.run(use())
 
@@ -483,7 +483,7 @@ def test_there_is_no_stream_that_stays_open_and_empty(serving: Serving) -> None:
 
     async def use() -> None:
         async with over_http(serving, door["Authorization"].removeprefix("Bearer "), mode="legacy") as client:
-            assert len((await client.list_tools()).tools) == 12
+            assert len((await client.list_tools()).tools) == 13
 
     asyncio.run(use())
 

@@ -116,7 +116,7 @@ def test_schemas_are_plain_enough_for_any_model(tmp_path: Path) -> None:
     async def use() -> None:
         async with talking(tmp_path) as (client, _):
             tools = (await client.list_tools()).tools
-            assert len(tools) == 11
+            assert len(tools) == 13
             for tool in tools:
                 written = json.dumps(tool.input_schema)
                 assert not any(word in written for word in ("$ref", "$defs", "anyOf", '"title"', "null")), tool.name

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError
@@ -22,6 +23,7 @@ T = TypeVar("T")
 CLOSED = "this memory is closed: open it again"
 FORKED = "this memory was opened by the process that this one was forked from: open it again here"
 GRACE = 5.0  # seconds for calls of other threads to end by themselves when a memory is closed
+PAUSE = 0.01  # seconds between two attempts to close a generator that still runs
 
 
 class LoopThread:
@@ -97,7 +99,7 @@ class LoopThread:
         finally:
             close = getattr(source, "aclose", None)
             if close is not None:
-                self.wait(close())
+                self.wait(_close_generator(close))
 
     def stop(self) -> None:
         with self._lock:
@@ -148,6 +150,18 @@ async def _wind_up() -> None:
             task.cancel()
         await asyncio.gather(*late_tasks, return_exceptions=True)
     await asyncio.get_running_loop().shutdown_asyncgens()
+
+
+async def _close_generator(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Close a generator; one whose last step is still being cancelled, as after Ctrl-C, is closed when that has ended."""
+    deadline = time.monotonic() + GRACE
+    while True:
+        try:
+            return await close()
+        except RuntimeError:
+            if time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(PAUSE)
 
 
 async def _take(source: AsyncIterator[T], count: int) -> AsyncIterator[T]:
