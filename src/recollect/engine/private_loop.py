@@ -153,7 +153,7 @@ async def _wind_up() -> None:
 
 
 async def _close_generator(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Close a generator. One whose last step is still being cancelled, as after Ctrl-C, is closed once that has ended."""
+    """Close a generator; one whose last step is still being cancelled, as after Ctrl-C, once that has ended."""
     deadline = time.monotonic() + GRACE
     while True:
         try:
