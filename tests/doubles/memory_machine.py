@@ -394,7 +394,9 @@ class MemoryMachine(RuleBasedStateMachine):
                 seen = self.see()
                 for view in VIEWS:
                     self.memory.rebuild(view)
-                assert self.see() == seen
+                rebuilt = self.see()
+                differing = {name: (seen[name], rebuilt.get(name)) for name in seen if seen[name] != rebuilt.get(name)}
+                assert not differing, differing
             self.check_nothing_left()
         finally:
             self.memory.close()
