@@ -136,6 +136,9 @@ class TestFiller:
             ("Hey Caroline, the bus is late.", "The bus is late."),
             ("안녕하세요, 저는 학생입니다.", "저는 학생입니다."),
             ("(only this)", "(only this)"),
+            ("It names its sources (e.g., [2]).", "It names its sources."),
+            ("Like, on my last trip I packed seven shirts.", "On my last trip I packed seven shirts."),
+            ("Like my sister, I swim.", "Like my sister, I swim."),
         ],
     )
     def test_a_sentence_loses_what_leads_into_it_and_no_meaning(self, text: str, expected: str) -> None:

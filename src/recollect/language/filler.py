@@ -25,6 +25,7 @@ _OPENERS = lazy_pattern(
           | speaking\ of\ which|you\ know|i\ mean|note\ that|également|außerdem|übrigens|además|entonces|pues
           | inoltre|allora|além\ disso|então )
         (?:\s*[,:–—!-]+\s*|\s+(?=(?:i|we|my|our|the|it|you)\b))
+      | like,\s+
       | (?: well|so|and|but|oh )\s+(?=(?:by\ the\ way|btw|also|actually|honestly|yes|yeah|anyway)\b)
       | (?: (?:and\ )?thank(?:s|\ you)(?:\ so\ much)?\ for\ \w+ing )\s*[,!–—-]+\s*
       | (?: please\ (?:note|remember|keep\ in\ mind)\ that|keep\ in\ mind\ that
@@ -49,7 +50,8 @@ _CALLED = lazy_pattern(
 )
 _SPOKEN_TO = lazy_pattern(r"(?<=[a-z]),\s[A-Z]\w+(?=[!.?]+$)")
 _ASIDE = lazy_pattern(
-    r"(?:(?<!\s)\s+)?[(（\[][^()（）\[\]]{0,300}[)）\]]|(?<=,)\s(?:of course|for example|for instance|however|I think),"
+    r"(?:(?<!\s)\s+)?[(（\[](?:[^()（）\[\]]|[(（\[][^()（）\[\]]{0,100}[)）\]]){0,300}[)）\]]"  # brackets in brackets, too
+    r"|(?<=,)\s(?:of course|for example|for instance|however|I think),"
 )
 _SOFTENERS = lazy_pattern(
     r"\s(?:really|very|just|actually|basically|definitely|literally|honestly|simply|quite|kind\sof|sort\sof|pretty|super"
