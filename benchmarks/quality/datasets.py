@@ -12,91 +12,37 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
+from quality.beam import is_beam, load_beam
+from quality.shapes import (
+    AFTER_THE_LAST,
+    BETWEEN_TURNS,
+    Dataset,
+    Haystack,
+    Question,
+    Session,
+    Turn,
+    after_the_last,
+)
 from recollect.errors import InvalidInput
-from recollect.model import Role
+
+__all__ = ["AFTER_THE_LAST", "Dataset", "Haystack", "Question", "Session", "Turn", "load", "sample", "select"]
 
 Part = Literal["tune", "report", "all"]
-
-BETWEEN_TURNS = timedelta(seconds=1)
-"""The sets date sessions, not turns: each turn is a moment after the one before, so that their order is kept."""
-AFTER_THE_LAST = timedelta(hours=1)
-"""LoCoMo does not say when a question is asked: this long after the last turn."""
 
 LOCOMO, LONGMEMEVAL = "LoCoMo", "LongMemEval"
 _CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One utterance: by whom, in which role, when. A picture's caption is part of the text, in brackets."""
-
-    id: str
-    speaker: str
-    role: Role
-    text: str
-    time: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """Turns that were said on one occasion."""
-
-    id: str
-    time: datetime
-    turns: tuple[Turn, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question, the turns and the sessions it can be answered from, and when it is asked."""
-
-    id: str
-    text: str
-    answer: str
-    evidence: tuple[str, ...]
-    sessions: tuple[str, ...]
-    category: str
-    asked_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Haystack:
-    """What one memory holds, and the questions put to it. The ids of turns are unique within it.
-
-    Its sessions are the parts of one long chat (`continuous`), or conversations of their own.
-    """
-
-    name: str
-    sessions: tuple[Session, ...]
-    questions: tuple[Question, ...]
-    continuous: bool = False
-
-    @property
-    def turns(self) -> tuple[Turn, ...]:
-        return tuple(turn for session in self.sessions for turn in session.turns)
-
-
-@dataclass(frozen=True, slots=True)
-class Dataset:
-    """A file of a published set. `notes` say what of it was repaired and what was left out."""
-
-    name: str
-    haystacks: tuple[Haystack, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def questions(self) -> int:
-        return sum(len(haystack.questions) for haystack in self.haystacks)
-
-
 def load(path: str | Path) -> Dataset:
-    """Read a file in LoCoMo's or LongMemEval's published format; which of the two is seen from its content."""
+    """Read a file in LoCoMo's or LongMemEval's published format, as its content tells, or a folder of BEAM's."""
+    if is_beam(Path(path)):
+        return load_beam(Path(path))
     records = _records(Path(path))
     keys = set(records[0])
     if {"conversation", "qa"} <= keys:
@@ -204,7 +150,7 @@ def _locomo_haystack(record: Mapping[str, Any], number: int, notes: list[str]) -
         raise InvalidInput("data", f"{name}: no `session_N` with turns; is the file complete?")
     _unique([turn.id for turn in turns], f"turns of {name}")
     home = {turn.id: session.id for session in sessions for turn in session.turns}
-    asked_at = max(turn.time for turn in turns) + AFTER_THE_LAST
+    asked_at = after_the_last(turns)
     questions: list[Question] = []
     for i, entry in enumerate(_objects(_field(record, "qa", list, name), name), 1):
         where = f"{name}, question {i}"

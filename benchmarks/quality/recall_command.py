@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from quality.recall import Evaluation, Progress, Scope
 
 TURNS = ("recall@5", "recall@10", "recall@20", "all@5", "all@10", "all@20", "any@10", "ndcg@10")
-SESSIONS = ("session recall@5", "session all@5", "session all@10", "session any@5")
+SESSIONS = ("session recall@5", "session recall@10", "session all@5", "session all@10", "session any@5")
 
 
 @click.command()
@@ -31,7 +31,7 @@ SESSIONS = ("session recall@5", "session all@5", "session all@10", "session any@
     multiple=True,
     required=True,
     type=click.Path(path_type=Path),
-    help="A file of LoCoMo or LongMemEval as published; repeatable.",
+    help="A file of LoCoMo or LongMemEval or a folder of BEAM, as published; repeatable.",
 )
 @click.option("--embedder", type=click.Choice(["static", "minilm"]), default="static", help="What makes vectors.")
 @click.option(
