@@ -60,6 +60,8 @@ class RememberingCommands:
         await self._table.end_dialogue(press.place, press.author)
         if choice == NOBODY:
             return BotMessage(texts.CANCELLED)
+        if not (await self._tools.settings(press.place)).enabled:
+            return BotMessage(texts.IS_OFF)
         own_names = self._tools.identity.names
         text = with_mention(str(dialogue.values["text"]), own_names, list(dialogue.values["names"]), ids[int(choice)])
         async with self._tools.open_chat(press.place, press.author) as chat:

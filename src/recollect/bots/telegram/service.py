@@ -51,7 +51,7 @@ async def run_telegram(
             secret = secrets.token_urlsafe(32)
             await stack.enter_async_context(serve_webhook(platform, secret, webhook.listener))
             await platform.take_webhook(webhook.url.rstrip("/") + PATH, secret)
-        await stop.wait()
+        await platform.wait_for_end(stop)
         report("stopping: what has come in is finished first")
 
 

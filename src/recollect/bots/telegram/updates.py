@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from telegram import Chat, Message, MessageEntity, Update, User
+from telegram import (
+    Chat,
+    Message,
+    MessageEntity,
+    MessageOrigin,
+    MessageOriginChannel,
+    MessageOriginChat,
+    MessageOriginHiddenUser,
+    MessageOriginUser,
+    Update,
+    User,
+)
 
 from recollect.bots.events import (
     ButtonPress,
@@ -59,17 +70,38 @@ def event_of(update: Update, bot: User) -> Event | None:
 
 
 def message_of(message: Message, bot: User) -> ReceivedMessage:
+    """A message as an event. What was forwarded is no word of whoever forwards it: it is kept like an attachment."""
     replied = message.reply_to_message
+    text = message.text or message.caption or ""
+    attachments = attachments_of(message)
+    if message.forward_origin is not None:
+        attachments = (*attachments, f"forwarded from {origin_name(message.forward_origin)}: {text}")
+        text = ""
     return ReceivedMessage(
         place_of_chat(message.chat, message),
         str(message.message_id),
         author_of(message),
-        message.text or message.caption or "",
+        text,
         message.date,
         None if replied is None else str(replied.message_id),
         is_for_bot(message, bot),
-        attachments_of(message),
+        attachments,
+        is_from_bot=message.sender_chat is None and message.from_user is not None and message.from_user.is_bot,
     )
+
+
+def origin_name(origin: MessageOrigin) -> str:
+    """Who wrote what was forwarded, as far as they let it be known."""
+    match origin:
+        case MessageOriginUser():
+            return origin.sender_user.full_name
+        case MessageOriginHiddenUser():
+            return origin.sender_user_name
+        case MessageOriginChat():
+            return origin.sender_chat.title or "a group"
+        case MessageOriginChannel():
+            return origin.chat.title or "a channel"
+    return "elsewhere"
 
 
 def press_of(update: Update) -> ButtonPress | None:
