@@ -46,7 +46,7 @@ from recollect.rules.people.commands import is_addressed
 logger = logging.getLogger("recollect.bots")
 
 REMEMBERED = 10_000  # presses and commands that are known to have been handled
-MOST_REPLIES = 20  # of a place that wait to be written
+MOST_REPLIES = 10  # of a place that wait to be written
 
 CommandRunner = Callable[[CommandCall], Awaitable[BotMessage]]
 FOR_ALL = ("remember", "digest", "who")  # commands and buttons whose answers everybody in a group may read

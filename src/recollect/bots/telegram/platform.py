@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
@@ -144,7 +144,8 @@ class TelegramPlatform:
         try:
             yield
         finally:
-            await updater.stop()
+            with suppress(InvalidToken):  # then it has stopped already, and `refused` is set
+                await updater.stop()
 
     async def take_webhook(self, url: str, secret: str) -> None:
         """Have Telegram call an address with each update."""
