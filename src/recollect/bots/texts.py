@@ -70,6 +70,7 @@ OUTAGE = (
 )
 OUTAGE_OVER = "My disk takes messages again: {messages} held in memory written."
 FAILED = "That did not work: {reason}"
+FAILED_INSIDE = "That did not work. Whoever runs me finds the reason in my log: {kind}."
 FAILED_SUMMARY = (
     "Summarising has failed. The messages stay as they are, nothing is lost, and it is tried again at the next "
     "trigger; /summary_now tries at once."

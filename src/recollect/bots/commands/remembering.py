@@ -190,5 +190,6 @@ def with_mention(text: str, own_names: Sequence[str], names: Sequence[str], id: 
 
 def explain(error: RecollectError) -> BotMessage:
     """What a user is told of an error: what they did wrong, but nothing of the machine."""
-    reason = str(error) if isinstance(error, InvalidInput) else type(error).__name__
-    return BotMessage(texts.FAILED.format(reason=reason))
+    if isinstance(error, InvalidInput):
+        return BotMessage(texts.FAILED.format(reason=error))
+    return BotMessage(texts.FAILED_INSIDE.format(kind=type(error).__name__))
