@@ -120,6 +120,7 @@ def test_a_long_text_is_split_where_something_ends() -> None:
     assert " ".join(" ".join(parts).split()) == " ".join(paragraphs.split())
     assert split_text("x" * 250, 100) == ["x" * 100, "x" * 100, "x" * 50]
     assert all(len(part) <= 100 for part in split_text("word " * 100, 100))
+    assert split_text("🚣" * 120, 100) == ["🚣" * 50, "🚣" * 50, "🚣" * 20], "each counts twice in UTF-16"
 
 
 def test_rights_in_a_group_and_in_private() -> None:

@@ -38,6 +38,7 @@ def test_a_dry_run_prints_what_the_bot_would_say_d7(tmp_path: Path, monkeypatch:
     page = PAGE.read_text(encoding="utf-8")
     assert f"```text\n{output}```\n" in page
     assert f"```text\n{replay(KNOWN, Path('talk.jsonl'))}```\n" in page
+    assert page.count("```text\n") == 3, "the third is of Discord, in test_discord_commands"
     assert [file.name for file in tmp_path.iterdir()] == ["talk.jsonl"], "it keeps nothing"
 
 

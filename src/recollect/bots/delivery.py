@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from recollect.bots.events import Place
 from recollect.bots.outgoing import BotMessage, Platform
-from recollect.bots.splitting import cut_place, split_text
+from recollect.bots.splitting import cut_place, split_text, text_length
 from recollect.errors import PlatformBusy, ServerError
 
 T = TypeVar("T")
@@ -102,7 +102,7 @@ class GrowingReply:
         """Add a piece of text, and show it if it is time to."""
         self.text += piece
         self._rest += piece
-        while len(self._rest) > self._platform.longest:
+        while text_length(self._rest) > self._platform.longest:
             end = cut_place(self._rest, self._platform.longest)
             full, self._rest = self._rest[:end], self._rest[end:].lstrip()
             await self._show(full.rstrip(), is_final=True)
