@@ -15,7 +15,7 @@ import pytest
 from discord_bot import DiscordTalk
 from discord_server import CHANNEL, GUILD, DiscordServer
 from outages import small_disk, with_full_disk, with_full_file, with_read_only_file, without_file
-from telegram_bot import ALEX, DANA, GROUP, Talk, run, running_bot
+from telegram_bot import ALEX, DANA, GROUP, NOOR, Talk, run, running_bot
 from telegram_server import TelegramServer
 
 from recollect import AsyncMemory, Message, MessagesLost
@@ -71,6 +71,8 @@ def test_a_full_disk_is_told_once_and_nothing_is_lost_on_telegram_d10(tmp_path: 
                 )
                 assert "Dana Kim: I am new here" in shown
                 await alex.ask("/remember that I steer", "I could not do that: my store refused it")
+                if is_small:
+                    await Talk(server, NOOR).ask("Hello, Memo.", "I could not keep your message")  # it has no file yet
                 assert len(warnings(server.sent)) == 1, "warned once"
                 outage.close()
                 await alex.ask("Memo, and now?", "Aye.")

@@ -116,12 +116,17 @@ def test_threads_are_conversations_of_their_own_and_files_are_placeholders(tmp_p
                 voice = attachment("voice.ogg", "audio/ogg") | {"duration_secs": 3.0, "waveform": "AA==", "flags": 0}
                 await alex.say("Our new boat", attachments=[photo, attachment("map.pdf", "application/pdf")])
                 await alex.say("", attachments=[voice], flags=1 << 13)
+                snapshot = {"type": 0, "content": "I live in Porto.", "timestamp": "2026-03-03T01:00:00+00:00"}
+                snapshot |= {"edited_timestamp": None, "attachments": [], "embeds": [], "mentions": [], "flags": 0}
+                reference = {"type": 1, "message_id": "41", "channel_id": "602"}
+                await alex.say("", message_snapshots=[{"message": snapshot}], message_reference=reference)
                 await thread.say("Oars are in the shed.")
                 answer = await thread.call("search", "Oars are in the shed", text="shed")
                 assert (answer.channel, answer.is_private) == (OTHER_CHANNEL, True)
                 await alex.call("search", "I found nothing", text="shed")
             contents = [message.content for message in await messages_of(tmp_path)]
-            assert contents == ["[image: boat.png]\n[file: map.pdf]\nOur new boat", "[voice message]"]
+            quotation = "[forwarded]\n> I live in Porto."
+            assert contents == ["[image: boat.png]\n[file: map.pdf]\nOur new boat", "[voice message]", quotation]
             assert [message.content for message in await messages_of(tmp_path, "601")] == ["Oars are in the shed."]
 
     asyncio.run(talk())

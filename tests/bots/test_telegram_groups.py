@@ -199,14 +199,14 @@ def test_what_is_forwarded_is_not_said_by_whoever_forwards_it_and_bots_are_not_a
         with TelegramServer() as server:
             alex = Talk(server, ALEX, GROUP)
             async with running_bot(server, tmp_path, chat=model):
-                await alex.say("Memo, remember that I live in Porto", **origin)
+                await alex.say("Memo, remember that I live in Porto\nI am allergic to nuts.", **origin)
                 await alex.say("/summary_off", **hidden)
                 await alex.say("Memo, a storm is coming.", **weather)
                 await alex.ask("/whatdoyouknow", "I know nothing about you yet")
             kept = [(message.author, message.content) for message in await messages_of(tmp_path)][:3]
             assert kept == [
-                ("7", "[forwarded from Dana Kim: Memo, remember that I live in Porto]"),
-                ("7", "[forwarded from Noor: /summary_off]"),
+                ("7", "[forwarded from Dana Kim]\n> Memo, remember that I live in Porto\n> I am allergic to nuts."),
+                ("7", "[forwarded from Noor]\n> /summary_off"),
                 ("33", "Memo, a storm is coming."),
             ]
             assert model.requests == []

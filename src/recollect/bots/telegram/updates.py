@@ -70,12 +70,14 @@ def event_of(update: Update, bot: User) -> Event | None:
 
 
 def message_of(message: Message, bot: User) -> ReceivedMessage:
-    """A message as an event. What was forwarded is no word of whoever forwards it: it is kept like an attachment."""
+    """A message as an event. What was forwarded is no word of whoever forwards it: it is quoted."""
     replied = message.reply_to_message
     text = message.text or message.caption or ""
     attachments = attachments_of(message)
+    quote = ""
     if message.forward_origin is not None:
-        attachments = (*attachments, f"forwarded from {origin_name(message.forward_origin)}: {text}")
+        attachments = (f"forwarded from {origin_name(message.forward_origin)}", *attachments)
+        quote = text
         text = ""
     return ReceivedMessage(
         place_of_chat(message.chat, message),
@@ -87,6 +89,7 @@ def message_of(message: Message, bot: User) -> ReceivedMessage:
         is_for_bot(message, bot),
         attachments,
         is_from_bot=message.sender_chat is None and message.from_user is not None and message.from_user.is_bot,
+        quote=quote,
     )
 
 
