@@ -24,7 +24,7 @@ from recollect.bots.outgoing import BotMessage
 from recollect.bots.permissions import is_allowed
 from recollect.bots.queues import OrderedQueues
 from recollect.bots.replay import PrintedPlatform, printed_identity
-from recollect.bots.service import BotOptions, open_bot, schedule_running
+from recollect.bots.service import BotOptions, keep_schedule, open_bot
 from recollect.bots.settings import ChatSettings, chat_settings, parse_threshold
 from recollect.bots.slash import parse_slash
 from recollect.bots.splitting import split_text
@@ -363,13 +363,13 @@ def test_a_schedule_is_of_one_platform_and_goes_on_when_a_chat_fails(
             await bot.tools.table.change_chat(broken, **schedule)
             (tmp_path / "replay-broken.db").mkdir()
             lines.clear()
-            async with schedule_running(bot):
+            async with keep_schedule(bot):
                 await bot.drain()
             assert lines == [], "it is noon"
             clock.advance(timedelta(hours=1))
-            async with schedule_running(bot):
+            async with keep_schedule(bot):
                 await lines.wait_for("Today:")
-            async with schedule_running(bot):
+            async with keep_schedule(bot):
                 await bot.drain()
         return lines
 

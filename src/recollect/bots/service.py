@@ -100,7 +100,7 @@ async def follow_schedule(bot: Bot) -> None:
 
 
 @asynccontextmanager
-async def schedule_running(bot: Bot) -> AsyncIterator[None]:
+async def keep_schedule(bot: Bot) -> AsyncIterator[None]:
     """Keep to the schedule of digests within this block."""
     task = asyncio.create_task(follow_schedule(bot))
     try:

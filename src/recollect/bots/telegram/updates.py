@@ -152,5 +152,5 @@ def is_for_bot(message: Message, bot: User) -> bool:
 
 def attachments_of(message: Message) -> tuple[str, ...]:
     """Placeholders for what a message has besides its text. An animation is a file, too; it is named once."""
-    found = [(name, getattr(message, name)) for name in ATTACHMENTS if getattr(message, name)]
-    return tuple(ATTACHMENTS[name](value) for name, value in found[:1])
+    attached = [(name, getattr(message, name)) for name in ATTACHMENTS if getattr(message, name)]
+    return tuple(ATTACHMENTS[name](value) for name, value in attached[:1])
