@@ -5,31 +5,38 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recollect import AsyncMemory, StoreError
-from recollect.bots.bot import Bot
+from recollect.bots.bot import MOST_REPLIES, Bot
 from recollect.bots.commands.digests import describe_digest, is_due, parse_schedule
 from recollect.bots.commands.remembering import choose_hits, with_mention
 from recollect.bots.delivery import Delivery
 from recollect.bots.events import CommandCall, MessageDeletion, MessageEdit, Person, Place, ReceivedMessage
 from recollect.bots.memories import MemoryParts, check_equal, file_stem, window_settings
 from recollect.bots.outages import describe_outage
+from recollect.bots.outgoing import BotMessage
 from recollect.bots.permissions import is_allowed
 from recollect.bots.queues import OrderedQueues
 from recollect.bots.replay import PrintedPlatform, printed_identity
-from recollect.bots.service import BotOptions, open_bot
+from recollect.bots.service import BotOptions, keep_schedule, open_bot
 from recollect.bots.settings import ChatSettings, chat_settings, parse_threshold
 from recollect.bots.slash import parse_slash
 from recollect.bots.splitting import split_text
+from recollect.errors import PlatformBusy
 from recollect.model import Hit, Message, Verification
+from recollect.ports import Completion, Request
+from recollect.testing.clock import FrozenClock
+from recollect.testing.llm import ScriptedLLM
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)  # a Tuesday
 ANN = Person("1", "Ann Lee", "ann")
+PATIENCE = 20.0  # seconds until a test that waits for something gives up
 GROUP = Place("replay", "boats", is_private=False)
 
 
@@ -45,6 +52,23 @@ def command(text: str, place: Place = GROUP) -> CommandCall:
     parsed = parse_slash(text, "memo_bot")
     assert parsed is not None
     return CommandCall(place, text, ANN, *parsed, time=NOW)
+
+
+class Screen(list[str]):
+    """What the bot says, line by line, and a way to wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed = asyncio.Event()
+
+    def append(self, line: str) -> None:
+        super().append(line)
+        self._changed.set()
+
+    async def wait_for(self, text: str) -> None:
+        while text not in str(self):
+            self._changed.clear()
+            await asyncio.wait_for(self._changed.wait(), PATIENCE)
 
 
 @asynccontextmanager
@@ -96,6 +120,7 @@ def test_a_long_text_is_split_where_something_ends() -> None:
     assert " ".join(" ".join(parts).split()) == " ".join(paragraphs.split())
     assert split_text("x" * 250, 100) == ["x" * 100, "x" * 100, "x" * 50]
     assert all(len(part) <= 100 for part in split_text("word " * 100, 100))
+    assert split_text("🚣" * 120, 100) == ["🚣" * 50, "🚣" * 50, "🚣" * 20], "each counts twice in UTF-16"
 
 
 def test_rights_in_a_group_and_in_private() -> None:
@@ -226,7 +251,158 @@ def test_memories_that_nobody_uses_are_closed_and_opened_again(tmp_path: Path) -
     assert sorted(line.rsplit(" ", 1)[1] for line in lines) == ["0.", "1.", "2.", "3."]
 
 
+class RefusingPlatform(PrintedPlatform):
+    """A platform that asks to wait whenever the bot wants to say something."""
+
+    async def send(self, place: Place, message: BotMessage, reply_to: str | None = None) -> str:
+        busy = PlatformBusy("wait")
+        busy.after = 3600.0
+        raise busy
+
+
+def test_messages_are_kept_while_the_platform_asks_to_wait_and_the_end_waits_so_long_and_no_longer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def talk() -> list[str]:
+        waits: list[float] = []
+
+        async def wait_in_vain(seconds: float) -> None:
+            waits.append(seconds)
+            await asyncio.Event().wait()
+
+        platform = RefusingPlatform(printed_identity(()), lambda line: None)
+        options = BotOptions(tmp_path, memories=MemoryParts(settings={"telemetry": "off"}))
+        async with open_bot(Delivery(platform, wait_in_vain), options) as bot:
+            bot.submit(command("/help", chat(1)))
+            bot.submit(message("The mast is oak.", "m", chat(1)))
+            await bot.drain(0.5)
+            async with bot.tools.pool.use(chat(1)) as memory:
+                assert waits == [3600.0]
+                return [kept.content for kept in await memory.conversation("chat", user="1").history()]
+
+    assert asyncio.run(talk()) == ["The mast is oak."]
+    assert "ended before it was done: 2" in caplog.text
+
+
+def test_no_more_replies_wait_than_a_chat_can_read(tmp_path: Path) -> None:
+    async def talk() -> tuple[list[str], int]:
+        lines = Screen()
+        gate = asyncio.Event()
+        model = WaitingModel(gate)
+        async with printed_bot(tmp_path, lines, chat=model) as bot:
+            for number in range(MOST_REPLIES + 5):
+                bot.submit(message(f"Question {number}?", f"m{number}", chat(1)))
+            await lines.wait_for("too much to answer")
+            bot.submit(MessageDeletion(chat(1), ("m1",)))
+            bot.submit(command("/summary_status", chat(1)))
+            await lines.wait_for("Memory: on")
+            gate.set()
+            await bot.drain()
+            return lines, len(model.requests)
+
+    lines, requests = asyncio.run(talk())
+    assert sum("too much to answer" in line for line in lines) == 1
+    assert f"Messages: {MOST_REPLIES + 4} in all" in str(lines), "all are kept but the one that was deleted"
+    assert requests == MOST_REPLIES - 1, "what was deleted before its turn came is not answered"
+
+
+class WaitingModel(ScriptedLLM):
+    """A model that answers nothing until it may."""
+
+    def __init__(self, gate: asyncio.Event) -> None:
+        super().__init__(default="Aye.")
+        self._gate = gate
+
+    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+        await self._gate.wait()
+        async for piece in super().stream(request):
+            yield piece
+
+
+def test_a_command_that_comes_again_after_a_crash_is_not_carried_out_twice(tmp_path: Path) -> None:
+    async def talk() -> list[str]:
+        lines: list[str] = []
+        remember = command("/remember I keep bees", chat(1))
+        forget = command("/forget that I keep bees", chat(1))
+        async with printed_bot(tmp_path, lines) as bot:
+            for event in (remember, forget, remember):
+                bot.submit(event)
+            await bot.drain()
+        async with printed_bot(tmp_path, lines) as bot:
+            bot.submit(remember)
+            await bot.drain()
+            await bot.tools.table.begin_command(chat(1), "cut short")
+        async with printed_bot(tmp_path, lines) as bot:
+            bot.submit(replace(remember, id="cut short"))
+            bot.submit(command("/whatdoyouknow", chat(1)))
+            await bot.drain()
+        return lines
+
+    remembered, forgotten, interrupted, known = asyncio.run(talk())
+    assert "I will remember" in remembered
+    assert "Forgotten" in forgotten
+    assert "I was ended while I did this" in interrupted
+    assert "I know nothing about you yet" in known
+
+
+def test_a_schedule_is_of_one_platform_and_goes_on_when_a_chat_fails(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Two bots may share a folder; each sends the digests of its own platform."""
+
+    async def talk() -> list[str]:
+        lines = Screen()
+        clock = FrozenClock(NOW)
+        async with printed_bot(tmp_path, lines, clock=clock) as bot:
+            bot.submit(message("I painted the hull blue.", "m"))
+            bot.submit(command("/digest daily 12:30"))
+            await bot.drain()
+            schedule = {"digest": "day", "digest_minute": 750}
+            await bot.tools.table.change_chat(Place("telegram", "-5", is_private=False), **schedule)
+            broken = Place("replay", "broken", is_private=False)
+            await bot.tools.table.change_chat(broken, **schedule)
+            (tmp_path / "replay-broken.db").mkdir()
+            lines.clear()
+            async with keep_schedule(bot):
+                await bot.drain()
+            assert lines == [], "it is noon"
+            clock.advance(timedelta(hours=1))
+            async with keep_schedule(bot):
+                await lines.wait_for("Today:")
+            async with keep_schedule(bot):
+                await bot.drain()
+        return lines
+
+    (line,) = asyncio.run(talk())
+    assert line.startswith("Memo: Today:")
+    assert "hull" in line
+    assert caplog.text.count("a digest was not sent") == 1
+
+
 # -- moving between stores
+
+
+def test_a_move_that_was_killed_leaves_the_old_store_in_use_d3(tmp_path: Path) -> None:
+    """The copy is half written when the process dies, in a chat for which nothing was set before."""
+
+    async def prepare() -> None:
+        async with AsyncMemory(str(tmp_path / "replay-1.db"), space="replay-1") as memory:
+            await memory.conversation("chat", user="1").add("user", "The keel is lead.")
+        async with AsyncMemory(f"json:{tmp_path / 'replay-1.json'}", space="replay-1") as memory:
+            await memory.conversation("chat", user="1").add("user", "Half a copy.")
+
+    async def find() -> list[str]:
+        lines: list[str] = []
+        for number in range(2):
+            async with printed_bot(tmp_path, lines) as bot:
+                bot.submit(replace(command("/search keel lead copy", chat(1)), id=str(number)))
+                await bot.drain()
+        return lines
+
+    asyncio.run(prepare())
+    for line in asyncio.run(find()):
+        assert "The keel is lead." in line
+        assert "copy" not in line
 
 
 def test_a_move_that_fails_leaves_the_old_store_in_use_d3(tmp_path: Path) -> None:

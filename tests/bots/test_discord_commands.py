@@ -48,6 +48,8 @@ def test_the_summary_dialogue_and_its_commands_d7(tmp_path: Path) -> None:
                 await alex.call("cancel", "Nothing was changed")
             assert (tmp_path / f"discord-{private_channel(ALEX)}.db").exists()
             assert {command["name"] for command in server.commands} == set(COMMANDS)
+            for command in server.commands:  # in servers and in the bot's own private chats, and nowhere else
+                assert (command["contexts"], command["integration_types"]) == ([0, 1], [0])
 
     asyncio.run(talk())
 

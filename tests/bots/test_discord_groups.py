@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import discord
+import pytest
+from discord.backoff import ExponentialBackoff
 from discord_bot import DiscordTalk, running_bot
 from discord_server import ALEX, CHANNEL, DANA, GUILD, NOOR, DiscordServer, private_channel
 
@@ -113,12 +116,17 @@ def test_threads_are_conversations_of_their_own_and_files_are_placeholders(tmp_p
                 voice = attachment("voice.ogg", "audio/ogg") | {"duration_secs": 3.0, "waveform": "AA==", "flags": 0}
                 await alex.say("Our new boat", attachments=[photo, attachment("map.pdf", "application/pdf")])
                 await alex.say("", attachments=[voice], flags=1 << 13)
+                snapshot = {"type": 0, "content": "I live in Porto.", "timestamp": "2026-03-03T01:00:00+00:00"}
+                snapshot |= {"edited_timestamp": None, "attachments": [], "embeds": [], "mentions": [], "flags": 0}
+                reference = {"type": 1, "message_id": "41", "channel_id": "602"}
+                await alex.say("", message_snapshots=[{"message": snapshot}], message_reference=reference)
                 await thread.say("Oars are in the shed.")
                 answer = await thread.call("search", "Oars are in the shed", text="shed")
                 assert (answer.channel, answer.is_private) == (OTHER_CHANNEL, True)
                 await alex.call("search", "I found nothing", text="shed")
             contents = [message.content for message in await messages_of(tmp_path)]
-            assert contents == ["[image: boat.png]\n[file: map.pdf]\nOur new boat", "[voice message]"]
+            quotation = "[forwarded]\n> I live in Porto."
+            assert contents == ["[image: boat.png]\n[file: map.pdf]\nOur new boat", "[voice message]", quotation]
             assert [message.content for message in await messages_of(tmp_path, "601")] == ["Oars are in the shed."]
 
     asyncio.run(talk())
@@ -164,5 +172,67 @@ def test_a_dropped_connection_is_resumed_and_nothing_is_lost_or_doubled(tmp_path
             assert server.identifies == 1, "the session goes on"
             contents = [message.content for message in await messages_of(tmp_path)]
             assert contents == ["Before the storm.", "While it was away.", "After the storm."]
+
+    asyncio.run(talk())
+
+
+async def identify_at_once(client: discord.Client, shard_id: int | None, *, initial: bool = False) -> None:
+    """What the library has in place of its own wait of five seconds before a second session."""
+
+
+def test_a_session_that_discord_ends_is_begun_anew_and_a_request_to_come_back_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discord.Client, "before_identify_hook", identify_at_once)
+
+    async def talk() -> None:
+        async with DiscordServer() as server:
+            alex = DiscordTalk(server)
+            async with running_bot(server, tmp_path):
+                await alex.say("Before the storm.")
+                await alex.call("search", "Before the storm", text="storm")
+                await server.send_opcode(7)
+                await server.wait(lambda: len(server.resumes) == 1, "for a resume")
+                await alex.say("In the storm.")
+                await alex.call("search", "In the storm", text="storm")
+                await server.send_opcode(9, data=False)
+                await server.wait(lambda: server.identifies == 2, "for a new session")
+                await alex.say("After the storm.")
+                await alex.call("search", "After the storm", text="storm")
+            assert len(server.resumes) == 1
+            contents = [message.content for message in await messages_of(tmp_path)]
+            assert contents == ["Before the storm.", "In the storm.", "After the storm."]
+
+    asyncio.run(talk())
+
+
+def test_a_gateway_that_refuses_is_asked_again_after_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    class NotedBackoff(ExponentialBackoff[Literal[False]]):
+        """The library's own pauses, noted and not waited for."""
+
+        def delay(self) -> float:
+            pauses.append(super().delay())
+            return 0.0
+
+    monkeypatch.setattr("discord.client.ExponentialBackoff", NotedBackoff)
+
+    async def talk() -> None:
+        async with DiscordServer() as server:
+            alex = DiscordTalk(server)
+            async with running_bot(server, tmp_path):
+                await alex.say("Before the storm.")
+                await alex.call("search", "Before the storm", text="storm")
+                server.refused_connections = 3
+                await server.drop_connections()
+                await alex.say("While it was away.")
+                await server.wait(lambda: len(server.resumes) == 1, "for a resume")
+                await alex.call("search", "While it was away", text="away")
+            assert server.attempts == 5
+            assert len(pauses) == 3, "one after each refusal"
+            assert max(pauses) > 0
+            contents = [message.content for message in await messages_of(tmp_path)]
+            assert contents == ["Before the storm.", "While it was away."]
 
     asyncio.run(talk())

@@ -150,6 +150,88 @@ def test_who_may_do_what_about_whom(tmp_path: Path) -> None:
     run(talk)
 
 
+def test_who_no_longer_runs_a_group_cannot_finish_what_they_began(tmp_path: Path) -> None:
+    async def talk() -> None:
+        with TelegramServer() as server:
+            server.admins.add((GROUP, ALEX[0]))
+            alex = Talk(server, ALEX, GROUP)
+            async with running_bot(server, tmp_path):
+                question = await alex.ask("/summary", "Where should I keep")
+                server.admins.clear()
+                await alex.press(question, "JSON")
+                await alex.hear("Only those who run this group")
+                server.admins.add((GROUP, ALEX[0]))
+                await alex.ask("/summary json", "Send a number")
+                server.admins.clear()
+                await alex.ask("40", "Only those who run this group")
+                status = await alex.ask("/summary_status", "Memory: on")
+                assert "Storage: SQLite" in status.text
+            assert not (tmp_path / f"telegram-{GROUP}.json").exists()
+
+    run(talk)
+
+
+def test_an_admin_who_hides_behind_the_group_runs_it_and_gets_no_file_that_all_would_see(tmp_path: Path) -> None:
+    async def talk() -> None:
+        hidden = {"sender_chat": {"id": GROUP, "type": "supergroup", "title": "Rowers"}}
+        with TelegramServer() as server:
+            alex, dana = Talk(server, ALEX, GROUP), Talk(server, DANA, GROUP)
+            async with running_bot(server, tmp_path):
+                await dana.say("I live in Porto.")
+                await alex.say("/export everybody", **hidden)
+                await alex.hear("open a private chat with me")
+                await alex.say("/summary json 40", **hidden)
+                await alex.hear("Summary after: 40 messages")
+                await alex.say("/erase everybody", **hidden)
+                await alex.hear("everything that I keep of this chat")
+            assert all(sent.file is None for sent in server.sent)
+
+    run(talk)
+
+
+def test_what_is_forwarded_is_not_said_by_whoever_forwards_it_and_bots_are_not_answered(tmp_path: Path) -> None:
+    async def talk() -> None:
+        model = ScriptedLLM(default="Aye.")
+        author = {"id": 8, "is_bot": False, "first_name": "Dana", "last_name": "Kim"}
+        origin = {"forward_origin": {"type": "user", "date": 1_772_400_000, "sender_user": author}}
+        hidden = {"forward_origin": {"type": "hidden_user", "date": 1_772_400_000, "sender_user_name": "Noor"}}
+        weather = {"from": {"id": 33, "is_bot": True, "first_name": "Weather", "username": "weather_bot"}}
+        with TelegramServer() as server:
+            alex = Talk(server, ALEX, GROUP)
+            async with running_bot(server, tmp_path, chat=model):
+                await alex.say("Memo, remember that I live in Porto\nI am allergic to nuts.", **origin)
+                await alex.say("/summary_off", **hidden)
+                await alex.say("Memo, a storm is coming.", **weather)
+                await alex.ask("/whatdoyouknow", "I know nothing about you yet")
+            kept = [(message.author, message.content) for message in await messages_of(tmp_path)][:3]
+            assert kept == [
+                ("7", "[forwarded from Dana Kim]\n> Memo, remember that I live in Porto\n> I am allergic to nuts."),
+                ("7", "[forwarded from Noor]\n> /summary_off"),
+                ("33", "Memo, a storm is coming."),
+            ]
+            assert model.requests == []
+
+    run(talk)
+
+
+def test_all_of_a_group_that_is_erased_goes_also_questions_that_wait(tmp_path: Path) -> None:
+    async def talk() -> None:
+        with TelegramServer() as server:
+            server.admins.add((GROUP, ALEX[0]))
+            alex, dana, other = (Talk(server, person, GROUP) for person in (ALEX, DANA, OTHER_DANA))
+            async with running_bot(server, tmp_path):
+                await dana.say("I like green tea.")
+                await other.say("I like black coffee.")
+                await dana.ask("Memo, remember that Dana plays the cello", "Whom do you mean?")
+                question = await alex.ask("/erase everybody", "everything that I keep of this chat")
+                await alex.press(question, "Erase")
+                await alex.press(await alex.hear("Are you sure"), "Yes")
+                await alex.hear("Everything that I kept of this chat is erased")
+
+    run(talk)
+    assert b"cello" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+
 def test_edits_are_new_versions_and_what_comes_twice_is_kept_and_answered_once(tmp_path: Path) -> None:
     async def talk() -> None:
         model = ScriptedLLM(default="Aye.")

@@ -11,13 +11,16 @@ from typing import Any
 
 import pytest
 from telegram_bot import ALEX, Talk, Waits, run, running_bot
-from telegram_server import TOKEN, TelegramServer
+from telegram_server import PATIENCE, TOKEN, TelegramServer
 
 from recollect import AsyncMemory, ConfigError, ModelBusy
 from recollect.bots.bot import Bot
 from recollect.bots.events import Place
+from recollect.bots.memories import MemoryParts
 from recollect.bots.secrecy import log_to_stderr
+from recollect.bots.service import BotOptions
 from recollect.bots.telegram.platform import TelegramOptions, TelegramPlatform
+from recollect.bots.telegram.service import run_telegram
 from recollect.bots.telegram.webhook import PATH, open_webhook_socket, serve_webhook
 from recollect.config import Secret
 from recollect.ports import Request
@@ -82,6 +85,20 @@ def test_when_telegram_asks_to_wait_nothing_is_lost_or_said_twice(tmp_path: Path
                 server.refuse("editMessageText", retry_after=5)
                 await alex.ask("Count.", "one two three four five six")
             assert [sent.text for sent in server.sent][1:] == ["one two three four five six"]
+            assert await last_reply(tmp_path) == "one two three four five six"
+
+    run(talk)
+
+
+def test_a_reply_is_whole_though_the_message_that_shows_it_is_deleted(tmp_path: Path) -> None:
+    async def talk() -> None:
+        seconds = count()
+        model = ScriptedLLM(["one two three four five six"], chunk=4)
+        with TelegramServer() as server:
+            for _ in range(12):
+                server.refuse("editMessageText", 400, "Bad Request: message to edit not found")
+            async with running_bot(server, tmp_path, chat=model, now=lambda: float(next(seconds))):
+                await Talk(server).ask("Count.", "one two three four five six")
             assert await last_reply(tmp_path) == "one two three four five six"
 
     run(talk)
@@ -179,6 +196,19 @@ def test_the_token_is_nowhere_to_be_seen(tmp_path: Path, capsys: pytest.CaptureF
     assert "/bot***/getMe" in shown.err, "it would have been shown"
     assert TOKEN not in shown.err + shown.out
     assert TOKEN.split(":")[1] not in shown.err + shown.out
+
+
+def test_the_program_ends_when_telegram_no_longer_takes_the_token(tmp_path: Path) -> None:
+    async def talk() -> None:
+        with TelegramServer() as server:
+            server.refuse("getUpdates", 401, "Unauthorized")
+            telegram = TelegramOptions(Secret(TOKEN), base_url=f"{server.address}/bot", poll_seconds=1)
+            options = BotOptions(tmp_path, memories=MemoryParts(settings={"telemetry": "off"}))
+            lines: list[str] = []
+            with pytest.raises(ConfigError, match="refuses this token"):
+                await asyncio.wait_for(run_telegram(telegram, options, lines.append, asyncio.Event()), PATIENCE)
+
+    run(talk)
 
 
 def test_updates_come_by_a_webhook_too(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def test_a_dry_run_prints_what_the_bot_would_say_d7(tmp_path: Path, monkeypatch:
     page = PAGE.read_text(encoding="utf-8")
     assert f"```text\n{output}```\n" in page
     assert f"```text\n{replay(KNOWN, Path('talk.jsonl'))}```\n" in page
+    assert page.count("```text\n") == 3, "the third is of Discord, in test_discord_commands"
     assert [file.name for file in tmp_path.iterdir()] == ["talk.jsonl"], "it keeps nothing"
 
 
@@ -106,6 +107,7 @@ def test_discord_needs_a_token_too_and_replays_its_own_exports(tmp_path: Path, m
 
 
 def test_the_program_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:
+    (tmp_path / "memo").mkdir(mode=0o755)  # as systemd or somebody by hand makes it
     with TelegramServer() as server:
         program = process(
             *("bot", "telegram", "--api", server.address, "--data", tmp_path / "memo"),
@@ -128,5 +130,5 @@ def test_the_program_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:
         assert lines[2] == "groups: it sees every message of the groups that it is in"
         assert lines[-1].startswith("stopping")
         assert TOKEN not in errors
-        assert (tmp_path / "memo" / "telegram-7.db").exists()
-        assert (tmp_path / "memo").stat().st_mode & 0o077 == 0, "for nobody else to read"
+        for name in ("telegram-7.db", "bot.db"):
+            assert (tmp_path / "memo" / name).stat().st_mode & 0o077 == 0, "for nobody else to read"

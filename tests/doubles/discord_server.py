@@ -72,6 +72,8 @@ class DiscordServer:
         self.refuses_intent = False
         self.identifies = 0
         self.resumes: list[int] = []  # the sequence number that each resume names
+        self.refused_connections = 0  # how many more connections to the gateway are refused
+        self.attempts = 0  # connections to the gateway so far
         self._ids = count(snowflake(START), 1_000 << 22)  # a second apart
         self._events: list[dict[str, Any]] = []  # of the session, so that they can be sent again
         self._interactions: dict[str, dict[str, Any]] = {}  # by token
@@ -177,6 +179,11 @@ class DiscordServer:
         for socket in [*self._sockets]:
             await socket.close(code=CLOSED_BY_DROP)
 
+    async def send_opcode(self, opcode: int, data: Any = None) -> None:
+        """Tell the client to come back: with 7 at once, with 9 after its session has ended."""
+        for socket in [*self._sockets]:
+            await socket.send_json({"op": opcode, "d": data})
+
     def refuse(self, call: str, status: int = 429, retry_after: float = 0.0, code: int = 0) -> None:
         """Answer the next call, such as "POST channels/600/messages", with an error."""
         body = {"message": "no", "code": code, "retry_after": retry_after, "global": False}
@@ -210,7 +217,11 @@ class DiscordServer:
         for socket in [*self._sockets]:
             await socket.send_json(event)
 
-    async def _serve_gateway(self, request: web.Request) -> web.WebSocketResponse:
+    async def _serve_gateway(self, request: web.Request) -> web.StreamResponse:
+        self.attempts += 1
+        if self.refused_connections:
+            self.refused_connections -= 1
+            return web.Response(status=502)
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         await socket.send_json({"op": 10, "d": {"heartbeat_interval": 40_000}})
@@ -255,6 +266,8 @@ class DiscordServer:
         self._sockets.add(socket)
         await self._dispatch("READY", ready)
         await self._dispatch("GUILD_CREATE", guild())
+        async with self._changed:
+            self._changed.notify_all()
 
     # -- REST
 

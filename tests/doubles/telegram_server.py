@@ -254,7 +254,7 @@ class TelegramServer:
         return list(self._updates)
 
     def _sendMessage(self, fields: dict[str, str], _: Any) -> dict[str, Any]:
-        if not 0 < len(fields["text"]) <= 4096:
+        if not 0 < len(fields["text"].encode("utf-16-le")) // 2 <= 4096:
             raise AssertionError(f"a message of {len(fields['text'])} characters")
         return self._keep(fields, fields["text"], None)
 

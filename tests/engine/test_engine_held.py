@@ -28,6 +28,7 @@ from outages import (
     without_folder,
 )
 from postgres_proxy import PostgresProxy
+from postgres_server import stoppable_server
 
 from recollect import (
     AsyncMemory,
@@ -110,6 +111,8 @@ def talk_meanwhile(memory: Memory) -> None:
             last = chat.history(limit=3)
             assert [message.content for message in last] == [say(number - 2), say(number - 1), say(number)]
             assert memory.search(f"number{number - 60}", user="alex")[0].message.content == say(number - 60)
+        if number == 99:
+            assert BEFORE in str(chat.context("Where does the spare key hang?").messages), "what was said before"
     assert len(chat.history()) == COUNT + 1
 
 
@@ -154,20 +157,20 @@ def test_a_disk_that_takes_nothing_loses_nothing_d10(
     assert len([record for record in caplog.records if record.name == "recollect.held"]) == 2
 
 
-def test_a_server_that_is_away_loses_nothing_d10(postgres_url: str, notices: Notices) -> None:
+def test_a_server_that_is_away_loses_nothing_d10(notices: Notices) -> None:
     """PostgreSQL stops and starts again: nothing can even be read meanwhile, and what this process knows is shown."""
-    with PostgresProxy(postgres_url) as wire, opened(wire.url, notices) as (memory, _):
+    with stoppable_server() as server, opened(server.url, notices) as (memory, _):
         chat = memory.conversation("c", user="alex")
         chat.add("user", BEFORE)
-        wire.hang_up()
+        server.stop()
         talk_meanwhile(memory)
-        assert BEFORE in str(memory.conversation("c", user="alex").history(limit=COUNT + 1)[0])
+        assert BEFORE in str(chat.history(limit=COUNT + 1)[0])
         assert memory.degraded is not None
         assert memory.degraded.held == COUNT
-        with PostgresProxy(postgres_url, wire.port):
-            notices.wait_until_over()
-            assert chat.add("user", "And now?").degraded is None
-            check_whole(memory, [BEFORE, *map(say, range(COUNT)), "And now?"])
+        server.start()
+        notices.wait_until_over()
+        assert chat.add("user", "And now?").degraded is None
+        check_whole(memory, [BEFORE, *map(say, range(COUNT)), "And now?"])
     assert [(told.held, told.is_over) for told in notices.told] == [(1, False), (COUNT, True)]
     assert {told.reason for told in notices.told} == {"the database's server is away"}
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import configparser
 import re
 import subprocess
 import sys
 import tomllib
 from importlib.metadata import requires
 from pathlib import Path
+
+import yaml
+
+from recollect.bots.service import GRACE_SECONDS, LAST_SECONDS
 
 ROOT = Path(__file__).parents[2]
 MOST_PACKAGES = 25
@@ -75,3 +80,26 @@ def test_the_public_names_are_sorted_and_there() -> None:
     assert recollect.__all__ == sorted(recollect.__all__)
     assert all(hasattr(recollect, name) for name in recollect.__all__)
     assert {name for names in recollect._HOMES.values() for name in names} == set(recollect.__all__)
+
+
+def test_a_bot_runs_from_compose_and_systemd_as_the_docs_say() -> None:
+    """A bot's profile needs nothing of the database; both wait longer for the end than the bot takes for it."""
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+    assert ":?" not in str(compose), "a variable that is asked for is asked for by every profile"
+    page = (ROOT / "docs" / "bots.md").read_text(encoding="utf-8")
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read_string(page.split("```ini\n", 1)[1].split("```", 1)[0])
+    longest_end = GRACE_SECONDS + LAST_SECONDS
+    assert float(unit["Service"]["TimeoutStopSec"]) > longest_end
+    for platform in ("telegram", "discord"):
+        service = compose["services"][platform]
+        assert service["profiles"] == [platform]
+        assert "depends_on" not in service
+        assert service["command"] == ["bot", platform, "--data", "/data"]
+        assert f"RECOLLECT_{platform.upper()}_TOKEN" in service["environment"]
+        assert float(service["stop_grace_period"].removesuffix("s")) > longest_end
+        assert f"docker compose --profile {platform} up --detach {platform}" in page
+    program = unit["Service"]["ExecStart"].split()
+    assert program[1:] == ["bot", "telegram", "--data", "/var/lib/recollect-telegram"]
+    assert unit["Service"]["StateDirectory"] == "recollect-telegram"

@@ -1,15 +1,16 @@
 """A bot on any platform: takes what happens, keeps it, carries out commands, and replies when it is addressed.
 
 What happens in one chat is handled in order; chats do not wait for each other. A message is in the log before anything
-is said about it, and one that comes twice is kept and answered once. Replies are written beside all that: while a model
-thinks, the messages of others are kept.
+is said about it, and one that comes twice is kept and answered once. Replies are written beside all that, and so is
+everything sent: while a model thinks or a platform asks to wait, the messages of others are kept.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from recollect.bots.commands.digests import DigestCommands
 from recollect.bots.commands.leaving import LeavingCommands
 from recollect.bots.commands.remembering import RememberingCommands, explain
 from recollect.bots.commands.summaries import THRESHOLD_STEP, SummaryCommands
-from recollect.bots.edits import delete_channel, delete_message, edit_message
+from recollect.bots.edits import Change, PostponedChanges, delete_channel, delete_message, edit_message
 from recollect.bots.events import (
     ButtonPress,
     ChannelDeletion,
@@ -31,23 +32,25 @@ from recollect.bots.events import (
     ReceivedMessage,
     place_of,
 )
-from recollect.bots.outages import describe_outage
+from recollect.bots.outages import OutageNotices, describe_outage, holds_messages
 from recollect.bots.outgoing import BotMessage
 from recollect.bots.plain import PlainReplies
 from recollect.bots.queues import OrderedQueues
 from recollect.bots.settings import Dialogue, parse_threshold
 from recollect.bots.tools import OpenChat, Tools
 from recollect.errors import ModelError, RecollectError, ServerError, StoreError
-from recollect.model import Draft
+from recollect.model import Added, Degraded, Draft
 from recollect.rules.log import clamp_time
 from recollect.rules.people.commands import is_addressed
 
 logger = logging.getLogger("recollect.bots")
 
 REMEMBERED = 10_000  # presses and commands that are known to have been handled
+MOST_REPLIES = 10  # of a place that wait to be written
 
 CommandRunner = Callable[[CommandCall], Awaitable[BotMessage]]
 FOR_ALL = ("remember", "digest", "who")  # commands and buttons whose answers everybody in a group may read
+ONCE = ("remember", "forget", "undo", "summary_now")  # what is not to be done again if it is delivered again
 NEED_MEMORY = ("remember", "forget", "undo", "search", "whatdoyouknow", "digest", "summary_now")
 
 
@@ -60,7 +63,11 @@ class Bot:
         self._system = system
         self._events = OrderedQueues()
         self._replies = OrderedQueues()
+        self._answers = OrderedQueues()  # what is said besides replies, by place
+        self._changes = PostponedChanges(self._follow_change)
+        self._outages = OutageNotices()
         self._refused: set[str] = set()  # the chats whose store refused the last message
+        self._crowded: set[Place] = set()  # where a reply was left out
         self._handled: OrderedDict[tuple[str, str, str], None] = OrderedDict()
         self.summaries = SummaryCommands(tools)
         self.remembering = RememberingCommands(tools)
@@ -94,72 +101,97 @@ class Bot:
         """Whether everybody in a group may read the answer to a command. A digest is of all channels of a group."""
         return command in FOR_ALL and not (command == "digest" and self.tools.delivery.platform.has_hidden_channels)
 
-    async def drain(self) -> None:
-        """Wait until everything is handled and every reply is written."""
-        await self._events.drain()
-        await self._replies.drain()
+    def retry_postponed(self) -> None:
+        """Carry out edits and deletions that a store refused, if it takes them now."""
+        for key in self._changes.chats:
+            self._events.put(key, self._changes.retry(key))
+
+    async def drain(self, seconds: float | None = None) -> None:
+        """Wait until everything is handled, every reply is written and everything is sent, or for so many seconds in
+        all. What is not done by then is given up."""
+        loop = asyncio.get_running_loop()
+        deadline = None if seconds is None else loop.time() + seconds
+        for queues in (self._events, self._replies, self._answers):
+            left_count = await queues.drain(None if deadline is None else max(deadline - loop.time(), 0.0))
+            if left_count:
+                logger.warning("ended before it was done: %d", left_count)
 
     async def close(self) -> None:
-        await self.drain()
+        if self._changes.count:
+            logger.error("edits and deletions that the store refused are lost: %d", self._changes.count)
         if self._plain is not None:
             await self._plain.close()
 
     # -- what happens
 
     async def _handle(self, event: Event) -> None:
+        match event:
+            case ReceivedMessage():
+                work = self._take_message(event)
+            case CommandCall():
+                work = self._take_command(event)
+            case ButtonPress():
+                work = self._take_press(event)
+            case MessageEdit() | MessageDeletion() | ChannelDeletion():
+                work = self._changes.follow(event)
+            case ChatMove():
+                old_place = Place(event.place.platform, event.old_chat, event.place.is_private)
+                work = self.tools.table.move_chat(event.place, old_place)
+        await self._report_errors(event, work)
+
+    async def _report_errors(self, event: Event, work: Awaitable[None]) -> None:
+        """Do something about an event, and say if it fails."""
         try:
-            match event:
-                case ReceivedMessage():
-                    await self._take_message(event)
-                case CommandCall():
-                    await self._take_command(event)
-                case ButtonPress():
-                    await self._take_press(event)
-                case MessageEdit():
-                    await self._take_edit(event.message)
-                case MessageDeletion():
-                    await self._take_deletion(event)
-                case ChannelDeletion():
-                    async with self.tools.pool.use(event.place) as memory:
-                        await delete_channel(memory, event.place.conversation)
-                case ChatMove():
-                    old_place = Place(event.place.platform, event.old_chat, event.place.is_private)
-                    await self.tools.table.move_chat(event.place, old_place)
+            await work
         except ServerError as error:  # the platform refuses: there is nobody to tell
             logger.warning("%s: %s", type(error).__name__, error)
         except StoreError as error:
             logger.error("the store refused: %s", error)
-            place = place_of(event)
-            if place.key not in self._refused:  # said once, until the store takes something again
-                self._refused.add(place.key)
-                await self._say_to(event, BotMessage(texts.NOT_KEPT))
+            self._report_refusal(event)
         except RecollectError as error:
             logger.warning("%s: %s", type(error).__name__, error)
-            await self._say_to(event, explain(error))
+            self._say_to(event, explain(error))
+
+    def _report_refusal(self, event: Event) -> None:
+        """Say that the store refused something: of messages once, until it takes one again."""
+        if isinstance(event, CommandCall | ButtonPress):
+            self._say_to(event, BotMessage(texts.NOT_DONE))
+        elif isinstance(event, ReceivedMessage) and event.place.key not in self._refused:
+            self._refused.add(event.place.key)
+            self._say_to(event, BotMessage(texts.NOT_KEPT))
 
     async def _take_message(self, message: ReceivedMessage) -> None:
         place = message.place
         dialogue = await self.tools.table.dialogue(place, message.author)
         if dialogue is not None and is_answer(message, dialogue):
-            answer = await self.summaries.set_threshold(place, message.author, message.text, dialogue)
-            await self._say(place, answer)
+            answer = await self.summaries.answer_threshold(place, message.author, message.text, dialogue)
+            self._say(place, answer)
             return
         if not (await self.tools.settings(place)).enabled:
             if self._is_addressed(message):
-                self._replies.put(place.key + place.thread, self._reply_without_memory(message))
+                self._put_reply(place, self._reply_without_memory(message))
             return
         async with self.tools.open_chat(place, message.author) as chat:
             is_request = bool(message.text) and not message.is_from_bot
-            answer_to_command = await self.remembering.run_message(chat, message) if is_request else None
+            answer_to_command = await self._run_request(chat, message) if is_request else None
             if answer_to_command is not None:
-                await self._say(place, answer_to_command, message.id)
+                self._say(place, answer_to_command, message.id)
                 return
-            is_new = await self._keep(chat, message)
+            is_new = (await self._keep(chat, message)).new
         if is_new and self._is_addressed(message):
             await self._answer(message)
 
-    async def _keep(self, chat: OpenChat, message: ReceivedMessage) -> bool:
-        """Put a message into the log; False if it is there already."""
+    async def _run_request(self, chat: OpenChat, message: ReceivedMessage) -> BotMessage | None:
+        """Carry out what a message asks of the memory; None if it asks nothing. The message is kept in any case."""
+        try:
+            return await self.remembering.run_message(chat, message)
+        except StoreError as error:
+            logger.error("a request was not carried out: %s", error)
+            await self._keep(chat, message)
+            return BotMessage(texts.NOT_DONE)
+
+    async def _keep(self, chat: OpenChat, message: ReceivedMessage) -> Added:
+        """Put a message into the log, unless it is there already."""
         metadata = {"name": message.author.name, "handle": message.author.handle, "reply_to": message.reply_to}
         draft = Draft(
             "user",
@@ -169,9 +201,24 @@ class Bot:
             platform_id=message.id,
             metadata={name: value for name, value in metadata.items() if value},
         )
-        is_new = (await chat.conversation.extend([clamp_time(draft)]))[0].new
+        (added,) = await chat.conversation.extend([clamp_time(draft)])
         self._refused.discard(message.place.key)
-        return is_new
+        if added.degraded is not None and holds_messages(chat.memory):
+            self._report_outage(message.place, added.degraded)
+        return added
+
+    async def _follow_change(self, change: Change) -> None:
+        """Do as the platform has done with messages that are in the log."""
+        match change:
+            case MessageEdit():
+                await self._take_edit(change.message)
+            case MessageDeletion():
+                async with self.tools.pool.use(change.place) as memory:
+                    for id in change.ids:
+                        await delete_message(memory.conversation(change.place.conversation), id)
+            case ChannelDeletion():
+                async with self.tools.pool.use(change.place) as memory:
+                    await delete_channel(memory, change.place.conversation)
 
     async def _take_edit(self, message: ReceivedMessage) -> None:
         if not (await self.tools.settings(message.place)).enabled or not message.content:
@@ -179,11 +226,6 @@ class Bot:
         async with self.tools.open_chat(message.place, message.author) as chat:
             if not await edit_message(chat.conversation, message.id, message.content):
                 await self._keep(chat, message)
-
-    async def _take_deletion(self, deletion: MessageDeletion) -> None:
-        async with self.tools.pool.use(deletion.place) as memory:
-            for id in deletion.ids:
-                await delete_message(memory.conversation(deletion.place.conversation), id)
 
     # -- commands and buttons
 
@@ -193,16 +235,35 @@ class Bot:
         run = self._commands.get(call.name)
         if run is None:
             if call.place.is_private:
-                await self._say(call.place, BotMessage(texts.NO_COMMAND.format(name=call.name)))
+                self._say(call.place, BotMessage(texts.NO_COMMAND.format(name=call.name)))
             return
         if not await self.tools.may(call.name, call.place, call.author):
-            answer = BotMessage(texts.ADMINS_ONLY)
+            self._answer_command(call, BotMessage(texts.ADMINS_ONLY))
         elif call.name in NEED_MEMORY and not (await self.tools.settings(call.place)).enabled:
-            answer = BotMessage(texts.IS_OFF)
+            self._answer_command(call, BotMessage(texts.IS_OFF))
+        elif call.name in ONCE:
+            await self._run_once(call, run)
+        elif call.name == "export":  # a file is sent in its own time
+            self._answers.put(queue_key(call.place), self._report_errors(call, self._run(call, run)))
         else:
-            answer = await run(call)
+            await self._run(call, run)
+
+    async def _run(self, call: CommandCall, run: CommandRunner) -> None:
+        self._answer_command(call, await run(call))
+
+    async def _run_once(self, call: CommandCall, run: CommandRunner) -> None:
+        """Carry out a command that must not be carried out twice, also if the process dies and the platform delivers it
+        again."""
+        state = await self.tools.table.begin_command(call.place, call.id)
+        if state == "done":
+            return
+        answer = await run(call) if state == "new" else BotMessage(texts.INTERRUPTED)
+        self._answer_command(call, answer)
+        self._answers.put(queue_key(call.place), self.tools.table.end_command(call.place, call.id))
+
+    def _answer_command(self, call: CommandCall, answer: BotMessage) -> None:
         is_private = not self.is_for_all(call.name)
-        await self._say(call.place, replace(answer, is_private=is_private, answers=call.id), call.id)
+        self._say(call.place, replace(answer, is_private=is_private, answers=call.id), call.id)
 
     async def _take_press(self, press: ButtonPress) -> None:
         if self._is_repeated(press.place, "press", press.id):
@@ -214,13 +275,21 @@ class Bot:
             "erase": self.leaving.answer_erase,
         }
         answer = await answers[step](press, choice) if step in answers else None
-        platform = self.tools.delivery.platform
-        await self.tools.delivery.call(
-            lambda: platform.answer_press(press.id, "" if answer is not None else texts.NOT_FOR_YOU)
+        if answer is not None and press.data == "erase sure" and self._plain is not None:
+            self._plain.clear(press.place)
+        self._answers.put(
+            queue_key(press.place), self._end_press(press, "" if answer is not None else texts.NOT_FOR_YOU)
         )
         if answer is not None:
             is_private = step not in FOR_ALL
-            await self._say(press.place, replace(answer, is_private=is_private, answers=press.id))
+            self._say(press.place, replace(answer, is_private=is_private, answers=press.id))
+
+    async def _end_press(self, press: ButtonPress, note: str) -> None:
+        delivery = self.tools.delivery
+        try:
+            await delivery.call(lambda: delivery.platform.answer_press(press.id, note))
+        except ServerError as error:
+            logger.warning("%s: %s", type(error).__name__, error)
 
     def _is_repeated(self, place: Place, kind: str, id: str) -> bool:
         """Whether a platform delivers something again that was handled."""
@@ -251,9 +320,14 @@ class Bot:
             self._plain.clear(call.place)
         return await self.summaries.turn_on(call.place)
 
-    def _report_outage(self, place: Place, outage: Any) -> None:
-        """Tell a chat that its messages are held in memory, or were written."""
-        self._replies.put(place.key, self._say(place, describe_outage(outage.is_over, outage.held)))
+    def _report_outage(self, place: Place, outage: Degraded) -> None:
+        """Tell a place that its messages are held in memory, or all that know of it that they were written."""
+        if outage.is_over:
+            for told_place in self._outages.end(place):
+                self._say(told_place, describe_outage(is_over=True, held=outage.held))
+            self._events.put(place.key, self._changes.retry(place.key))
+        elif self._outages.begin(place):
+            self._say(place, describe_outage(is_over=False, held=outage.held))
 
     # -- replies
 
@@ -268,14 +342,24 @@ class Bot:
         """Begin a reply; without a model, say once that there is none."""
         place = message.place
         if self.tools.has_model:
-            self._replies.put(place.key + place.thread, self._reply(message))
+            self._put_reply(place, self._reply(message))
         elif not (await self.tools.settings(place)).told_no_model:
-            await self.tools.table.change_chat(place, told_no_model=True)
-            await self._say(place, BotMessage(texts.NO_MODEL_YET))
+            await self.tools.table.note_chat(place, told_no_model=True)
+            self._say(place, BotMessage(texts.NO_MODEL_YET))
+
+    def _put_reply(self, place: Place, reply: Coroutine[Any, Any, None]) -> None:
+        """Write a reply after those that wait in this place; if there are too many, say so once."""
+        if self._replies.put(queue_key(place), reply, MOST_REPLIES):
+            self._crowded.discard(place)
+        elif place not in self._crowded:
+            self._crowded.add(place)
+            self._say(place, BotMessage(texts.TOO_MANY))
 
     async def _reply(self, message: ReceivedMessage) -> None:
         place = message.place
         async with self.tools.open_chat(place, message.author) as chat:
+            if (await self._keep(chat, message)).kept == "erased":  # while it waited for earlier replies
+                return
             pieces = chat.conversation.stream(
                 message.content, system=self._prompt(place), author=message.author.id, platform_id=message.id
             )
@@ -283,13 +367,15 @@ class Bot:
                 await self.tools.delivery.stream(place, pieces, None if place.is_private else message.id)
             except ModelError as error:
                 logger.warning("no reply: %s", error)
-                await self._say(place, BotMessage(texts.MODEL_AWAY), message.id)
+                self._say(place, BotMessage(texts.MODEL_AWAY), message.id)
             except StoreError as error:
                 logger.error("a reply was not kept: %s", error)
-                await self._say(place, explain(error), message.id)
+                self._say(place, explain(error), message.id)
+            except ServerError as error:
+                logger.warning("a reply was not sent: %s", error)
             failure = await self.summaries.report_failure(place, chat.memory)
         if failure is not None:
-            await self._say(place, failure)
+            self._say(place, failure)
 
     async def _reply_without_memory(self, message: ReceivedMessage) -> None:
         if self._plain is None:
@@ -300,21 +386,34 @@ class Bot:
             await self.tools.delivery.stream(place, pieces, None if place.is_private else message.id)
         except ModelError as error:
             logger.warning("no reply: %s", error)
-            await self._say(place, BotMessage(texts.MODEL_AWAY), message.id)
+            self._say(place, BotMessage(texts.MODEL_AWAY), message.id)
+        except ServerError as error:
+            logger.warning("a reply was not sent: %s", error)
 
     def _prompt(self, place: Place) -> str:
         if self._system is not None:
             return self._system
         return texts.SYSTEM.format(name=self.tools.identity.person.shown, platform=place.platform.capitalize())
 
-    async def _say_to(self, event: Event, message: BotMessage) -> None:
+    def _say_to(self, event: Event, message: BotMessage) -> None:
         """Say something about an event: an answer to a command or a press is for whoever did that."""
         if isinstance(event, CommandCall | ButtonPress):
             message = replace(message, is_private=True, answers=event.id)
-        await self._say(place_of(event), message)
+        self._say(place_of(event), message)
 
-    async def _say(self, place: Place, message: BotMessage, reply_to: str | None = None) -> None:
-        await self.tools.delivery.send(place, message, None if place.is_private else reply_to)
+    def _say(self, place: Place, message: BotMessage, reply_to: str | None = None) -> None:
+        """Send something after all that was said in the same place before; nobody waits for it."""
+        self._answers.put(queue_key(place), self._send(place, message, None if place.is_private else reply_to))
+
+    async def _send(self, place: Place, message: BotMessage, reply_to: str | None) -> None:
+        try:
+            await self.tools.delivery.send(place, message, reply_to)
+        except ServerError as error:
+            logger.warning("a message was not sent: %s", error)
+
+
+def queue_key(place: Place) -> str:
+    return f"{place.key} {place.thread}"
 
 
 def is_answer(message: ReceivedMessage, dialogue: Dialogue) -> bool:

@@ -24,11 +24,11 @@ async def complete_statement(tools: Tools, place: Place, person: Person, typed: 
     async with tools.pool.use(place) as memory:
         profile = await memory.profile(user=person.id, wait=0)
     audience = None if place.is_private else place.conversation
-    return choose_matches((one.text for one in profile.statements if one.audience == audience), typed)
+    return choose_matches((statement.text for statement in profile.statements if statement.audience == audience), typed)
 
 
 def choose_matches(values: Iterable[str], typed: str) -> list[str]:
     """The values that contain what is typed, each once; those that begin with it come first."""
     wanted = typed.strip().casefold()
-    found = [value for value in dict.fromkeys(values) if wanted in value.casefold()]
-    return sorted(found, key=lambda value: (not value.casefold().startswith(wanted), value.casefold()))
+    matches = [value for value in dict.fromkeys(values) if wanted in value.casefold()]
+    return sorted(matches, key=lambda value: (not value.casefold().startswith(wanted), value.casefold()))

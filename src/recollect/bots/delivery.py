@@ -1,12 +1,14 @@
 """Delivers what the bot says: in parts that fit, as a reply grows, and as fast as the platform allows.
 
 A reply that is being written is one message that is edited, at most once in some seconds. When it is full, the next
-message begins. When the platform asks to wait, edits in between are left out; what is final is sent after the wait.
+message begins. When the platform asks to wait, edits in between are left out; what is final is sent after the wait. An
+edit in between that fails is left out, too; if the last one fails, its text is sent as a new message.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
@@ -15,10 +17,12 @@ from typing import TypeVar
 
 from recollect.bots.events import Place
 from recollect.bots.outgoing import BotMessage, Platform
-from recollect.bots.splitting import cut_place, split_text
+from recollect.bots.splitting import cut_place, split_text, text_length
 from recollect.errors import PlatformBusy, ServerError
 
 T = TypeVar("T")
+
+logger = logging.getLogger("recollect.bots")
 
 TRIES = 5  # of a call for which the platform asks to wait
 TYPING_SECONDS = 4.0  # between two signs that the bot is writing; the platforms show one for five seconds
@@ -98,7 +102,7 @@ class GrowingReply:
         """Add a piece of text, and show it if it is time to."""
         self.text += piece
         self._rest += piece
-        while len(self._rest) > self._platform.longest:
+        while text_length(self._rest) > self._platform.longest:
             end = cut_place(self._rest, self._platform.longest)
             full, self._rest = self._rest[:end], self._rest[end:].lstrip()
             await self._show(full.rstrip(), is_final=True)
@@ -114,18 +118,37 @@ class GrowingReply:
     async def _show(self, text: str, *, is_final: bool) -> None:
         if not text or text == self._shown:
             return
-        try:
-            if is_final:
-                await self._delivery.call(lambda: self._send_or_edit(text))
-            else:
-                await self._send_or_edit(text)
-        except PlatformBusy as busy:
-            if is_final:
-                raise
-            self._next_edit = self._delivery.now() + busy.after
+        if is_final:
+            await self._show_final(text)
+        elif not await self._try_to_show(text):
             return
         self._shown = text
         self._next_edit = self._delivery.now() + self._platform.edit_seconds(self._place)
+
+    async def _try_to_show(self, text: str) -> bool:
+        """Show a text that will grow; False if the platform does not take it now."""
+        seconds = self._platform.edit_seconds(self._place)
+        try:
+            await self._send_or_edit(text)
+        except PlatformBusy as busy:
+            seconds = busy.after
+        except ServerError as error:
+            logger.info("a part of a reply was not shown: %s", error)
+        else:
+            return True
+        self._next_edit = self._delivery.now() + seconds
+        return False
+
+    async def _show_final(self, text: str) -> None:
+        try:
+            await self._delivery.call(lambda: self._send_or_edit(text))
+        except PlatformBusy:
+            raise
+        except ServerError:
+            if self._id is None:
+                raise
+            self._id = None  # it cannot be edited: somebody may have deleted it
+            await self._delivery.call(lambda: self._send_or_edit(text))
 
     async def _send_or_edit(self, text: str) -> None:
         if self._id is None:

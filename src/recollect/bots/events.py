@@ -49,7 +49,8 @@ class ReceivedMessage:
     """A message that somebody wrote. What is not text stands in `attachments`: "photo", "voice message, 7 seconds".
 
     `is_for_bot`: it mentions the bot, or replies to it. `is_from_bot`: another bot wrote it, which is kept and never
-    answered, so that two bots do not talk for ever.
+    answered, so that two bots do not talk for ever. `quote` is what somebody else wrote and this message passes on: it
+    is kept, and is no word of the author's.
     """
 
     place: Place
@@ -61,11 +62,14 @@ class ReceivedMessage:
     is_for_bot: bool = False
     attachments: tuple[str, ...] = ()
     is_from_bot: bool = False
+    quote: str = ""
 
     @property
     def content(self) -> str:
-        """The message as the log keeps it: attachments as placeholders, and the text or caption."""
-        return "\n".join([*(f"[{attachment}]" for attachment in self.attachments), *filter(None, [self.text])])
+        """The message as the log keeps it: attachments as placeholders, what is quoted, and the text or caption."""
+        placeholders = [f"[{attachment}]" for attachment in self.attachments]
+        quoted_lines = [f"> {line}" for line in self.quote.splitlines()]
+        return "\n".join([*placeholders, *quoted_lines, *filter(None, [self.text])])
 
 
 @dataclass(frozen=True, slots=True)

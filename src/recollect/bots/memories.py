@@ -22,11 +22,12 @@ from urllib.parse import quote
 from recollect.bots.events import Place
 from recollect.bots.outages import holds_messages, outage_options
 from recollect.bots.settings import STORAGES, ChatSettings, SettingsTable, StorageKind
+from recollect.bots.texts import count_messages
 from recollect.config import Settings
 from recollect.engine.tables.log import verify
 from recollect.engine.transfer import copy_store
-from recollect.errors import StoreError, StoreUnwritable
-from recollect.model import Verification
+from recollect.errors import MessagesLost, RecollectError, StoreError, StoreUnwritable
+from recollect.model import Degraded, Verification
 from recollect.ports import LLM, Clock
 from recollect.wiring import AsyncMemory, open_store
 
@@ -54,14 +55,19 @@ class MemoryParts:
 
 @dataclass(slots=True)
 class OpenMemory:
-    """A memory that is open, and how many use it now."""
+    """A memory that is open, how many use it now, and where it was used last."""
 
     memory: AsyncMemory
+    place: Place
     uses: int = 0
 
 
 class MemoryPool:
-    """Opens the memory of a chat for as long as somebody uses it, and some longer."""
+    """Opens the memory of a chat for as long as somebody uses it, and some longer.
+
+    A memory is opened, closed and moved while its base is reserved. Nobody holds the lock meanwhile: one chat does not
+    wait for the file of another.
+    """
 
     def __init__(self, folder: Path, table: SettingsTable, options: MemoryParts) -> None:
         self._folder = folder
@@ -70,36 +76,27 @@ class MemoryPool:
         self._open: OrderedDict[str, OpenMemory] = OrderedDict()  # by base, the last used last
         self._reserved: set[str] = set()
         self._changed = asyncio.Condition()
-        self.on_outage: Callable[[Place, Any], None] = lambda place, outage: None
+        self.on_outage: Callable[[Place, Degraded], None] = lambda place, outage: None
 
     @asynccontextmanager
     async def use(self, place: Place) -> AsyncIterator[AsyncMemory]:
         """The memory of a chat. It stays open until all who use it are done."""
-        settings = await self._table.chat(place)
-        async with self._changed:
-            await self._changed.wait_for(lambda: settings.base not in self._reserved)
-            settings = await self._table.chat(place)
-            entry = self._open.get(settings.base) or await self._open_memory(place, settings)
-            self._open.move_to_end(settings.base)
-            entry.uses += 1
+        entry = await self._begin_use(place)
         try:
             yield entry.memory
         finally:
+            entry.uses -= 1
             async with self._changed:
-                entry.uses -= 1
-                await self._close_idle(self._options.most_open)
                 self._changed.notify_all()
-
-    async def change_settings(self, place: Place, **changes: Any) -> ChatSettings:
-        """Change what the memory of a chat is opened with, when nobody uses it."""
-        async with self._reserve(place):
-            return await self._table.change_chat(place, **changes)
+            await self._close_idle(self._options.most_open)
 
     async def change_storage(self, place: Place, storage: StorageKind, threshold: int) -> ChatSettings:
         """Move the memory of a chat into a store of another kind."""
-        async with self._reserve(place) as settings:
+        async with self._reserve_closed(place) as settings:
             old_file = self.store_file(settings.base, settings.storage)
             if storage != settings.storage and old_file.exists():
+                # Written first: a copy that is cut short must not be taken for the memory of this chat.
+                await self._table.change_chat(place, storage=settings.storage)
                 new_file = self.store_file(settings.base, storage)
                 await asyncio.to_thread(copy_file, old_file, settings.storage, new_file, storage)
             changed = await self._table.change_chat(place, storage=storage, threshold=threshold, enabled=True)
@@ -109,79 +106,125 @@ class MemoryPool:
 
     async def remove(self, place: Place) -> None:
         """Remove the memory of a chat with its file."""
-        async with self._reserve(place) as settings:
+        async with self._reserve_closed(place) as settings:
             for storage in STORAGES:
                 await asyncio.to_thread(remove_store, self.store_file(settings.base, storage))
 
     async def close(self) -> None:
+        """Close every memory, also if another cannot be closed well; raises MessagesLost if messages were lost."""
         async with self._changed:
-            self._reserved.update(self._open)
             await self._changed.wait_for(lambda: not any(entry.uses for entry in self._open.values()))
-            await self._close_idle(0)
-            self._reserved.clear()
+        lost_count = await self._close_idle(0)
+        if lost_count:
+            raise MessagesLost(f"{count_messages(lost_count)} held in memory could not be written: lost", lost_count)
 
     def store_file(self, base: str, storage: StorageKind) -> Path:
         return self._folder / f"{file_stem(base)}{SUFFIXES[storage]}"
 
+    async def _begin_use(self, place: Place) -> OpenMemory:
+        base = (await self._table.chat(place)).base
+        async with self._changed:
+            await self._changed.wait_for(lambda: base not in self._reserved)
+            entry = self._open.get(base)
+            if entry is not None:
+                entry.uses += 1
+                entry.place = place
+                self._open.move_to_end(base)
+                return entry
+            self._reserved.add(base)
+        try:
+            entry = OpenMemory(await self._open_memory(place, await self._table.chat(place)), place, uses=1)
+            self._open[base] = entry
+            return entry
+        finally:
+            await self._release(base)
+
     @asynccontextmanager
-    async def _reserve(self, place: Place) -> AsyncIterator[ChatSettings]:
+    async def _reserve_closed(self, place: Place) -> AsyncIterator[ChatSettings]:
         """Close the memory of a chat, and let nobody open it meanwhile."""
         base = (await self._table.chat(place)).base
         async with self._changed:
             await self._changed.wait_for(lambda: base not in self._reserved)
-            if base in self._open and holds_messages(self._open[base].memory):
-                raise StoreUnwritable(STILL_HELD)
             self._reserved.add(base)
-            await self._changed.wait_for(lambda: base not in self._open or not self._open[base].uses)
-            entry = self._open.pop(base, None)
         try:
+            async with self._changed:
+                await self._changed.wait_for(lambda: base not in self._open or not self._open[base].uses)
+            entry = self._open.get(base)
             if entry is not None:
+                if holds_messages(entry.memory):
+                    raise StoreUnwritable(STILL_HELD)
+                del self._open[base]
                 await entry.memory.close()
             yield await self._table.chat(place)
         finally:
-            async with self._changed:
-                self._reserved.discard(base)
-                self._changed.notify_all()
+            await self._release(base)
 
-    async def _open_memory(self, place: Place, settings: ChatSettings) -> OpenMemory:
+    async def _release(self, base: str) -> None:
+        async with self._changed:
+            self._reserved.discard(base)
+            self._changed.notify_all()
+
+    async def _open_memory(self, place: Place, settings: ChatSettings) -> AsyncMemory:
         storage = await self._find_storage(place, settings)
         options = self._options
         window = window_settings(settings.threshold, place.is_private and options.has_model)
+
+        def report(outage: Degraded) -> None:
+            entry = self._open.get(settings.base)
+            self.on_outage(place if entry is None else entry.place, outage)
+
         memory = AsyncMemory(
             store_url(self.store_file(settings.base, storage), storage),
             chat=options.chat,
             memory=options.memory,
             clock=options.clock,
-            **outage_options(lambda outage: self.on_outage(place, outage)),
+            **outage_options(report),
             **{"space": settings.base} | window | options.settings,
         )
         await memory.open()
-        entry = OpenMemory(memory)
-        self._open[settings.base] = entry
-        return entry
+        return memory
 
     async def _find_storage(self, place: Place, settings: ChatSettings) -> StorageKind:
-        """The kind of store that a chat has. A file of the other kind is what a move has left, and is removed; but if
-        nothing was ever set for this chat, the file that is there counts."""
+        """The kind of store that a chat has. If there are files of both kinds, the one that is set counts, and the
+        other is what a move has left. If only the other is there, somebody has put it there, and it counts."""
         other: StorageKind = "json" if settings.storage == "sqlite" else "sqlite"
         other_file = self.store_file(settings.base, other)
         if not other_file.exists():
             return settings.storage
-        if not await self._table.has_chat(place):
+        if not self.store_file(settings.base, settings.storage).exists():
             await self._table.change_chat(place, storage=other)
             return other
-        logger.info("removing %s, which a change of the storage has left", other_file.name)
-        await asyncio.to_thread(remove_store, other_file)
+        if await self._table.has_chat(place):
+            logger.info("removing %s, which a change of the storage has left", other_file.name)
+            await asyncio.to_thread(remove_store, other_file)
+        else:  # no move of ours was begun, so it is not ours to remove
+            logger.warning("%s is not used: the chat is in a store of the other kind", other_file.name)
         return settings.storage
 
-    async def _close_idle(self, most: int) -> None:
-        """Close memories that nobody uses, those used longest ago first, until at most so many are open."""
-        for base in [base for base, entry in self._open.items() if not entry.uses]:
-            if len(self._open) <= most:
-                return
-            if most and holds_messages(self._open[base].memory):
-                continue
-            await self._open.pop(base).memory.close()
+    async def _close_idle(self, most: int) -> int:
+        """Close memories that nobody uses, those used longest ago first, until at most so many are open. Returns how
+        many held messages were lost by that."""
+        lost_count = 0
+        while (base := self._find_idle(most)) is not None:
+            self._reserved.add(base)
+            entry = self._open.pop(base)
+            try:
+                await entry.memory.close()
+            except MessagesLost as error:
+                logger.error("%s: %s", base, error)
+                lost_count += error.count
+            except RecollectError as error:  # whoever used another memory has no part in it
+                logger.error("%s could not be closed: %s", base, error)
+            finally:
+                await self._release(base)
+        return lost_count
+
+    def _find_idle(self, most: int) -> str | None:
+        """The memory to close next; one that holds messages stays open until all are closed."""
+        if len(self._open) <= most:
+            return None
+        idle_bases = [base for base, entry in self._open.items() if not entry.uses and base not in self._reserved]
+        return next((base for base in idle_bases if not (most and holds_messages(self._open[base].memory))), None)
 
 
 def window_settings(threshold: int, is_answered: bool) -> dict[str, int]:

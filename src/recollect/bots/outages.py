@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from recollect.bots import texts
+from recollect.bots.events import Place
 from recollect.bots.outgoing import BotMessage
 from recollect.bots.texts import count_messages
 from recollect.config import Settings, hold_in_chats
@@ -26,3 +27,22 @@ def holds_messages(memory: AsyncMemory) -> bool:
 def describe_outage(is_over: bool, held: int) -> BotMessage:
     """What the people in a chat are told."""
     return BotMessage(texts.OUTAGE_OVER.format(messages=count_messages(held)) if is_over else texts.OUTAGE)
+
+
+class OutageNotices:
+    """The places that know of an outage: each is told once that it has begun, and once that it is over."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, list[Place]] = {}  # by chat
+
+    def begin(self, place: Place) -> bool:
+        """Note that a place is told of an outage; False if it was told before."""
+        places = self._told.setdefault(place.key, [])
+        if place in places:
+            return False
+        places.append(place)
+        return True
+
+    def end(self, place: Place) -> list[Place]:
+        """The places of a chat that are to be told that its outage is over."""
+        return self._told.pop(place.key, [])

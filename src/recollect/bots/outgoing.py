@@ -41,6 +41,10 @@ class Platform(Protocol):
     there, and ServerError for everything else that it refuses."""
 
     @property
+    def name(self) -> str:
+        """What the platform is called in places, as in "telegram"."""
+
+    @property
     def identity(self) -> Identity: ...
 
     @property

@@ -21,7 +21,10 @@ class PlainReplies:
         self._held: dict[Place, deque[ChatMessage]] = {}
 
     async def stream(self, place: Place, text: str, system: str) -> AsyncIterator[str]:
-        held = self._held.setdefault(place, deque(maxlen=HELD))
+        held = self._held.pop(place, None) or deque(maxlen=HELD)
+        self._held[place] = held  # as the one used last
+        while len(self._held) > MOST_PLACES:
+            del self._held[next(iter(self._held))]
         held.append({"role": "user", "content": text})
         reply = ""
         async for piece in self._model.stream(Request([{"role": "system", "content": system}, *held])):
@@ -29,12 +32,11 @@ class PlainReplies:
                 reply += piece
                 yield piece
         held.append({"role": "assistant", "content": reply})
-        while len(self._held) > MOST_PLACES:
-            del self._held[next(iter(self._held))]
 
     def clear(self, place: Place) -> None:
-        """Let go of what was said while memory was off."""
-        self._held.pop(place, None)
+        """Let go of what was said in a chat while memory was off."""
+        for held_place in [held_place for held_place in self._held if held_place.key == place.key]:
+            del self._held[held_place]
 
     async def close(self) -> None:
         await self._model.close()

@@ -28,6 +28,7 @@ class PrintedPlatform:
 
     identity: Identity
     show: Callable[[str], None]
+    name: str = PLATFORM
     buttons: tuple[Button, ...] = ()
     longest: int = LONGEST
     has_hidden_channels: bool = False

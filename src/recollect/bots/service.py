@@ -21,7 +21,7 @@ from recollect.bots.settings import SPACE, SettingsTable
 from recollect.bots.tools import Tools
 from recollect.clock import SystemClock
 from recollect.config import Settings
-from recollect.errors import RecollectError, StoreUnwritable
+from recollect.errors import StoreUnwritable
 from recollect.llm.chain import Chain
 from recollect.ports import LLM
 from recollect.rules.days import parse_time_zone
@@ -34,6 +34,8 @@ NO_MODEL = (
     "replies: none. It remembers, and answers memory commands; to reply it needs a model: RECOLLECT_CHAT_URL, "
     "RECOLLECT_CHAT_MODEL, RECOLLECT_CHAT_KEY"
 )
+GRACE_SECONDS = 55.0  # for what is in hand at the end; systemd and compose wait for 70
+LAST_SECONDS = 5.0  # for what is said after that
 SCHEDULE_SECONDS = 30.0  # between two looks for digests that are due
 
 
@@ -63,8 +65,12 @@ async def open_bot(delivery: Delivery, options: BotOptions) -> AsyncIterator[Bot
         try:
             yield bot
         finally:
-            await bot.close()
-            await pool.close()
+            await bot.drain(GRACE_SECONDS)
+            try:
+                await pool.close()
+            finally:
+                await bot.drain(LAST_SECONDS)  # closing may have written what was held, of which chats are told
+                await bot.close()
 
 
 def reply_model(settings: Settings, given: MemoryParts) -> LLM | None:
@@ -83,17 +89,18 @@ def make_folder(folder: Path) -> None:
 
 
 async def follow_schedule(bot: Bot) -> None:
-    """Send digests when they are due, until cancelled."""
+    """Send digests when they are due, and retry edits and deletions that a store refused, until cancelled."""
     while True:
         try:
+            bot.retry_postponed()
             await bot.digests.send_due()
-        except RecollectError as error:  # one that cannot be sent is not tried again before the next day
-            logger.warning("a digest was not sent: %s", error)
+        except Exception as error:  # the schedule goes on
+            logger.error("the schedule: %s", type(error).__name__, exc_info=error)
         await asyncio.sleep(SCHEDULE_SECONDS)
 
 
 @asynccontextmanager
-async def schedule_running(bot: Bot) -> AsyncIterator[None]:
+async def keep_schedule(bot: Bot) -> AsyncIterator[None]:
     """Keep to the schedule of digests within this block."""
     task = asyncio.create_task(follow_schedule(bot))
     try:
@@ -107,9 +114,8 @@ async def schedule_running(bot: Bot) -> AsyncIterator[None]:
 def describe_replies(options: BotOptions) -> str:
     """What the bot replies with, or what it needs to reply."""
     settings = Settings.load()
-    if reply_model(settings, options.memories) is None:
-        return NO_MODEL
-    return f"replies: {' then '.join(split_names(settings.chat_model)) or 'a model that was given'}"
+    names = ["a model that was given"] if options.memories.chat is not None else split_names(settings.chat_model)
+    return f"replies: {' then '.join(names)}" if names else NO_MODEL
 
 
 def stop_on_signals() -> asyncio.Event:

@@ -6,12 +6,16 @@ document.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from recollect.bots.events import Person, Place
+from recollect.errors import StoreError
 from recollect.faces import DocumentsFace
+
+logger = logging.getLogger("recollect.bots")
 
 StorageKind = Literal["sqlite", "json"]
 STORAGES: dict[StorageKind, str] = {"sqlite": "SQLite", "json": "JSON file"}
@@ -22,6 +26,9 @@ SPACE = "bot"  # of the bot's own store
 CHATS = ("chats",)
 DIALOGUES = ("dialogues",)
 FORGOTTEN = ("forgotten",)
+HANDLED = ("handled",)
+MOST_HANDLED = 50  # commands of a chat that are known to have been carried out
+CommandState = Literal["new", "begun", "done"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +37,8 @@ class ChatSettings:
 
     `base` names its file and its space. `threshold` is the number of messages until a summary. The bot says some things
     once: that it has no model (`told_no_model`), that a summary failed (`told_failure`). `digest` is "", "day" or
-    "week", sent at the minute `digest_minute` of the day, in UTC, to the thread `digest_thread`; `digest_sent` is the
-    day on which the last one was sent.
+    "week", sent at the minute `digest_minute` of the day, in the time zone of the settings, to the thread
+    `digest_thread`; `digest_sent` is the day on which the last one was sent.
     """
 
     base: str
@@ -82,14 +89,22 @@ class SettingsTable:
         self._chats[place.key] = settings
         return settings
 
+    async def note_chat(self, place: Place, **changes: Any) -> None:
+        """Change what the bot notes of a chat. If the store takes nothing, it is noted until the process ends."""
+        try:
+            await self.change_chat(place, **changes)
+        except StoreError as error:
+            logger.warning("a note on %s is not kept: %s", place.key, error)
+            self._chats[place.key] = replace(await self.chat(place), **changes)
+
     async def move_chat(self, place: Place, old: Place) -> None:
         """Let a chat that has another id now go on with the settings, and so the files, of the old one."""
         await self.change_chat(place, **asdict(await self.chat(old)))
 
     async def scheduled_chats(self) -> dict[str, ChatSettings]:
         """The chats that want a digest by themselves, by key."""
-        found = await self._documents.search(CHATS, where={"digest": {"$ne": ""}}, limit=10_000)
-        return {document.key: chat_settings(document.value) for document in found}
+        documents = await self._documents.search(CHATS, where={"digest": {"$ne": ""}}, limit=10_000)
+        return {document.key: self._chats.get(document.key) or chat_settings(document.value) for document in documents}
 
     # -- what waits for an answer
 
@@ -98,8 +113,7 @@ class SettingsTable:
         return None if stored is None else Dialogue(str(stored.value["step"]), stored.value["values"])
 
     async def set_dialogue(self, place: Place, person: Person, dialogue: Dialogue) -> None:
-        value = {"step": dialogue.step, "values": dict(dialogue.values)}
-        await self._documents.put(DIALOGUES, personal_key(place, person), value, user=person.id, texts=[])
+        await self._put_personal(DIALOGUES, place, person, {"step": dialogue.step, "values": dict(dialogue.values)})
 
     async def end_dialogue(self, place: Place, person: Person) -> None:
         await self._documents.remove(DIALOGUES, personal_key(place, person))
@@ -115,13 +129,48 @@ class SettingsTable:
         if id is None:
             await self._documents.remove(FORGOTTEN, personal_key(place, person))
         else:
-            value = {"id": id, "user": user}
-            await self._documents.put(FORGOTTEN, personal_key(place, person), value, user=person.id, texts=[])
+            await self._put_personal(FORGOTTEN, place, person, {"id": id, "user": user})
 
     async def forget_person(self, place: Place, person: Person) -> None:
         """Remove what is kept of somebody's dialogues in a chat."""
         await self.end_dialogue(place, person)
         await self.set_last_forgotten(place, person, None, person.id)
+
+    async def forget_everybody(self, place: Place) -> None:
+        """Remove what is kept of everybody's dialogues in a chat."""
+        for namespace in (DIALOGUES, FORGOTTEN):
+            documents = await self._documents.search(namespace, where={"chat": place.key}, limit=10_000)
+            for document in documents:
+                await self._documents.remove(namespace, document.key)
+
+    async def _put_personal(
+        self, namespace: tuple[str, ...], place: Place, person: Person, value: Mapping[str, Any]
+    ) -> None:
+        named_value = {**value, "chat": place.key}
+        await self._documents.put(namespace, personal_key(place, person), named_value, user=person.id, texts=[])
+
+    # -- what is not to be done twice
+
+    async def begin_command(self, place: Place, id: str) -> CommandState:
+        """Note that a command is being carried out; returns how far it had come before, if a platform delivers it again
+        after a crash."""
+        states = await self._command_states(place)
+        if id in states:
+            return states[id]
+        await self._put_command_states(place, {**states, id: "begun"})
+        return "new"
+
+    async def end_command(self, place: Place, id: str) -> None:
+        """Note that a command was carried out and answered."""
+        await self._put_command_states(place, {**await self._command_states(place), id: "done"})
+
+    async def _command_states(self, place: Place) -> dict[str, CommandState]:
+        stored = await self._documents.get(HANDLED, place.key)
+        return {} if stored is None else dict(stored.value["states"])
+
+    async def _put_command_states(self, place: Place, states: Mapping[str, CommandState]) -> None:
+        last_states = [[id, state] for id, state in states.items()][-MOST_HANDLED:]
+        await self._documents.put(HANDLED, place.key, {"states": last_states}, texts=[])
 
 
 def personal_key(place: Place, person: Person) -> str:

@@ -58,12 +58,19 @@ NO_MODEL_YET = (
 )
 MODEL_AWAY = "I cannot reply now: the model is away. Your message is kept; ask again in a while."
 NOT_KEPT = "I could not keep your message: the store refused it. Say it again in a while."
+NOT_DONE = "I could not do that: my store refused it. Try again in a while."
+NOT_SET_UP = "I could not set that up: my store refused it. Nothing was changed; send the number again in a while."
+INTERRUPTED = (
+    "I was ended while I did this, so I do not do it again. /whatdoyouknow and /summary_status show whether it is done."
+)
+TOO_MANY = "I have too much to answer here. What you write is kept; ask me again in a while."
 OUTAGE = (
     "I cannot write to my disk now. I hold what is said in memory and write it as soon as I can; it is lost if I am "
     "ended before that."
 )
 OUTAGE_OVER = "My disk takes messages again: {messages} held in memory written."
 FAILED = "That did not work: {reason}"
+FAILED_INSIDE = "That did not work. Whoever runs me finds the reason in my log: {kind}."
 FAILED_SUMMARY = (
     "Summarising has failed. The messages stay as they are, nothing is lost, and it is tried again at the next "
     "trigger; /summary_now tries at once."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,9 +14,13 @@ from recollect.bots.memories import MemoryPool
 from recollect.bots.permissions import is_allowed
 from recollect.bots.settings import ChatSettings, SettingsTable
 from recollect.engine.conversation import AsyncConversation
-from recollect.errors import ServerError
+from recollect.errors import ServerError, StoreError
 from recollect.ports import Clock
 from recollect.wiring import AsyncMemory
+
+logger = logging.getLogger("recollect.bots")
+
+MOST_KNOWN_NAMES = 10_000  # people whose names are known to be in the register
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +65,15 @@ class Tools:
         names = (person.name, f"@{person.handle}" if person.handle else "")
         if self.known_names.get((place.key, person.id)) == names or not (await self.settings(place)).enabled:
             return
-        for kind, name in zip(("display", "mention"), names, strict=True):
-            if name:
-                await memory.add_name(name, user=person.id, kind=kind)
+        try:
+            for kind, name in zip(("display", "mention"), names, strict=True):
+                if name:
+                    await memory.add_name(name, user=person.id, kind=kind)
+        except StoreError as error:  # what is said counts more; it is tried again with the next message
+            logger.warning("a name is not entered: %s", error)
+            return
+        if len(self.known_names) >= MOST_KNOWN_NAMES:
+            self.known_names.clear()
         self.known_names[place.key, person.id] = names
 
 

@@ -68,6 +68,19 @@ class TestNaming:
 
 
 class TestPeople:
+    @pytest.mark.parametrize(
+        ("text", "command"),
+        [
+            ("remember that Dana steers on Fridays", Command("remember", "Dana", "Dana steers on Fridays")),
+            ("remember that Dana Kim rows at bow", Command("remember", "Dana Kim", "Dana Kim rows at bow")),
+            ("forget that dana painted the hull", Command("forget", "dana", "dana painted the hull")),
+            ("remember that Dana joke from last year", NO_COMMAND),
+            ("remember that Porto floats on water", NO_COMMAND),
+        ],
+    )
+    def test_c10_what_a_known_member_does_needs_no_verb_that_is_known(self, text: str, command: Command) -> None:
+        assert parse_command(text, ["Memo"], for_bot=True, people=["Dana Kim", "8"]) == command
+
     def test_known_names_tell_a_person_from_a_subject(self) -> None:
         said = "what do you know about florent"
         assert parse_command(said, NAMES, for_bot=True) == NO_COMMAND

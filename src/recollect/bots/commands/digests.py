@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from datetime import datetime, timedelta
 
@@ -10,7 +11,10 @@ from recollect.bots.events import CommandCall, Place
 from recollect.bots.outgoing import BotMessage
 from recollect.bots.settings import ChatSettings
 from recollect.bots.tools import Tools
+from recollect.errors import RecollectError
 from recollect.wiring import AsyncMemory
+
+logger = logging.getLogger("recollect.bots")
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 NOON = 12 * 60  # minutes; a digest before it is of the day before
@@ -53,21 +57,29 @@ class DigestCommands:
         return is_open or await self._tools.may("digest of hidden channels", call.place, call.author)
 
     async def send_due(self) -> int:
-        """Send the digests whose time has come; returns how many."""
+        """Send the digests whose time has come; returns how many. One that cannot be sent is not tried again before the
+        next day, and does not keep back the others."""
         now = self._tools.clock.now().astimezone(self._tools.zone)
+        platform_name = self._tools.delivery.platform.name
         count = 0
         for key, settings in (await self._tools.table.scheduled_chats()).items():
-            if not is_due(settings, now):
-                continue
             platform, _, chat = key.partition("-")
+            if platform != platform_name or not is_due(settings, now):
+                continue
             place = Place(platform, chat, is_private=False, thread=settings.digest_thread)
-            await self._tools.table.change_chat(place, digest_sent=now.date().isoformat())
-            is_of_yesterday = settings.digest_minute < NOON
-            async with self._tools.pool.use(place) as memory:
-                text = await self._write(memory, settings.digest == "week", is_of_yesterday)
-            await self._tools.delivery.send(place, BotMessage(text))
-            count += 1
+            await self._tools.table.note_chat(place, digest_sent=now.date().isoformat())
+            try:
+                await self._send(place, settings)
+            except RecollectError as error:
+                logger.warning("a digest was not sent: %s", error)
+            else:
+                count += 1
         return count
+
+    async def _send(self, place: Place, settings: ChatSettings) -> None:
+        async with self._tools.pool.use(place) as memory:
+            text = await self._write(memory, settings.digest == "week", settings.digest_minute < NOON)
+        await self._tools.delivery.send(place, BotMessage(text))
 
     async def _write(self, memory: AsyncMemory, is_week: bool, is_of_yesterday: bool) -> str:
         now = self._tools.clock.now().astimezone(self._tools.zone)

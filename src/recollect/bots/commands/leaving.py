@@ -39,13 +39,10 @@ class LeavingCommands:
         lines = await self._lines(call.place, call.author, is_all)
         if not lines:
             return BotMessage("I keep nothing of what you said here.")
-        place = call.place
-        if not place.is_private:
-            place = await self._tools.delivery.platform.private_place(call.author.id)
         content = "".join(f"{line}\n" for line in lines).encode()
         file = BotFile(f"{call.place.key}.jsonl", content, f"{count_messages(len(lines))}, one a line")
         try:
-            await self._tools.delivery.call(lambda: self._tools.delivery.platform.send_file(place, file))
+            await self._send_alone(call, file)
         except PlatformRefused:
             return BotMessage(START_FIRST)
         except ServerError as error:
@@ -53,6 +50,14 @@ class LeavingCommands:
             return BotMessage(NOT_SENT)
         where = "" if call.place.is_private else " to your private chat with me"
         return BotMessage(f"I have sent {count_messages(len(lines))}{where}.")
+
+    async def _send_alone(self, call: CommandCall, file: BotFile) -> None:
+        """Send a file to whoever asked, where nobody else sees it."""
+        delivery = self._tools.delivery
+        place = call.place
+        if not place.is_private:
+            place = await delivery.call(lambda: delivery.platform.private_place(call.author.id))
+        await delivery.call(lambda: delivery.platform.send_file(place, file))
 
     async def _lines(self, place: Place, person: Person, is_all: bool) -> list[str]:
         async with self._tools.open_chat(place, person) as chat:
@@ -95,7 +100,7 @@ class LeavingCommands:
                 return BotMessage(texts.ADMINS_ONLY)
             await self._tools.pool.remove(place)
             self._tools.known_names.clear()
-            await self._table.forget_person(place, person)
+            await self._table.forget_everybody(place)
             return BotMessage("Everything that I kept of this chat is erased.")
         async with self._tools.open_chat(place, person) as chat:
             erasure = await chat.memory.erase(user=person.id)

@@ -60,6 +60,8 @@ class RememberingCommands:
         await self._table.end_dialogue(press.place, press.author)
         if choice == NOBODY:
             return BotMessage(texts.CANCELLED)
+        if not (await self._tools.settings(press.place)).enabled:
+            return BotMessage(texts.IS_OFF)
         own_names = self._tools.identity.names
         text = with_mention(str(dialogue.values["text"]), own_names, list(dialogue.values["names"]), ids[int(choice)])
         async with self._tools.open_chat(press.place, press.author) as chat:
@@ -188,5 +190,6 @@ def with_mention(text: str, own_names: Sequence[str], names: Sequence[str], id: 
 
 def explain(error: RecollectError) -> BotMessage:
     """What a user is told of an error: what they did wrong, but nothing of the machine."""
-    reason = str(error) if isinstance(error, InvalidInput) else type(error).__name__
-    return BotMessage(texts.FAILED.format(reason=reason))
+    if isinstance(error, InvalidInput):
+        return BotMessage(texts.FAILED.format(reason=error))
+    return BotMessage(texts.FAILED_INSIDE.format(kind=type(error).__name__))

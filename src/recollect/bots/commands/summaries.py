@@ -6,11 +6,12 @@ import logging
 
 from recollect.bots import texts
 from recollect.bots.events import ButtonPress, CommandCall, Person, Place
+from recollect.bots.outages import holds_messages
 from recollect.bots.outgoing import BotMessage, Button
 from recollect.bots.settings import STORAGES, Dialogue, StorageKind, parse_threshold
 from recollect.bots.texts import count_messages
 from recollect.bots.tools import Tools
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, StoreError
 from recollect.model import Episode
 from recollect.ports import STAND_IN
 from recollect.wiring import AsyncMemory
@@ -57,8 +58,21 @@ class SummaryCommands:
         dialogue = await self._table.dialogue(press.place, press.author)
         if dialogue is None or dialogue.step != STORAGE_STEP or choice not in STORAGES:
             return None
+        if not await self._tools.may("summary", press.place, press.author):
+            return await self._refuse(press.place, press.author)
         await self._table.set_dialogue(press.place, press.author, Dialogue(THRESHOLD_STEP, {"storage": choice}))
         return BotMessage(texts.ASK_THRESHOLD)
+
+    async def answer_threshold(self, place: Place, person: Person, text: str, dialogue: Dialogue) -> BotMessage:
+        """Take the answer to the question for the threshold."""
+        if not await self._tools.may("summary", place, person):
+            return await self._refuse(place, person)
+        return await self.set_threshold(place, person, text, dialogue)
+
+    async def _refuse(self, place: Place, person: Person) -> BotMessage:
+        """End the dialogue of somebody who no longer runs the chat."""
+        await self._table.end_dialogue(place, person)
+        return BotMessage(texts.ADMINS_ONLY)
 
     async def set_threshold(self, place: Place, person: Person, text: str, dialogue: Dialogue) -> BotMessage:
         """Take the threshold, and set the memory up; anything but a number from 1 to 500 is refused."""
@@ -67,8 +81,12 @@ class SummaryCommands:
             shown_text = text.strip()[:SHOWN] or "That"
             return BotMessage(texts.REFUSE_THRESHOLD.format(text=shown_text))
         storage: StorageKind = "json" if dialogue.values.get("storage") == "json" else "sqlite"
-        settings = await self._tools.pool.change_storage(place, storage, threshold)
-        await self._table.end_dialogue(place, person)
+        try:
+            settings = await self._tools.pool.change_storage(place, storage, threshold)
+            await self._table.end_dialogue(place, person)
+        except StoreError as error:
+            logger.error("the storage of %s was not changed: %s", place.key, error)
+            return BotMessage(texts.NOT_SET_UP)
         return BotMessage(
             texts.SET_UP.format(storage=STORAGES[settings.storage], threshold=count_messages(settings.threshold))
         )
@@ -126,11 +144,13 @@ class SummaryCommands:
 
     async def report_failure(self, place: Place, memory: AsyncMemory) -> BotMessage | None:
         """What to say if summarising has failed since it last worked: it is said once."""
+        if holds_messages(memory):  # then views wait, too
+            return None
         settings = await self._table.chat(place)
         states = [state for state in (await memory.stats()).views if state.view in FOLLOWED and state.error]
         if bool(states) == settings.told_failure:
             return None
-        await self._table.change_chat(place, told_failure=bool(states))
+        await self._table.note_chat(place, told_failure=bool(states))
         if not states:
             return None
         logger.warning("summaries of %s: %s", settings.base, states[0].error)

@@ -58,6 +58,7 @@ def message_of(message: discord.Message, bot: discord.abc.User) -> ReceivedMessa
         is_for_bot(message, bot),
         attachments_of(message),
         message.author.bot or message.webhook_id is not None,
+        "\n".join(snapshot.content for snapshot in message.message_snapshots),
     )
 
 
@@ -85,12 +86,12 @@ def is_for_bot(message: discord.Message, bot: discord.abc.User) -> bool:
 
 def attachments_of(message: discord.Message) -> tuple[str, ...]:
     """Placeholders for what a message has besides its text."""
-    found = [describe_file(attachment) for attachment in message.attachments]
-    found += [f"sticker: {sticker.name}" for sticker in message.stickers]
+    placeholders = ["forwarded"] if message.message_snapshots else []
+    placeholders += [describe_file(attachment) for attachment in message.attachments]
+    placeholders += [f"sticker: {sticker.name}" for sticker in message.stickers]
     if message.poll is not None:
-        found.append(f"poll: {message.poll.question}")
-    found += [f"forwarded: {snapshot.content}" for snapshot in message.message_snapshots if snapshot.content]
-    return tuple(found)
+        placeholders.append(f"poll: {message.poll.question}")
+    return tuple(placeholders)
 
 
 def describe_file(attachment: discord.Attachment) -> str:

@@ -21,6 +21,7 @@ from recollect.bots.bot import Bot
 from recollect.bots.completion import complete_person, complete_statement
 from recollect.bots.discord.interactions import PendingInteractions
 from recollect.bots.discord.messages import (
+    PLATFORM,
     channel_of,
     command_of,
     deletion_of,
@@ -61,6 +62,7 @@ class DiscordOptions:
 class DiscordPlatform:
     """Discord as the core sees it."""
 
+    name = PLATFORM
     longest = LONGEST
     has_hidden_channels = True
 
@@ -71,7 +73,12 @@ class DiscordPlatform:
         self._gateway: asyncio.Task[None] | None = None
         self.connected = asyncio.Event()
         self.client = GatewayClient(self)
-        self._tree = app_commands.CommandTree(self.client)
+        # Not in talks of others to which somebody brings the bot along: these are neither a server nor a private chat.
+        self._tree = app_commands.CommandTree(
+            self.client,
+            allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False),
+            allowed_installs=app_commands.AppInstallationType(guild=True, user=False),
+        )
         for command in build_commands(self._run_command, self._complete_person, self._complete_statement):
             self._tree.add_command(command)
 

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 from recollect.bots.delivery import Delivery
 from recollect.bots.discord.platform import DiscordOptions, DiscordPlatform
-from recollect.bots.service import BotOptions, describe_replies, open_bot, schedule_running
+from recollect.bots.service import BotOptions, describe_replies, keep_schedule, open_bot
 
 NO_SERVER = "servers: it is in none; docs/bots.md says how to invite it"
 
@@ -21,7 +21,7 @@ async def run_discord(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(platform.connect())
         bot = await stack.enter_async_context(open_bot(Delivery(platform), options))
-        await stack.enter_async_context(schedule_running(bot))
+        await stack.enter_async_context(keep_schedule(bot))
         await stack.enter_async_context(platform.deliver_updates(bot))
         await platform.wait_for_any(platform.connected, stop)
         for line in start_lines(platform, options):

@@ -6,11 +6,14 @@ call: nothing of what it logs or raises is shown before the token is taken out.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
 
 from telegram import (
     BotCommand,
@@ -25,6 +28,7 @@ from telegram import (
 from telegram.constants import ChatAction, MessageLimit
 from telegram.error import BadRequest, Forbidden, InvalidToken, RetryAfter, TelegramError
 from telegram.ext import Application, ApplicationBuilder, ContextTypes, TypeHandler
+from telegram.request import HTTPXRequest
 
 from recollect.bots.bot import Bot
 from recollect.bots.events import Identity, Place
@@ -48,6 +52,7 @@ GROUP_SECONDS = 3.0  # and twenty a minute in a group
 NOT_MODIFIED = "not modified"
 TOO_OLD = "query is too old"
 REFUSED_TOKEN = "RECOLLECT_TELEGRAM_TOKEN: Telegram refuses this token; @BotFather gives one, and shows it again"
+REFUSALS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND)  # what Telegram answers to a token that it does not know
 WRITERS = (ChatMember.OWNER, ChatMember.ADMINISTRATOR)
 
 
@@ -63,20 +68,37 @@ class TelegramOptions:
     poll_seconds: int = 10
 
 
+class PollRequest(HTTPXRequest):
+    """Asks for updates. The library stops to ask, and says nothing, once the token is refused: this says it."""
+
+    def __init__(self, refused: asyncio.Event) -> None:
+        super().__init__(connection_pool_size=1)
+        self._refused = refused
+
+    async def do_request(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+        status, body = await super().do_request(*arguments, **options)
+        if status in REFUSALS:
+            self._refused.set()
+        return status, body
+
+
 class TelegramPlatform:
     """Telegram as the core sees it."""
 
+    name = PLATFORM
     longest = int(MessageLimit.MAX_TEXT_LENGTH)
     has_hidden_channels = False
 
     def __init__(self, options: TelegramOptions) -> None:
         self._options = options
         self._receiver: Bot | None = None
+        self.refused = asyncio.Event()  # set when Telegram no longer takes the token
         self.application: Application = (  # type: ignore[type-arg]
             ApplicationBuilder()
             .token(str(options.token))
             .base_url(options.base_url)
             .base_file_url(options.base_file_url)
+            .get_updates_request(PollRequest(self.refused))
         ).build()
         self.application.add_handler(TypeHandler(Update, self._take_update))
 
@@ -122,7 +144,8 @@ class TelegramPlatform:
         try:
             yield
         finally:
-            await updater.stop()
+            with suppress(InvalidToken):  # then it has stopped already, and `refused` is set
+                await updater.stop()
 
     async def take_webhook(self, url: str, secret: str) -> None:
         """Have Telegram call an address with each update."""
@@ -138,6 +161,17 @@ class TelegramPlatform:
         event = event_of(update, self.application.bot.bot)
         if event is not None and self._receiver is not None:
             self._receiver.submit(event)
+
+    async def wait_for_end(self, stop: asyncio.Event) -> None:
+        """Wait until the bot is told to stop; raises if Telegram no longer takes the token."""
+        waits = [asyncio.create_task(event.wait()) for event in (stop, self.refused)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        if self.refused.is_set() and not stop.is_set():
+            raise ConfigError(REFUSED_TOKEN)
 
     def _report_poll_error(self, error: TelegramError) -> None:
         logger.warning("Telegram does not answer: %s", self._redact(error))
@@ -199,6 +233,8 @@ class TelegramPlatform:
         return member.status in WRITERS
 
     async def private_place(self, person_id: str) -> Place:
+        if not person_id.isdigit():  # what is sent to a group or a channel, all of it sees
+            raise PlatformRefused("Telegram: an admin who hides behind a group has no private chat")
         return Place(PLATFORM, person_id, is_private=True)
 
     # -- errors

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from recollect.bots.delivery import Delivery
-from recollect.bots.service import BotOptions, describe_replies, open_bot, schedule_running
+from recollect.bots.service import BotOptions, describe_replies, keep_schedule, open_bot
 from recollect.bots.telegram.platform import TelegramOptions, TelegramPlatform
 from recollect.bots.telegram.webhook import PATH, serve_webhook
 
@@ -41,7 +41,7 @@ async def run_telegram(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(platform.connect())
         bot = await stack.enter_async_context(open_bot(Delivery(platform), options))
-        await stack.enter_async_context(schedule_running(bot))
+        await stack.enter_async_context(keep_schedule(bot))
         await stack.enter_async_context(platform.deliver_updates(bot))
         for line in start_lines(platform, options):
             report(line)
@@ -51,7 +51,7 @@ async def run_telegram(
             secret = secrets.token_urlsafe(32)
             await stack.enter_async_context(serve_webhook(platform, secret, webhook.listener))
             await platform.take_webhook(webhook.url.rstrip("/") + PATH, secret)
-        await stop.wait()
+        await platform.wait_for_end(stop)
         report("stopping: what has come in is finished first")
 
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from telegram import Chat, Message, MessageEntity, Update, User
+from telegram import (
+    Chat,
+    Message,
+    MessageEntity,
+    MessageOrigin,
+    MessageOriginChannel,
+    MessageOriginChat,
+    MessageOriginHiddenUser,
+    MessageOriginUser,
+    Update,
+    User,
+)
 
 from recollect.bots.events import (
     ButtonPress,
@@ -59,17 +70,41 @@ def event_of(update: Update, bot: User) -> Event | None:
 
 
 def message_of(message: Message, bot: User) -> ReceivedMessage:
+    """A message as an event. What was forwarded is no word of whoever forwards it: it is quoted."""
     replied = message.reply_to_message
+    text = message.text or message.caption or ""
+    attachments = attachments_of(message)
+    quote = ""
+    if message.forward_origin is not None:
+        attachments = (f"forwarded from {origin_name(message.forward_origin)}", *attachments)
+        quote = text
+        text = ""
     return ReceivedMessage(
         place_of_chat(message.chat, message),
         str(message.message_id),
         author_of(message),
-        message.text or message.caption or "",
+        text,
         message.date,
         None if replied is None else str(replied.message_id),
         is_for_bot(message, bot),
-        attachments_of(message),
+        attachments,
+        is_from_bot=message.sender_chat is None and message.from_user is not None and message.from_user.is_bot,
+        quote=quote,
     )
+
+
+def origin_name(origin: MessageOrigin) -> str:
+    """Who wrote what was forwarded, as far as they let it be known."""
+    match origin:
+        case MessageOriginUser():
+            return origin.sender_user.full_name
+        case MessageOriginHiddenUser():
+            return origin.sender_user_name
+        case MessageOriginChat():
+            return origin.sender_chat.title or "a group"
+        case MessageOriginChannel():
+            return origin.chat.title or "a channel"
+    return "elsewhere"
 
 
 def press_of(update: Update) -> ButtonPress | None:
@@ -117,5 +152,5 @@ def is_for_bot(message: Message, bot: User) -> bool:
 
 def attachments_of(message: Message) -> tuple[str, ...]:
     """Placeholders for what a message has besides its text. An animation is a file, too; it is named once."""
-    found = [(name, getattr(message, name)) for name in ATTACHMENTS if getattr(message, name)]
-    return tuple(ATTACHMENTS[name](value) for name, value in found[:1])
+    attached = [(name, getattr(message, name)) for name in ATTACHMENTS if getattr(message, name)]
+    return tuple(ATTACHMENTS[name](value) for name, value in attached[:1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,11 +132,18 @@ def discord(
     run_on_discord(read_bot_token("discord", "the Developer Portal"), BotOptions(folder, system), names)
 
 
+def keep_files_private() -> None:
+    """Let nobody but this user read the files that the process makes, also in a folder that others can open."""
+    os.umask(0o077)
+
+
 def run_on_discord(token: Secret, options: BotOptions, names: tuple[str, ...]) -> None:
     from recollect.bots.discord.platform import DiscordOptions
     from recollect.bots.discord.service import run_discord
     from recollect.bots.secrecy import log_to_stderr
     from recollect.bots.service import stop_on_signals
+
+    keep_files_private()
 
     async def run() -> None:
         await run_discord(DiscordOptions(token, names), options, report, stop_on_signals())
@@ -158,6 +166,8 @@ def run_on_telegram(
     url, host, port = hook
     webhook = None if url is None else Webhook(url, open_webhook_socket(host, port))
 
+    keep_files_private()
+
     async def run() -> None:
         await run_telegram(telegram_options, options, report, stop_on_signals(), webhook)
 
@@ -172,6 +182,7 @@ def run_replay(record: Path, names: tuple[str, ...], assistant: tuple[str, ...],
     from recollect.bots.delivery import Delivery
     from recollect.bots.replay import PrintedPlatform, printed_identity, replay_records
     from recollect.bots.service import BotOptions, open_bot
+    from recollect.bots.texts import count_messages
     from recollect.clock import SystemClock
     from recollect.formats import open_records
 
@@ -184,7 +195,7 @@ def run_replay(record: Path, names: tuple[str, ...], assistant: tuple[str, ...],
     with tempfile.TemporaryDirectory() as folder:
         bad_count = asyncio.run(replay(Path(folder)))
     if bad_count:
-        report(f"{bad_count} messages of the record could not be read")
+        report(f"{count_messages(bad_count)} of the record could not be read")
 
 
 def read_bot_token(platform: str, giver: str) -> Secret:

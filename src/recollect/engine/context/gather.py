@@ -251,13 +251,15 @@ class ContextBuilder:
         if request.markers and spoken.is_whole:
             searching = self._has_other_conversations(tx, person)
             state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=asks_for_tiers))
-        own_messages = () if person is None else (*state.earlier, *window)
+        # In a channel the register knows who speaks, but of messages that are held, which no view has read.
+        own_messages = [m for m in (*state.earlier, *window) if person is not None or m.degraded is not None]
         names = names_in_context(tx, self._scope.space, authors_in(state), self._viewer(tx, person), own_messages)
         return replace(state, names=names)
 
     def _recall_state(self, known: HeldConversation, request: ContextRequest) -> ContextState:
         """What a context can be chosen from if the store cannot be read: the last messages, which are in memory."""
-        conversation = self._scope.find(cast(Tx, KnownTx({self._scope.place: known})))
+        tx = cast(Tx, KnownTx({self._scope.place: known}))
+        conversation = self._scope.find(tx)
         question = request.question
         messages = [] if conversation is None else known.messages[-LOOK_BACK:]
         messages = [m for m in messages if question is None or m.turn < question.turn]
@@ -265,7 +267,7 @@ class ContextBuilder:
         spoken = SpokenMessages(messages, messages, 0, is_whole=False)
         hits = self._match_held(request, person, spoken, 1.0)
         asks_for_tiers = not is_terse([*(message.content for message in messages), request.text])
-        return ContextState(
+        state = ContextState(
             text=request.text,
             instructions=instructions(inline=asks_for_tiers) if request.markers else "",
             system=request.system,
@@ -282,6 +284,8 @@ class ContextBuilder:
             now=request.now,
             zone=parse_time_zone(self._runtime.parts.time_zone),
         )
+        viewer = self._viewer(tx, person)
+        return replace(state, names=names_in_context(tx, self._scope.space, authors_in(state), viewer, messages))
 
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""

@@ -177,7 +177,11 @@ def _command(sentence: str, names: Sequence[str], people: frozenset[str]) -> Com
         if match:
             content = text[match.end() :].strip()
             # "Can you remember what I said?" asks whether.
-            return NO_COMMAND if is_question and verb is _REMEMBER and _SAID_BEFORE.match(content) else reader(content)
+            if is_question and verb is _REMEMBER and _SAID_BEFORE.match(content):
+                return NO_COMMAND
+            command = reader(content)
+            is_read = command.kind != "none" or verb is _KEEP
+            return command if is_read else _about_member(verb is _FORGET, content, people)
     return _delete(text)
 
 
@@ -392,6 +396,23 @@ def _is_name(name: str) -> bool:
 
 def _me_or_name(name: str) -> str:
     return "me" if name.casefold() in _SELF else name
+
+
+_THIRD_PERSON = lazy_pattern(r"[a-z]+(?:[^s\W]s|ed)", re.IGNORECASE)
+
+
+def _about_member(forgets: bool, text: str, people: frozenset[str]) -> Command:
+    """A command about a member, with a verb that no list has: "that Dana steers on Fridays"."""
+    words = text.split()
+    if not words or words[0].casefold() != "that":
+        return NO_COMMAND
+    names = people | {name.split()[0] for name in people if name.split()}
+    for count in range(min(_PERSON_LIMIT, len(words) - 3), 0, -1):
+        name = " ".join(words[1 : count + 1])
+        is_member = name.casefold().removeprefix("@") in names and not name.isdigit()
+        if is_member and _THIRD_PERSON.fullmatch(words[count + 1]):
+            return Command("forget" if forgets else "remember", name, " ".join(words[1:]))
+    return NO_COMMAND
 
 
 _FIRST = lazy_pattern(r"(?:i|i['’](?:m|ve|d|ll)|im|ive|we|we['’](?:re|ve)|my|our|call\sme)\b", re.IGNORECASE)
