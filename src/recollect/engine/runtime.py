@@ -157,11 +157,14 @@ class Runtime:
             await self.close()
             raise
         if parts.followers:
-            self.followers  # noqa: B018  builds the loops
-            for loop in self._loops.values():
-                loop.start()
-            if self._schedule is not None:
-                self._schedule.start()
+            self._start_following()
+
+    def _start_following(self) -> None:
+        self.followers  # noqa: B018  builds the loops
+        for loop in self._loops.values():
+            loop.start()
+        if self._schedule is not None:
+            self._schedule.start()
 
     def __getattr__(self, name: str) -> Any:
         """What is built when it is first asked for, in whichever thread that is."""
