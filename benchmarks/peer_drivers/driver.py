@@ -1,8 +1,9 @@
 """Measures one store of memories in a process of its own: `python driver.py PEER INPUT SECONDS`.
 
 It runs in the peer's own environment, so it needs nothing but Python. INPUT is a folder with `input.json` (texts,
-queries, haystacks) and `vectors.f32` (a vector for each text that occurs). Lines of JSON go to standard output: progress
-and, after each phase, all that was measured so far. So a driver that is stopped for its time leaves what it had.
+queries, haystacks) and `vectors.f32` (a vector for each text that occurs). Lines of JSON go to standard output:
+progress and, after each phase, all that was measured so far. So a driver that is stopped for its time leaves what it
+had.
 
 A peer is a module beside this one with a function `open_peer(folder, embed)` that returns a `Peer`. A message is a
 dictionary: its `text` as the other stores get it, and its `content`, `author` and `time`.

@@ -20,7 +20,8 @@ class LangGraphPeer:
 
     def __init__(self, folder: Path, embed: Embed) -> None:
         self._open = ExitStack()
-        index: Any = {"dims": len(embed([""])[0]), "embed": embed, "fields": ["text"]}
+        # `fields` is what its documentation names, `text_fields` what it reads.
+        index: Any = {"dims": len(embed([""])[0]), "embed": embed, "fields": ["text"], "text_fields": ["text"]}
         self._store = self._open.enter_context(SqliteStore.from_conn_string(str(folder / "store.db"), index=index))
         self._store.setup()
 
