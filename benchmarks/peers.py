@@ -127,7 +127,7 @@ def environment(kind: PeerKind, cache: Path) -> Path:
         say(f"installing {kind.requirement}")
         base = python_with_extensions() if kind.loads_extensions else sys.executable
         subprocess.run([base, "-m", "venv", "--clear", home], check=True, capture_output=True, text=True)
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", kind.requirement]
+        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", kind.requirement]
         subprocess.run(install, check=True, capture_output=True, text=True)
         (home / "ready").touch()
     return python
@@ -151,7 +151,7 @@ def run_peer(name: str, source: Path, cache: Path, seconds: float) -> dict[str, 
     except (OSError, subprocess.CalledProcessError) as error:
         lines = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
         return {"problem": f"cannot be installed: {lines[-1]}"}
-    command = [python, DRIVERS / "driver.py", kind.driver, source, str(seconds)]
+    command = [str(python), str(DRIVERS / "driver.py"), kind.driver, str(source), str(seconds)]
     clean = {key: value for key, value in os.environ.items() if kind.requirement == "" or key != "PYTHONPATH"}
     with (
         tempfile.TemporaryDirectory(dir=".", prefix="peers-") as folder,

@@ -175,9 +175,8 @@ def neighbouring_passages(
     known = passages
     anchor_passages = passages.take(anchors)
     for nearest, farthest in ((1, 1), (2, REACH)):
-        keys = np.setdiff1d(
-            adjacent_keys(anchor_passages, nearest, farthest), place_keys(known.conversations, known.turns)
-        )
+        keys = adjacent_keys(anchor_passages, nearest, farthest)
+        keys = keys[~np.isin(keys, distinct_numbers(place_keys(known.conversations, known.turns)), assume_unique=True)]
         known = known.join(source.passages_at(scope, known, keys, groups))
         anchor_passages = anchor_passages.take(mean_lengths(anchor_passages, known) < LONG_LINES)
     return known.take(np.arange(len(passages), len(known)))
