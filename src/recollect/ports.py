@@ -163,8 +163,8 @@ class Tx(Protocol):
     def rename_conversation(self, space: str, old: str, new: str) -> None:
         """Rename a conversation, in every table; nothing is dropped. There must be none of the new name."""
 
-    def erasures(self) -> dict[str, int]:
-        """The id of each erasure and the number of messages it says it removed."""
+    def erasures(self, space: str | None = None) -> dict[str, int]:
+        """The id of each erasure, or of each in a space, and the number of messages it says it removed."""
 
     def count_by_erasure(self) -> dict[str | None, int]:
         """For each erasure id found on a tombstone, the number of tombstones."""

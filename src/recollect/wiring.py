@@ -26,14 +26,12 @@ from recollect.rules.recall.ranking import Weights
 from recollect.rules.retention import Retention
 from recollect.rules.topics.drift import Scale
 from recollect.rules.topics.topics import TopicRule
-from recollect.tasks import context_merge, week_history
 
 # The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.
 WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09)}
 LOCAL = "local"  # the name of the model that runs in this process; `local@URL` is one of that name elsewhere
 EPISODE_DISTANCE = {"static": 0.55, "minilm": 0.5}  # cosine distance under which an episode is about the same thing
 TELEMETRY = {"prometheus": "prometheus_client", "opentelemetry": "opentelemetry"}  # by name, the package each needs
-SMALL = (week_history.name, context_merge.name)  # the tasks of the model for small merges
 # Cosine to a topic's centroid from which on a message comes back to it: benchmarks/calibrate_topics.py.
 TOPIC_SIMILARITY = {"static": 0.55, "minilm": 0.45}
 # Its cosine of messages of one conversation that have nothing to do with each other: nearer than texts of anywhere are.
@@ -154,8 +152,10 @@ def open_models(
 
     work: Models = memory_role(memory_llms)
     if small_llms:
+        from recollect.tasks import context_merge, week_history
+
         # Counted as memory work, too: one ceiling holds for all of it.
-        work = TaskRouter(work, memory_role(small_llms), SMALL)
+        work = TaskRouter(work, memory_role(small_llms), (week_history.name, context_merge.name))
     return Role("chat", chat_llms, meter.record, count=count), work
 
 

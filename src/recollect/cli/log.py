@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.delete import name_of_message
-from recollect.cli.knowledge.facts import fact_fields, show_fact
 from recollect.cli.terminal.opening import MemoryHandle, find_conversation, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, report_remains, warn
 from recollect.cli.terminal.settling import index_state
@@ -103,7 +101,11 @@ def search(
 def hit_fields(hit: Hit) -> dict[str, Any]:
     from recollect.formats import dump
 
-    fact = {} if hit.fact is None else {"kind": hit.kind, "fact": fact_fields(hit.fact)}
+    fact: dict[str, Any] = {}
+    if hit.fact is not None:
+        from recollect.cli.knowledge.facts import fact_fields
+
+        fact = {"kind": hit.kind, "fact": fact_fields(hit.fact)}
     scores = {"score": hit.score, "relevance": hit.relevance, "parts": dict(hit.parts)}
     return {**scores, **fact, **json.loads(dump(hit.message))}
 
@@ -121,6 +123,8 @@ def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> 
     head.append(f"  score {hit.score:.2f}", style="dim")
     out.print(head)
     if hit.fact is not None:
+        from recollect.cli.knowledge.facts import show_fact
+
         show_fact(out, hit.fact)
     print_indented(out, build_snippet(message.content, query), 5)
     if explain:
@@ -251,6 +255,7 @@ def edit(conversation: str, message: str, text: str, metadata: str | None, as_js
     recollect edit general 1098765 "We meet at 8."
     recollect edit demo #7 - < corrected.txt
     """
+    from recollect.cli.delete import name_of_message
     from recollect.formats import dump
 
     new_metadata = None if metadata is None else parse_metadata(metadata)

@@ -1,7 +1,7 @@
 """The program `recollect`: its name, its options, its commands. It answers `--help` at once.
 
 Nothing here or in the modules of the commands imports a database, numpy or a table printer: a command does that
-when it runs. So finding out what the program can do costs only the parser.
+when it runs. So finding out what the program can do costs only the parser, and a command costs only its own module.
 """
 
 from __future__ import annotations
@@ -11,33 +11,60 @@ import signal
 import click
 
 from recollect import __version__
-from recollect.cli import (
-    bench,
-    chat,
-    context,
-    delete,
-    digest,
-    doctor,
-    episodes,
-    keys,
-    log,
-    mcp,
-    move,
-    retain,
-    serve,
-    store,
-    topics,
-    transfer,
+from recollect.cli.terminal.options import PLACE, CommandTable, Program
+
+# Where each command is, in the order of the help. Its module is imported when it is run, or when the help lists it.
+COMMANDS = CommandTable(
+    {
+        "demo": "recollect.cli.demo.command:demo",
+        "chat": "recollect.cli.chat:chat",
+        "import": "recollect.cli.transfer:import_",
+        "export": "recollect.cli.transfer:export",
+        "search": "recollect.cli.log:search",
+        "history": "recollect.cli.log:history",
+        "conversations": "recollect.cli.log:conversations",
+        "episodes": "recollect.cli.episodes:episodes",
+        "topics": "recollect.cli.topics:topics",
+        "facts": "recollect.cli.knowledge.facts:facts",
+        "why": "recollect.cli.knowledge.facts:why",
+        "fact": "recollect.cli.knowledge.fact:fact",
+        "ask": "recollect.cli.knowledge.ask:ask",
+        "profile": "recollect.cli.knowledge.profile:profile",
+        "remember": "recollect.cli.knowledge.profile:remember",
+        "forget": "recollect.cli.knowledge.profile:forget",
+        "undo": "recollect.cli.knowledge.profile:undo",
+        "digest": "recollect.cli.digest:digest",
+        "context": "recollect.cli.context:context",
+        "stats": "recollect.cli.store:stats",
+        "verify": "recollect.cli.store:verify",
+        "doctor": "recollect.cli.doctor:doctor",
+        "settings": "recollect.cli.store:settings",
+        "edit": "recollect.cli.log:edit",
+        "delete": "recollect.cli.delete:delete",
+        "move": "recollect.cli.move:move",
+        "merge": "recollect.cli.move:merge",
+        "erase": "recollect.cli.log:erase",
+        "retain": "recollect.cli.retain:retain",
+        "audit": "recollect.cli.delete:audit",
+        "scrub": "recollect.cli.store:scrub",
+        "copy": "recollect.cli.transfer:copy",
+        "rebuild": "recollect.cli.store:rebuild",
+        "retry": "recollect.cli.store:retry",
+        "worker": "recollect.cli.store:worker",
+        "serve": "recollect.cli.serve:serve",
+        "keys": "recollect.cli.keys:keys",
+        "mcp": "recollect.cli.mcp:mcp",
+        "bot": "recollect.cli.bot.command:bot",
+        "migrate": "recollect.cli.store:migrate",
+        "bench": "recollect.cli.bench:bench",
+    }
 )
-from recollect.cli.bot import command as bot
-from recollect.cli.demo import command as demo
-from recollect.cli.knowledge import ask, fact, facts, profile
-from recollect.cli.terminal.options import PLACE, Program
 
 
 @click.group(
     cls=Program,
-    params=PLACE,
+    commands=COMMANDS,
+    params=[*PLACE],  # a copy: click adds to it
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(__version__, "--version", prog_name="recollect")
@@ -54,52 +81,6 @@ def program(debug: bool) -> None:
     Everything is kept in the store, a file `recollect.db` in the working folder unless told otherwise: by --store,
     by RECOLLECT_STORE, or by `store = …` in recollect.toml. `recollect settings` shows all there is to set.
     """
-
-
-for command in (
-    demo.demo,
-    chat.chat,
-    transfer.import_,
-    transfer.export,
-    log.search,
-    log.history,
-    log.conversations,
-    episodes.episodes,
-    topics.topics,
-    facts.facts,
-    facts.why,
-    fact.fact,
-    ask.ask,
-    profile.profile,
-    profile.remember,
-    profile.forget,
-    profile.undo,
-    digest.digest,
-    context.context,
-    store.stats,
-    store.verify,
-    doctor.doctor,
-    store.settings,
-    log.edit,
-    delete.delete,
-    move.move,
-    move.merge,
-    log.erase,
-    retain.retain,
-    delete.audit,
-    store.scrub,
-    transfer.copy,
-    store.rebuild,
-    store.retry,
-    store.worker,
-    serve.serve,
-    keys.keys,
-    mcp.mcp,
-    bot.bot,
-    store.migrate,
-    bench.bench,
-):
-    program.add_command(command)
 
 
 def main() -> None:

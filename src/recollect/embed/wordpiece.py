@@ -38,16 +38,17 @@ class WordPiece:
     """Text to token ids. Safe to share between threads."""
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
-        self._heads = {token: id for token, id in vocabulary.items() if not token.startswith("##")}
-        self._tails = {token[2:]: id for token, id in vocabulary.items() if token.startswith("##")}
-        self._longest = max(len(token) for token in vocabulary)
+        self._heads = dict(vocabulary)
+        self._tails = {token[2:]: self._heads.pop(token) for token in vocabulary if token.startswith("##")}
+        self._longest = max(map(len, vocabulary))
         self._unknown = vocabulary["[UNK]"]
         self._cached_piece_ids = lru_cache(maxsize=PIECES_REMEMBERED)(self._piece_ids)
 
     @classmethod
     def from_lines(cls, lines: str) -> WordPiece:
         """From a vocabulary file: one token a line, its id the number of the line."""
-        return cls({token: id for id, token in enumerate(lines.rstrip("\n").split("\n"))})
+        tokens = lines.rstrip("\n").split("\n")
+        return cls(dict(zip(tokens, range(len(tokens)), strict=True)))
 
     def ids(self, text: str) -> list[int]:
         """The ids of the whole text."""

@@ -1,7 +1,8 @@
 """The engine's face, asynchronous: conversations, search, and what one does with a memory as a whole.
 
 It only puts calls in order: rules decide, stores keep, views follow the log. When an `add` returns, the message is on
-the disk; what is derived from it comes later.
+the disk; what is derived from it comes later. Its parts are imported when they are first used, so that a program which
+only searches starts soon.
 """
 
 from __future__ import annotations
@@ -9,22 +10,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from recollect.engine.conversation import AsyncConversation
-from recollect.engine.documents import AsyncDocuments
-from recollect.engine.fact_changes import FactChanges
-from recollect.engine.moves.moves import Moves
-from recollect.engine.people import Knowledge
-from recollect.engine.questions import Questions
-from recollect.engine.removal.deletion import Deletions
-from recollect.engine.runtime import Parts, Runtime
+from recollect.engine.runtime import DAYS, Parts, Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.search import search
 from recollect.engine.tables import log
-from recollect.engine.views.digests import DaysView, bump_versions
 from recollect.engine.views.index import EMBEDDER
 from recollect.engine.work.follower import settle
 from recollect.engine.work.metrics import activity_of
@@ -66,6 +59,15 @@ from recollect.rules import log as rules
 from recollect.rules.log import check_number
 from recollect.rules.recall.floor import check_floor
 
+if TYPE_CHECKING:
+    from recollect.engine.conversation import AsyncConversation
+    from recollect.engine.documents import AsyncDocuments
+    from recollect.engine.fact_changes import FactChanges
+    from recollect.engine.moves.moves import Moves
+    from recollect.engine.people import Knowledge
+    from recollect.engine.questions import Questions
+    from recollect.engine.removal.deletion import Deletions
+
 PAGE = 500  # messages read at a time by export and history
 MAX_LIMIT = 1_000  # messages in one answer
 MAX_TURN = 2**31 - 1  # messages in one conversation
@@ -92,11 +94,36 @@ class MemoryEngine(MemoryFace):
 
     def __init__(self, build: Callable[[], Parts]) -> None:
         self.runtime = Runtime(build)
-        self.knowledge = Knowledge(self.runtime)
-        self.fact_changes = FactChanges(self.runtime)
-        self.questions = Questions(self.runtime)
-        self.deletions = Deletions(self.runtime)
-        self.moves = Moves(self.runtime)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        from recollect.engine.people import Knowledge
+
+        return Knowledge(self.runtime)
+
+    @cached_property
+    def fact_changes(self) -> FactChanges:
+        from recollect.engine.fact_changes import FactChanges
+
+        return FactChanges(self.runtime)
+
+    @cached_property
+    def questions(self) -> Questions:
+        from recollect.engine.questions import Questions
+
+        return Questions(self.runtime)
+
+    @cached_property
+    def deletions(self) -> Deletions:
+        from recollect.engine.removal.deletion import Deletions
+
+        return Deletions(self.runtime)
+
+    @cached_property
+    def moves(self) -> Moves:
+        from recollect.engine.moves.moves import Moves
+
+        return Moves(self.runtime)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -123,6 +150,8 @@ class MemoryEngine(MemoryFace):
 
     def open_conversation(self, scope: ConversationScope) -> AsyncConversation:
         """The conversation of a scope, which says who acts: for the server, whose callers have rights."""
+        from recollect.engine.conversation import AsyncConversation
+
         return AsyncConversation(self.knowledge, self.deletions, scope)
 
     async def conversations(
@@ -142,6 +171,8 @@ class MemoryEngine(MemoryFace):
         return results
 
     def documents(self, *, space: str | None = None) -> AsyncDocuments:
+        from recollect.engine.documents import AsyncDocuments
+
         return AsyncDocuments(self.runtime, self.runtime.resolve_space(space))
 
     # -- search
@@ -320,6 +351,8 @@ class MemoryEngine(MemoryFace):
         if view == self.runtime.index.name:
             await self.runtime.parts.embedder.ready()
 
+        from recollect.engine.views.digests import bump_versions
+
         def reset(tx: Tx) -> None:
             if view == self.runtime.index.name and space_id is not None:
                 self.runtime.index.check_embedder(tx)
@@ -329,7 +362,7 @@ class MemoryEngine(MemoryFace):
                 views += [*TOGETHER["window"], *TOGETHER["topics"]]  # these views hold vectors, too
             for name in views:
                 tx.reset_view(name, space_id)
-            if view == DaysView.name:
+            if view == DAYS:
                 bump_versions(tx, space_id)
 
         await self.runtime.write(reset)

@@ -1,46 +1,36 @@
 """A memory that is open: its store, its models, and the followers that keep its views up with the log.
 
 Every call into a store is one hop to a thread and one transaction. Each follower runs in a loop of its own, so that a
-slow model holds up only its own view. Closing finishes what is being written, and ends turns under way.
+slow model holds up only its own view. Closing finishes what is being written, and ends turns under way. A memory that
+follows nothing imports and builds its views when one is first asked for: a search needs none of them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from recollect.engine import turn
 from recollect.engine.context.scope_index import ScopeIndexes
-from recollect.engine.edits.version import take_versions
 from recollect.engine.held.writer import HeldMessages
-from recollect.engine.retention import RetentionJob, RetentionSchedule
 from recollect.engine.tables import log
-from recollect.engine.views.day_writer import DayWriter
-from recollect.engine.views.digest_texts import Digests
-from recollect.engine.views.digests import DaysView
-from recollect.engine.views.episodes import Calibration, EpisodesView, Writer
-from recollect.engine.views.facts import FactsView
 from recollect.engine.views.index import IndexView
-from recollect.engine.views.tiers import TiersView
-from recollect.engine.views.titles import TitlesView
-from recollect.engine.views.topics import Topics, TopicsView
-from recollect.engine.views.window import WindowView
 from recollect.engine.work.ask import NONE, TaskRunner
 from recollect.engine.work.follower import Follower
 from recollect.engine.work.loop import OVERLAP, Loop
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.single_flight import SingleFlight
 from recollect.engine.work.usage import Meter
-from recollect.engine.work.view import Hooks, Patience, View
+from recollect.engine.work.view import View
 from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreError
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
@@ -49,6 +39,14 @@ from recollect.rules.episodes.window import WindowRule
 from recollect.rules.recall.ranking import Weights
 from recollect.rules.retention import Retention
 from recollect.rules.topics.topics import TopicRule
+
+if TYPE_CHECKING:
+    from recollect.engine import turn
+    from recollect.engine.retention import RetentionJob, RetentionSchedule
+    from recollect.engine.views.digest_texts import Digests
+    from recollect.engine.views.titles import TitlesView
+    from recollect.engine.views.topics import Topics
+    from recollect.engine.views.window import WindowView
 
 T = TypeVar("T")
 
@@ -59,11 +57,8 @@ FOLLOWING = 2  # calls into the store by all views of a memory at a time
 CATCH_UP = 2.0  # seconds that a search waits for what this process has just added
 # Views whose results others wait for.
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
-FACT_TURNS = 40  # messages that the model reads for facts at once, if they come without a pause
-FIRST_TURNS = 60  # messages of a person before which it reads nothing in the background
-SUMMARY_TURNS = 80  # messages after which it writes summaries
-TITLE_TURNS = 400  # messages after which it writes titles of topics: one has a title from its first message on
-TIER_TURNS = 60  # messages after which it writes the tiers that did not come with a reply
+DAYS = "digests"  # the view of who spoke on which day
+LATE = ("tasks", "topics", "titles", "window", "digests", "followers", "retention")  # built when first asked for
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
@@ -108,8 +103,19 @@ class Runtime:
     a thread's time, `search` for what keeps a thread busy, of which only as many run at once as the store allows.
     """
 
+    tasks: TaskRunner
+    topics: Topics
+    titles: TitlesView
+    window: WindowView
+    digests: Digests
+    followers: dict[str, Follower]
+    retention: RetentionJob
+
     def __init__(self, build: Callable[[], Parts]) -> None:
         self._build = build
+        self._building = threading.RLock()
+        self._loops: dict[str, Loop] = {}
+        self._schedule: RetentionSchedule | None = None
         self._parts: Parts | None = None
         self._calls = 0  # so far, except those by views
         self._turn_counts: Counter[tuple[str, str]] = Counter()
@@ -121,6 +127,10 @@ class Runtime:
         """Open the store, build the views and start following."""
         if self._parts is not None:
             return
+        for name in LATE:
+            self.__dict__.pop(name, None)  # of the last time
+        self._loops = {}
+        self._schedule = None
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
         parts = await self.run(self._build)
         if not parts.store.writable:  # nothing can be written there; that is no error
@@ -139,9 +149,43 @@ class Runtime:
         self.indexes = ScopeIndexes(parts.index_bytes)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._search_slots = asyncio.Semaphore(parts.store.searches)
+        try:
+            await self.read(refuse_unfinished_copy)
+            if check_embedder:
+                await self.read(self.index.guard)
+        except BaseException:
+            await self.close()
+            raise
+        if parts.followers:
+            self._start_following()
+
+    def _start_following(self) -> None:
+        self.followers  # noqa: B018  builds the loops
+        for loop in self._loops.values():
+            loop.start()
+        if self._schedule is not None:
+            self._schedule.start()
+
+    def __getattr__(self, name: str) -> Any:
+        """What is built when it is first asked for, in whichever thread that is."""
+        if name not in LATE:
+            raise AttributeError(name)
+        with self._building:
+            if name not in self.__dict__:
+                self._build_following()
+        return self.__dict__[name]
+
+    def _build_following(self) -> None:
+        """Build the views, and what needs them."""
+        from recollect.engine.retention import RetentionJob, RetentionSchedule
+        from recollect.engine.views.hooks import build_hooks
+
+        parts = self.parts
+        read = partial(self.run, parts.store.read)
+        write = partial(self.run, parts.store.write)
         views = self._build_views(parts, partial(self._run_later, parts.store.read))
         self.digests = self._build_digests(parts, read, write)
-        hooks = self._build_hooks(views)
+        hooks = build_hooks(views, self.index.guard, self._has_open_turn, parts.batch_seconds, self.tasks.has_model)
         self.followers = {
             view.name: Follower(
                 parts.store,
@@ -166,19 +210,16 @@ class Runtime:
         }
         self.retention = RetentionJob(parts.retention, read, write, parts.telemetry)
         self._schedule = RetentionSchedule(self.retention, parts.retention, parts.clock, self.scrub)
-        try:
-            await self.read(refuse_unfinished_copy)
-            if check_embedder:
-                await self.read(self.index.guard)
-        except BaseException:
-            await self.close()
-            raise
-        if parts.followers:
-            for loop in self._loops.values():
-                loop.start()
-            self._schedule.start()
 
     def _build_views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
+        from recollect.engine.views.digests import DaysView
+        from recollect.engine.views.episodes import Calibration, EpisodesView, Writer
+        from recollect.engine.views.facts import FactsView
+        from recollect.engine.views.tiers import TiersView
+        from recollect.engine.views.titles import TitlesView
+        from recollect.engine.views.topics import Topics, TopicsView
+        from recollect.engine.views.window import WindowView
+
         asking = self.tasks = TaskRunner(self._memory_models, parts.telemetry, self.run_aside)
         writer = Writer(
             parts.embedder,
@@ -203,30 +244,10 @@ class Runtime:
             self.titles,
         ]
 
-    def _build_hooks(self, views: Iterable[View[Any]]) -> dict[str, Hooks]:
-        """The hooks of views into their followers, by view."""
-
-        # A turn under way brings its own tiers: until it ends, no other code makes them.
-        def has_open_turn(space: str, conversation: str) -> bool:
-            return bool(self._turn_counts[space, conversation])
-
-        topics = next(view for view in views if isinstance(view, TopicsView))
-        vectors = Hooks(guard=self.index.guard)
-        quiet = timedelta(seconds=self.parts.batch_seconds)
-        waits = self.tasks.has_model and bool(quiet)
-        facts = Patience(FACT_TURNS, quiet, first=FIRST_TURNS) if waits else None
-        summaries = Patience(SUMMARY_TURNS, quiet, SUMMARY_TURNS) if waits else None
-        tiers = Patience(TIER_TURNS, quiet, TIER_TURNS) if waits else None
-        return {
-            TiersView.name: Hooks(later=has_open_turn, patience=tiers),
-            TopicsView.name: Hooks(skip=topics.skip),
-            **dict.fromkeys((IndexView.name, WindowView.name), vectors),
-            EpisodesView.name: Hooks(guard=self.index.guard, patience=summaries),
-            TitlesView.name: Hooks(patience=Patience(TITLE_TURNS, quiet, TITLE_TURNS) if waits else None),
-            FactsView.name: Hooks(patience=facts, steady=self.tasks.has_model),
-        }
-
     def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
+        from recollect.engine.views.day_writer import DayWriter
+        from recollect.engine.views.digest_texts import Digests
+
         return Digests(
             self.tasks,
             DayWriter(self.tasks, parts.tokenizer.count, self.run, parts.digest_tokens),
@@ -241,12 +262,12 @@ class Runtime:
     async def _wait_for_days(self, space: str) -> None:
         """Wait a moment until the days view has read what was said so far in a space, in any process."""
         parts = self.parts
-        follower = self.followers[DaysView.name]
+        follower = self.followers[DAYS]
         if not parts.store.writable:
             return
         since = parts.clock.now() - OVERLAP
         if parts.followers:
-            await self._loops[DaysView.name].wait_for(space, CATCH_UP)
+            await self._loops[DAYS].wait_for(space, CATCH_UP)
         deadline = time.monotonic() + CATCH_UP
         follower.prefer(space)
         while await follower.step(since if parts.followers else None) and time.monotonic() < deadline:
@@ -255,7 +276,7 @@ class Runtime:
 
     def wake(self, names: Iterable[str] | None = None) -> None:
         """Wake the loops of these views, or of all: there is something new to read."""
-        for name in self._loops if names is None else names:
+        for name in self._loops.keys() if names is None else self._loops.keys() & names:
             self._loops[name].wake()
 
     async def close(self) -> None:
@@ -263,14 +284,18 @@ class Runtime:
         if self._parts is None:
             return
         for turns in [*self._open_turns]:
+            from recollect.engine import turn
+
             for turn_and_tools in turns:
                 await turn.end_turn(*turn_and_tools)
         parts = self._parts
         self._parts = None
-        await self._schedule.stop()
+        if self._schedule is not None:
+            await self._schedule.stop()
         for loop in self._loops.values():
             await loop.stop()
-        await self.digests.close()
+        if "digests" in self.__dict__:
+            await self.digests.close()
         lost = await self._close_held()
         await self.meter.finish()
         await self.chat.close()
@@ -354,6 +379,9 @@ class Runtime:
         if self.parts.followers and self.held.degraded is None:
             await self._loops[name].wait_for(space, CATCH_UP)
 
+    def _has_open_turn(self, space: str, conversation: str) -> bool:
+        return bool(self._turn_counts[space, conversation])
+
     @contextmanager
     def turn_under_way(self, space: str, conversation: str) -> Iterator[list[tuple[turn.Turn, turn.TurnTools]]]:
         """Count a turn of this conversation while it runs; a stream in the list is ended when the memory closes."""
@@ -407,7 +435,8 @@ class Runtime:
         additions = await self.held.write(ready, write)
         if any(addition.kept == "edited" for batch in additions for addition in batch):
             self.held.forget()
-            self.digests.clear()
+            if "digests" in self.__dict__:
+                self.digests.clear()
         return additions
 
     def _append_batch(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
@@ -415,6 +444,8 @@ class Runtime:
         additions = log.append_messages(tx, batch, now, fresh_ids)
         if batch.on_edit != "version":
             return additions
+        from recollect.engine.edits.version import take_versions
+
         views = [follower.view for follower in self.followers.values()]
         return take_versions(tx, batch, additions, now, views)
 

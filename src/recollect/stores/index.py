@@ -182,7 +182,8 @@ class IndexTx(ViewTx):
                 self.add_to_tally(space, row.user_id, row.language, -1, -row.length)
             count += len(rows)
         # An empty tally would still name the person it belonged to.
-        self.write(tallies, delete(tallies).where(tallies.c.docs == 0))
+        for space in sorted({message.space for message in messages}):
+            self.write(tallies, delete(tallies).where(tallies.c.space == space, tallies.c.docs == 0))
         self.note_removal()
         return count
 

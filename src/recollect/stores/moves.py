@@ -90,5 +90,5 @@ class MoveTx(IndexTx):
             statement = update(vectors).where(*is_moved, self.is_among_numbers(vectors.c.doc))
             self.write(vectors, statement.values(user_id=new_user), self.number_params(docs))
         # An empty tally would still name the person it belonged to.
-        self.write(tallies, delete(tallies).where(tallies.c.docs == 0))
+        self.write(tallies, delete(tallies).where(tallies.c.space == rows[0]["space"], tallies.c.docs == 0))
         self.note_removal()

@@ -85,6 +85,12 @@ class SqlTx(RowReader, ABC):
     def upsert(table: Table) -> Any:
         """An INSERT that can say ON CONFLICT."""
 
+    @staticmethod
+    def without_index(column: Any) -> Any:
+        """The column, where its index is not to be used. SQLite takes any index on an equality; other databases know
+        how many rows there are, and a plain column tells a sharded one where to look."""
+        return column
+
     def with_row_locks(self, query: Any) -> Any:
         """The query, locking its rows until the transaction ends. SQLite has only one writer at a time."""
         return query
@@ -267,8 +273,9 @@ class SqlTx(RowReader, ABC):
     def drop_entries(self, messages: Sequence[Message]) -> int:
         """Remove these messages from the index."""
 
-    def erasures(self) -> dict[str, int]:
-        return {row.id: row.messages for row in self.connection.execute(select(erasures))}
+    def erasures(self, space: str | None = None) -> dict[str, int]:
+        query = select(erasures) if space is None else select(erasures).where(erasures.c.space == space)
+        return {row.id: row.messages for row in self.connection.execute(query)}
 
     def count_by_erasure(self) -> dict[str | None, int]:
         query = select(messages.c.erasure, func.count()).where(messages.c.erasure.is_not(None))

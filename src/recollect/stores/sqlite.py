@@ -116,6 +116,10 @@ class SqliteTx(MoveTx):
     def upsert(table: Table) -> Any:
         return insert(table)
 
+    @staticmethod
+    def without_index(column: Any) -> Any:
+        return column.concat("")
+
     def new_docs(self, count: int) -> Sequence[int]:
         last = parse_meta_number(self.note("docs"))
         self.set_note("docs", str(last + count))

@@ -48,7 +48,7 @@ def lagging_query(view: str, has_since: bool, has_besides: bool) -> Any:
 
 
 @lru_cache(maxsize=64)
-def unseen_query(view: str) -> Any:
+def unseen_query(tx: type[SqlTx], view: str) -> Any:
     """Whether a view has turns of a space to see, also if a worker holds the lease; without those that wait for a
     retry."""
     cursor_turn = func.coalesce(cursors.c.turn, 0)
@@ -58,7 +58,7 @@ def unseen_query(view: str) -> Any:
         .select_from(source.outerjoin(cursors, view_join(cursors, view)).outerjoin(leases, view_join(leases, view)))
         .where(
             # Not by the key: few conversations changed recently, but a space may have very many.
-            conversations.c.space.concat("") == bindparam("of_space"),
+            tx.without_index(conversations.c.space) == bindparam("of_space"),
             conversations.c.changed_at >= bindparam("since", type_=Instant),
             turns > cursor_turn,
             or_(leases.c.retry_at.is_(None), leases.c.retry_at <= bindparam("now", type_=Instant)),
@@ -205,7 +205,7 @@ class ViewTx(SqlTx):
     def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
         values = {"now": now, "of_space": space}
         return bool(
-            self.fetch(unseen_query(view), values | {"since": since})
+            self.fetch(unseen_query(type(self), view), values | {"since": since})
             or self.fetch(changed_query(), values | {"of_view": view})
         )
 

@@ -309,6 +309,7 @@ class LogContract:
             tombstones[1].seal,
         ]
         assert store.read(lambda tx: tx.erasures()) == {"e1": 2}
+        assert store.read(lambda tx: [tx.erasures("s"), tx.erasures("elsewhere")]) == [{"e1": 2}, {}]
         assert store.read(lambda tx: tx.count_by_erasure()) == {"e1": 2}
         assert len(store.read(lambda tx: tx.messages(Filter("s", conversation="d")))) == 1
 

@@ -12,8 +12,9 @@ import io
 import re
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import IO, Any
 
 import click
@@ -57,6 +58,38 @@ class OneLineError(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         click.echo(f"error: {LINES.sub(' ', printable(self.message))}", err=True, file=file)
+
+
+class CommandTable(MutableMapping[str, click.Command]):
+    """Commands by name, each imported when it is first looked up."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        """`places` has the module of each command and its name there: `package.module:name`."""
+        self._places = dict(places)
+        self._commands: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._commands:
+            module, _, attribute = self._places[name].partition(":")
+            self._commands[name] = getattr(import_module(module), attribute)
+        return self._commands[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._places.setdefault(name, "")
+        self._commands[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._places[name]
+        self._commands.pop(name, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 class Program(click.Group):

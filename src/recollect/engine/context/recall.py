@@ -25,7 +25,7 @@ from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
 from recollect.rules.recall.message_specificity import detail
 from recollect.rules.recall.neighbours import LONG_LINES, REACH, adjacent_keys, mean_lengths, place_keys
-from recollect.rules.recall.passages import USER, Passages
+from recollect.rules.recall.passages import USER, Passages, distinct_numbers
 from recollect.rules.recall.ranking import Ranking, Weights, fuse, shortlist, word_scores
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest
@@ -61,10 +61,10 @@ def search(
     frequencies = [posting.frequency for posting in postings]
     proposals = shortlist(postings, tally, max(BY_TEXT, limit))
     if vector.any():
-        proposals = np.union1d(proposals, source.nearest(where, vector, max(BY_VECTOR, limit)))
+        proposals = distinct_numbers(np.concatenate([proposals, source.nearest(where, vector, max(BY_VECTOR, limit))]))
     passages = source.passages(where, proposals, groups)
     reading = query_rules.parse_query(query, groups, tally.languages, now)
-    authors = {passages.author_names[number] for number in np.unique(passages.authors).tolist()}
+    authors = {passages.author_names[number] for number in distinct_numbers(passages.authors).tolist()}
     reading = query_rules.add_authors(reading, query, authors, tally.languages)
     words = word_scores(passages, frequencies, tally)
     cosines = source.cosines(passages, vector)
@@ -175,9 +175,8 @@ def neighbouring_passages(
     known = passages
     anchor_passages = passages.take(anchors)
     for nearest, farthest in ((1, 1), (2, REACH)):
-        keys = np.setdiff1d(
-            adjacent_keys(anchor_passages, nearest, farthest), place_keys(known.conversations, known.turns)
-        )
+        keys = adjacent_keys(anchor_passages, nearest, farthest)
+        keys = keys[~np.isin(keys, distinct_numbers(place_keys(known.conversations, known.turns)), assume_unique=True)]
         known = known.join(source.passages_at(scope, known, keys, groups))
         anchor_passages = anchor_passages.take(mean_lengths(anchor_passages, known) < LONG_LINES)
     return known.take(np.arange(len(passages), len(known)))

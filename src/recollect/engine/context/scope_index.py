@@ -26,7 +26,7 @@ from recollect.model import ROLES, Filter
 from recollect.ports import PASSAGE_FIELDS, PassageRow, ScopeState, Tally, Tx, Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
 from recollect.rules.recall.neighbours import place_keys
-from recollect.rules.recall.passages import Numbers, Passages
+from recollect.rules.recall.passages import Numbers, Passages, distinct_numbers
 
 MICROSECONDS = 1e6
 FIRST_ROWS = 256
@@ -148,7 +148,7 @@ class ScopeView:
 
     def rows_of(self, docs: Numbers) -> Rows:
         """The rows of these docs, in order; docs that are not here are left out."""
-        docs = np.unique(docs)
+        docs = distinct_numbers(docs)
         rows = np.searchsorted(self.docs, docs)
         is_inside = rows < len(self)
         rows, docs = rows[is_inside], docs[is_inside]
@@ -157,7 +157,8 @@ class ScopeView:
     def rows_with(self, terms: Sequence[str]) -> Rows:
         """The rows that have one of these terms, in order."""
         numbers = {number for number in map(self.vocabulary, terms) if number >= 0}
-        return np.unique(np.concatenate([self._rows_with_term(number) for number in numbers])) if numbers else NO_ROWS
+        rows = [self._rows_with_term(number) for number in numbers]
+        return distinct_numbers(np.concatenate(rows)) if rows else NO_ROWS
 
     def _rows_with_term(self, number: int) -> Rows:
         """The rows with a term: by the sorted terms, and by looking through those that came since."""

@@ -33,7 +33,6 @@ from recollect.errors import (
 )
 from recollect.model import Added, Batch, Conversation, Degraded, Filter, Message, Tiers
 from recollect.ports import Clock, ConversationKey, Store, Tx
-from recollect.rules.tiers.tiers import write_tiers
 
 T = TypeVar("T")
 Run = Callable[..., Awaitable[Any]]
@@ -365,6 +364,8 @@ class HeldMessages:
     def tiers_of(self, messages: Iterable[Message], count: Callable[[str], int]) -> dict[int, Tiers]:
         """The tiers of those messages that are held, by turn. They are made once: the views that would store them wait,
         and a window that nothing leaves is long."""
+        from recollect.rules.tiers.tiers import write_tiers  # not before: hardly any process holds messages
+
         tiers: dict[int, Tiers] = {}
         for message in messages:
             if message.degraded is not None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.rules.recall.passages import ASSISTANT, Numbers, Passages
+from recollect.rules.recall.passages import ASSISTANT, Numbers, Passages, distinct_numbers
 
 REACH = 3
 """Messages on either side that count."""
@@ -122,7 +122,7 @@ def adjacent_keys(passages: Passages, nearest: int, farthest: int) -> Numbers:
     steps = np.array([step * side for step in range(nearest, farthest + 1) for side in (-1, 1)], np.int64)
     turns = passages.turns[:, np.newaxis] + steps
     keys = place_keys(passages.conversations[:, np.newaxis], turns)
-    return np.unique(keys[turns > 0])
+    return distinct_numbers(keys[turns > 0])
 
 
 def mean_lengths(passages: Passages, known: Passages) -> NDArray[np.float64]:

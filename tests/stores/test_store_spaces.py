@@ -1,0 +1,124 @@
+"""Each statement that a caller waits for names its space, so that a PostgreSQL which is spread over machines by space
+asks one of them. A view that looks for work looks into all spaces: those statements are listed, with the reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from recollect import Memory
+from recollect.config import Settings
+from recollect.stores.schema import TABLES
+from recollect.stores.sql import SqlStore
+from recollect.testing import ScriptedLLM
+from recollect.wiring import open_store
+
+EVERYWHERE = {"meta"}  # is about the store itself: a copy of it is on every machine
+REFERENCE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:recollect\.)?(\w+)")
+# A column `space` that is compared with a value or with the space of another table, alone or first in a tuple.
+PIN = re.compile(r"\bspace(?: \|\| ''\))? = ")
+TUPLE_PIN = re.compile(r"\((?:\w+\.)?space, [^)]*\) IN ")
+
+ACROSS_SPACES = {
+    "SELECT conversations.space, conversations.id, coalesce(cursors.turn": "a view looks for conversations that it is "
+    "behind in: once a look, of whichever space",
+    "row_number() OVER (PARTITION BY set_aside.space": "a view looks for messages to try again: once a look",
+    "SELECT coalesce(sum(CASE WHEN": "`settle` waits until the views of all spaces are up to date",
+}
+
+
+def distributed_tables(statement: str) -> list[str]:
+    return [name for name in REFERENCE.findall(statement) if name in TABLES and name not in EVERYWHERE]
+
+
+def names_space(statement: str) -> bool:
+    """Whether a statement names the space of each table that it reads or writes."""
+    if statement.startswith("INSERT"):
+        return "space" in statement.partition("VALUES")[0]
+    if TUPLE_PIN.search(statement):
+        return True
+    return len(PIN.findall(statement)) >= len(distributed_tables(statement))
+
+
+@contextmanager
+def statements_of(store: SqlStore) -> Iterator[list[str]]:
+    """The statements that reach the database meanwhile, each on one line."""
+    statements: list[str] = []
+
+    def note(statement: str) -> None:
+        statements.append(" ".join(statement.split()))
+
+    def trace(connection: Any, *_: object) -> None:
+        connection.set_trace_callback(note)
+
+    def execute(connection: object, cursor: object, statement: str, *_: object) -> None:
+        note(statement)
+
+    # SQLite's own driver is asked without SQLAlchemy where that is faster.
+    kind, listener = (
+        ("checkout", trace) if store.engine.dialect.name == "sqlite" else ("before_cursor_execute", execute)
+    )
+    event.listen(store.engine, kind, listener)
+    try:
+        yield statements
+    finally:
+        event.remove(store.engine, kind, listener)
+
+
+def unpinned(statements: list[str]) -> set[str]:
+    """Those of the statements that do not name their space and are not listed."""
+    return {
+        statement
+        for statement in statements
+        if distributed_tables(statement)
+        and not names_space(statement)
+        and not any(part in statement for part in ACROSS_SPACES)
+    }
+
+
+def work(memory: Memory) -> None:
+    """Everything that a program calls often."""
+    chat = memory.conversation("kitchen", user="ann")
+    room = memory.conversation("room")
+    for number in range(4):
+        chat.add("user", f"I live in Delft and drink green tea number {number}.")
+        room.add("user", f"The kettle number {number} is broken.", author="bob")
+    memory.search("green tea", user="ann")
+    memory.settle(60)
+    memory.search("tea", user="ann", role="user", kinds=("message", "fact"))
+    memory.search("kettle", conversation="room")
+    memory.search("kettle")
+    chat.context("Which tea do I drink?")
+    room.context("What is broken?")
+    chat.reply("And what about coffee?")
+    memory.facts(user="ann")
+    memory.profile(user="ann")
+    chat.topics()
+    memory.settle(60)
+
+
+def change(memory: Memory) -> None:
+    """What a person may ask for at any time."""
+    chat = memory.conversation("kitchen", user="ann")
+    first, second, *_ = chat.history()
+    chat.edit(first.id, "I live in Bonn.")
+    chat.delete(second.id)
+    memory.search("Bonn", user="ann")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"], indirect=True)
+@pytest.mark.parametrize("followers", [False, True])
+def test_statements_name_their_space(store_url: str, followers: bool) -> None:
+    store = open_store(store_url, Settings.load())
+    assert isinstance(store, SqlStore)
+    model = ScriptedLLM(default="I see.")
+    with Memory(store, followers=followers, chat=model) as memory, statements_of(store) as statements:
+        work(memory)
+        change(memory)
+    assert len([statement for statement in statements if distributed_tables(statement)]) > 100
+    assert unpinned(statements) == set()
