@@ -1,7 +1,7 @@
 """The suite in parts of about equal length, each a process of its own: `pytest --part 1/3`.
 
-A part imports only its own test files. What shares its imports, a folder, is in one part; the files of the engine, which
-are half of the suite, are dealt out one by one.
+A part imports only its own test files. A folder, whose files share their imports, is in one part; the files of the
+engine, which are half of the suite, are dealt out one by one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ DEALT = "engine"  # the folder whose files are in several parts
 # Seconds of processor time, measured; what is not listed takes USUAL. Parts are only as equal as these are true.
 USUAL = 2
 SECONDS = {
-    "server": 85, "rules": 60, "cli": 50, "stores": 45, "llm": 26, "project": 20, "bench": 18, "bots": 15, "formats": 12,
-    "tasks": 9, "language": 7, "adapters": 13, "embed": 6,
+    "server": 85, "rules": 60, "cli": 50, "stores": 45, "llm": 26, "project": 20, "bench": 18, "bots": 15,
+    "formats": 12, "tasks": 9, "language": 7, "adapters": 13, "embed": 6,
     "test_engine_machine": 55, "test_engine_long": 25, "test_engine_kill": 15, "test_engine_episodes": 13,
     "test_engine_held": 12, "test_engine_injection": 11, "test_engine_access": 10, "test_engine_digests": 8,
     "test_engine_input": 8, "test_engine_damage": 6, "test_engine_window_context": 6, "test_engine_topics": 6,
