@@ -4,22 +4,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-# Test processes beside each other.
-WORKERS ?= 3
+# The suite runs in so many parts beside each other, each a process with its own test files.
+PARTS ?= 3
+NUMBERS := $(shell seq $(PARTS))
+BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
-.PHONY: demo test test-all lint types adapters suite docs bench clean
+.PHONY: demo test test-all lint types suite docs bench clean
 
 demo: $(VENV)/.core
 	@$(BIN)/recollect demo
 
-# Types are checked beside the suite: mypy uses one core. So are the adapters tested: the libraries that they adapt to
-# take longer to import than their tests take, and each worker of the suite would import them.
+# Types are checked beside the suite: mypy uses one core.
 test: $(VENV)/.dev lint
-	@$(MAKE) --no-print-directory -j2 suite adapters types
+	@$(MAKE) --no-print-directory $(BESIDE) types suite
 
 # The same, with every test that uses a store on all three kinds of stores.
-test-all: $(VENV)/.dev lint types
-	$(BIN)/pytest -n 2 --dist loadfile --every-store
+test-all: $(VENV)/.dev lint
+	@$(MAKE) --no-print-directory $(BESIDE) types suite OPTIONS=--every-store
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -30,11 +31,10 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-adapters: $(VENV)/.dev
-	$(BIN)/pytest tests/adapters
+suite: $(NUMBERS:%=part-%)
 
-suite: $(VENV)/.dev
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --ignore tests/adapters
+part-%: $(VENV)/.dev
+	$(BIN)/pytest --part $*/$(PARTS) $(OPTIONS)
 
 docs: $(VENV)/.dev
 	$(BIN)/python scripts/reference.py

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import pytest
 from hypothesis import settings
+from suite_parts import is_elsewhere, parse_part
 
 # Compiled once and kept, also where the environment says otherwise: tests start dozens of programs, and each would
 # compile all of recollect for itself, as each worker would all tests.
@@ -32,6 +33,10 @@ from recollect.testing.postgres import PostgresServer, postgres_server  # noqa: 
 KINDS = ("sqlite", "json", "postgresql")
 STORE_FIXTURES = ("kind", "shared_url")
 SERVER = "RECOLLECT_TEST_POSTGRES"
+
+# Nothing that the caller has set for recollect is set for the tests, but for what is about them.
+for name in [name for name in os.environ if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}TEST_")]:
+    del os.environ[name]
 
 # The same examples in every run, so that a failure is one for everybody.
 settings.register_profile("recollect", derandomize=True, database=None, deadline=None, print_blob=False)
@@ -60,12 +65,6 @@ multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psy
 
 ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time
 
-LONGEST = (
-    "test_engine_long", "test_server_schema", "test_contract", "test_engine_kill", "test_engine_topics",
-    "test_engine_episodes", "test_engine_input", "test_server_mcp", "test_server_processes", "test_engine_search",
-    "test_cli_chat", "test_engine_digests", "test_engine_followers", "test_store_machine", "test_store_writers",
-)  # fmt: skip
-
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
@@ -81,6 +80,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-store", action="store_true", help="run every test that uses a store on all three kinds")
+    parser.addoption("--part", type=parse_part, help="run one part of the suite: 1/3 is the first of three")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The files of other parts are not even imported."""
+    return is_elsewhere(collection_path, config.getoption("part")) or None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -102,18 +107,6 @@ def argument_names(mark: pytest.Mark) -> list[str]:
     return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first, so that in the end no worker waits for another (--no-loadscope-reorder keeps it so)."""
-    items.sort(key=lambda item: item.path.stem not in LONGEST)
-
-
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in os.environ:
-        if name.startswith(PREFIX) and name != SERVER:
-            monkeypatch.delenv(name)
-
-
 @pytest.fixture(scope="session")
 def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite store with nothing in it."""
@@ -122,16 +115,15 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(autouse=True)
-def _new_stores_are_copies(request: pytest.FixtureRequest, empty_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _new_stores_are_copies(empty_store: Path) -> Iterator[None]:
     """A new SQLite store is a copy of an empty one: all steps of the schema take longer than most tests. The stores'
     own tests make theirs."""
-    if request.path.parent.name == "stores":
-        return
     prepare = SqliteStore.__init__
 
     def copy_and_open(self: SqliteStore, path: str | Path, **options: Any) -> None:
-        if not os.path.lexists(path):
+        is_of_stores = "tests/stores/" in os.environ.get("PYTEST_CURRENT_TEST", "")
+        if not is_of_stores and not os.path.lexists(path):
             with suppress(OSError):  # another thread has made it, or nobody can: opening it says so
                 copy = Path(f"{path}.{uuid4().hex}")
                 shutil.copyfile(empty_store, copy)
@@ -141,7 +133,9 @@ def _new_stores_are_copies(request: pytest.FixtureRequest, empty_store: Path, mo
                     copy.unlink()
         prepare(self, path, **options)
 
-    monkeypatch.setattr(SqliteStore, "__init__", copy_and_open)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SqliteStore, "__init__", copy_and_open)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -203,7 +203,7 @@ def test_many_who_pop_at_once_get_each_item_once(store_url: str) -> None:
             await RecollectSession(memory, "chat").add_items([{"role": "user", "content": str(n)} for n in range(6)])
             sessions = [RecollectSession(memory, "chat") for _ in range(8)]
             popped = await asyncio.gather(*(session.pop_item() for session in sessions))
-            assert sorted(str(item["content"]) for item in popped if item) == [str(n) for n in range(6)]  # type: ignore[typeddict-item]
+            assert sorted(str(item["content"]) for item in popped if item) == [str(n) for n in range(6)]
 
     asyncio.run(use())
 

@@ -341,8 +341,11 @@ class MemoryMachine(RuleBasedStateMachine):
         """What can be seen of the memory."""
         memory = self.memory
         memory.settle()
-        seen: dict[str, Any] = {}
+        # First, with patience: a context waits for a digest no longer than a turn may.
+        digests = memory.digests(day=self.clock.now().date())
+        seen: dict[str, Any] = {"digests": [(digest.user, digest.text) for digest in digests]}
         for person in PEOPLE:
+            memory.profile(user=person)
             facts = memory.facts(user=person)
             seen[person] = sorted((fact.key, fact.value, fact.sources, fact.speaker) for fact in facts)
         for chat, owner in self.owners.items():
@@ -352,7 +355,6 @@ class MemoryMachine(RuleBasedStateMachine):
                 [(topic.title, topic.messages) for topic in talk.topics(faded=True)],
                 talk.context("What do I like?"),
             )
-        seen["digests"] = [(digest.user, digest.text) for digest in memory.digests(day=self.clock.now().date())]
         shown = repr(seen)
         for _, said in self.standing():
             hits = memory.search(said.word, limit=3)
