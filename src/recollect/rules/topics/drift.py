@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.smalltalk import is_small_talk
-from recollect.language.terms import analyse
 from recollect.model import Role
+from recollect.rules.topics.topic_words import MessageWords, read_words
 
 Row = NDArray[np.float32]
 
@@ -30,8 +29,12 @@ REACH = 8
 LIKELY = 0.35
 """The probability from which on a message counts as a shift: the value that measures best, see docs/benchmarks.md.
 It is below a half, since most messages continue the subject and shifts are seldom announced."""
-READ = 1_000
-"""Characters of a message that are read for cues and words: from its beginning, and as many from its end."""
+PAUSE = 1.0
+"""The weight of the logarithm of a pause in hours."""
+USUAL_FIT = 0.5
+"""The fit to a topic that is not known."""
+READ = 400
+"""Characters of a message that are read for cues: from its beginning, and as many from its end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +50,12 @@ class DriftMessage:
     time: datetime | None = None
 
     @cached_property
+    def words(self) -> MessageWords:
+        return read_words(self.text, self.role)
+
+    @cached_property
     def cues(self) -> TextCues:
-        return read_cues(self.text)
+        return read_cues(self.text, self.role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,45 +69,53 @@ class Scale:
 BUILT_IN = Scale()
 
 
-def shift(previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> float:
+def shift(
+    previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN, fit: float = USUAL_FIT
+) -> float:
     """The probability, from 0 to 1, that `message` leaves the subject of `previous`, which is in order, newest last.
+    `fit` is how well the message fits the topic that is talked of.
 
     1 if nothing came before; 0 for a message that is not a user's or has no content. From `LIKELY` on it is a shift.
     """
     if not previous:
         return 1.0
-    if message.role != "user" or message.cues.small or not np.any(message.vector):
+    if message.role != "user" or message.words.is_empty or not np.any(message.vector):
         return 0.0
-    score = BIAS + sum(WEIGHTS[name] * value for name, value in signs(previous, message, scale).items())
-    return 1 / (1 + exp(-max(min(score + _pause(previous[-1], message), 30.0), -30.0)))
+    score = BIAS + sum(WEIGHTS[name] * value for name, value in signs(previous, message, scale, fit).items())
+    return 1 / (1 + exp(-max(min(score + _pause(previous, message), 30.0), -30.0)))
 
 
 # -- the signs
 
 WEIGHTS = {
-    "last": -0.27,
-    "near": -0.79,
-    "best": -0.07,
-    "usual": 0.34,
-    "new": 0.62,
-    "told": 0.22,
-    "question": 0.38,
-    "asks_you": 1.34,
-    "answer": -1.27,
-    "back": -0.59,
-    "cue": 0.99,
-    "closed": 0.22,
-    "reply": 0.79,
+    "last": -0.25,
+    "near": -0.58,
+    "best": -0.13,
+    "usual": 0.42,
+    "new": 0.88,
+    "told": -0.05,
+    "question": 0.02,
+    "asks_you": 2.12,
+    "answer": -1.47,
+    "back": -0.61,
+    "cue": 1.22,
+    "closed": 1.49,
+    "reply": 0.14,
+    "quiet": 0.36,
+    "wish": 1.34,
+    "fit": -0.18,
 }
-BIAS = -2.30
+BIAS = -2.35
 
 
-def signs(previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> dict[str, float]:
+def signs(
+    previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN, fit: float = USUAL_FIT
+) -> dict[str, float]:
     """The signs for or against a shift, by name; the names are those of `WEIGHTS`."""
     before = previous[-REACH:]
     current = message.cues
     last = before[-1].cues
-    known_terms = {term for earlier in before for term in earlier.cues.terms}
+    known_stems = {root for earlier in before for root in earlier.words.stems}
     alike = _Likeness([*before, message], scale)
     at = len(before)
     # With few messages to judge by, the usual value of other conversations is mixed in.
@@ -110,24 +125,29 @@ def signs(previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale 
         "near": alike.to(at, max(at - 2, 0), at),
         "best": max(alike.to(at, i, i + 1) for i in range(max(at - 4, 0), at)),
         "usual": sum(usual) / len(usual),
-        "new": min(log1p(len(current.terms - known_terms)), 2.5),
-        "told": min(log1p(len(last.terms)), 2.5),
+        "new": min(log1p(len(message.words.stems - known_stems)), 2.5),
+        "told": min(log1p(len(before[-1].words.stems)), 2.5),
         "question": current.question,
-        "asks_you": current.asks_you,
+        # Who talks with an assistant asks it all the time: that tells something only among people.
+        "asks_you": 0.0 if before[-1].role == "assistant" else current.asks_you,
         "answer": last.question_last,
         "back": current.back,
         "cue": current.cue,
         "closed": last.closing,
         "reply": float(before[-1].role == "assistant"),
+        "quiet": float(before[-1].words.is_empty),
+        "wish": current.wish,
+        "fit": (max(fit, 0.0) - scale.unrelated) / scale.spread,
     }
 
 
-def _pause(last: DriftMessage, message: DriftMessage) -> float:
-    """The weight of a pause: none up to some minutes, as much as a clear cue after a night. Set by hand: the published
-    sets of dialogues have no times."""
+def _pause(previous: Sequence[DriftMessage], message: DriftMessage) -> float:
+    """The weight of a pause since the last message with content: none up to some minutes, as much as a clear cue after a
+    night. Set by hand: the published sets of dialogues have no times."""
+    last = next((earlier for earlier in reversed(previous) if not earlier.words.is_empty), previous[-1])
     if last.time is None or message.time is None or message.time <= last.time:
         return 0.0
-    return min(log1p((message.time - last.time) / timedelta(hours=1)), 3.0) * 0.6
+    return min(log1p((message.time - last.time) / timedelta(hours=1)), 3.0) * PAUSE
 
 
 def likeness(before: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> float:
@@ -192,6 +212,14 @@ _CUE = lazy_pattern(
     r"|(?:i|we)(?:'m|'d| am| would)? also (?:need|want|like|look\w*|wonder\w*|hav\w+)|can you also"
     r"|different (?:question|topic|subject))\b"
 )
+_WISH = lazy_pattern(
+    r"(?i)^(?:(?:hi|hey|hello|ok|okay|so|also|and|well|yes|please)\b\W*)?(?:i(?:'m| am|'ve been| have been|'d| would| was)?"
+    r" (?:also )?(?:need|want|like to|love to|look\w* (?:for|to)|try\w+ to|plan\w+|think\w+ (?:of|about)|wonder\w*|hop\w+ to"
+    r"|interested in|struggl\w+)|(?:can|could|would|will) you (?:please |also )?(?:\w+ me|help|recommend|suggest|find|check"
+    r"|book|tell|give|show|explain)|(?:please |can i |may i |could i |how (?:do|can|should|would) i |what(?:'s| is| are) the "
+    r"|where(?:'s| is| are| can) |(?:is|are) there |find|show|give|tell|book|set|turn|play|navigate|remind|check|help|write"
+    r"|create|explain)\b)"
+)
 _CLOSING = lazy_pattern(
     r"(?i)\b(?:you'?re (?:very )?welcome|you are (?:very )?welcome|my pleasure|good ?bye|bye|see you|take care"
     r"|have an? (?:\w+ )?(?:day|night|evening|weekend|trip|one)|enjoy your|that(?:'s| is| will be) all)\b"
@@ -203,29 +231,33 @@ class TextCues:
     """The cues in one text. Signs are 0 or 1."""
 
     words: int
-    terms: frozenset[str]
     question: float
     question_last: float
     asks_you: float
     back: float
     cue: float
+    wish: float
     closing: float
-    small: bool
 
 
-def read_cues(text: str) -> TextCues:
+def read_cues(text: str, role: Role = "user") -> TextCues:
+    """The cues in a message. Of a message that is not a user's, only those that tell what may follow it."""
     sample = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
-    sentences = [sentence for sentence in _SENTENCE.findall(sample) if any(map(str.isalnum, sentence))] or [sample]
-    has_question = bool(_ASKED.search(sample))
     ending = _ENDING.search(sample)
+    question_last = float(ending is not None and bool(_ASKED.search(ending[0])))
+    closing = float(bool(_CLOSING.search(sample)))
+    words = len(text.split())
+    if role != "user":
+        return TextCues(words, 0.0, question_last, 0.0, 0.0, 0.0, 0.0, closing)
+    has_question = bool(_ASKED.search(sample))
+    sentences = [sentence for sentence in _SENTENCE.findall(sample) if any(map(str.isalnum, sentence))] or [sample]
     return TextCues(
-        words=len(text.split()),
-        terms=frozenset(analyse(sample).terms),
+        words=words,
         question=float(has_question),
-        question_last=float(ending is not None and bool(_ASKED.search(ending[0]))),
+        question_last=question_last,
         asks_you=float(has_question and bool(_ASKS_YOU.search(sample)) and not _RETURNS.search(sample)),
         back=float(bool(_BACK.search(sentences[-1]))),
         cue=float(bool(_CUE.search(sample))),
-        closing=float(bool(_CLOSING.search(sample))),
-        small=is_small_talk(sample),
+        wish=float(bool(_WISH.search(sample))),
+        closing=closing,
     )

@@ -1,0 +1,79 @@
+"""How well a message fits topics: the cosine to the centroid, corrected by what is usual, and the words they share.
+
+A fit is a cosine, and is compared with the embedder's threshold. Two things correct it. In a conversation whose topics
+are all alike, or for a message that is a little like everything, a cosine says less: how far the mean cosine with the
+other topics is above that of unrelated texts is taken off. And words that the message shares with the topic, the rare
+ones above all, close a part of the gap to 1. With one topic and no word in common, a fit is the cosine itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from recollect.rules.topics.centroids import Similarities
+from recollect.rules.topics.drift import Scale
+from recollect.rules.topics.topic_words import TopicWords, shared_words
+
+LOOKED_AT = 8
+"""Topics, the nearest, whose words are compared with those of a message."""
+FEW_TOPICS = 3
+"""Others topics that their mean cosine is trusted with half."""
+WORDS = 0.7
+"""The part of the gap to 1 that is closed if all words of a message are words of the topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """The fit of a message to the nearest topics, by their opening turn."""
+
+    by_topic: Mapping[int, float]
+
+    def best(self, without: int | None = None) -> tuple[int | None, float]:
+        """The topic of the best fit; among equals the oldest."""
+        fits = [(fit, -topic) for topic, fit in self.by_topic.items() if topic != without]
+        if not fits:
+            return None, -1.0
+        fit, negative = max(fits)
+        return -negative, fit
+
+    def to(self, topic: int | None) -> float:
+        return -1.0 if topic is None else self.by_topic.get(topic, -1.0)
+
+
+def fit_topics(
+    near: Similarities,
+    words_of: Callable[[int], Iterable[TopicWords]],
+    message: Mapping[str, float],
+    scale: Scale,
+    current: int | None = None,
+) -> Fits:
+    """The fits of a message, whose stems have these weights, to the topics nearest to it, and to the current one."""
+    count = len(near.cosines)
+    if not count:
+        return Fits({})
+    total = float(near.cosines.sum())
+    nearest = nearest_topics(near, current)
+    fits: dict[int, float] = {}
+    for topic, cosine in nearest.items():
+        mean = (total - cosine) / (count - 1) if count > 1 else 0.0
+        common = max(mean - scale.unrelated, 0.0) * (count - 1) / (count - 1 + FEW_TOPICS)
+        shared = max((shared_words(message, words) for words in words_of(topic)), default=0.0) if message else 0.0
+        fits[topic] = cosine - common + (1 - cosine) * WORDS * shared
+    return Fits(fits)
+
+
+def nearest_topics(near: Similarities, current: int | None) -> dict[int, float]:
+    """The cosines of the nearest topics and of the current one; of a topic with parts, that of the nearest part."""
+    places = np.arange(len(near.cosines))
+    if len(places) > LOOKED_AT:
+        places = np.argpartition(near.cosines, -LOOKED_AT)[-LOOKED_AT:]
+        # Those that are as near as the last one count as well: which of them comes first is not the same everywhere.
+        least = near.cosines[places].min()
+        places = np.flatnonzero((near.cosines >= least) | (near.topics == current))
+    nearest: dict[int, float] = {}
+    for topic, cosine in zip(near.topics[places].tolist(), near.cosines[places].tolist(), strict=True):
+        nearest[topic] = max(cosine, nearest.get(topic, -1.0))
+    return nearest
