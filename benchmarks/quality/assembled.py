@@ -25,6 +25,7 @@ from quality.datasets import Haystack, Session, Turn
 from quality.segmentation import tiling
 from quality.topics import CUTOFFS, OURS, START, STRICT, TILING
 from recollect.config import Settings
+from recollect.engine.views.topics import may_lean
 from recollect.language.filler import is_filler
 from recollect.language.sentences import sentences
 from recollect.language.smalltalk import is_small_talk
@@ -33,7 +34,6 @@ from recollect.rules.topics import topics as topic_rules
 from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.faded import FadedTopics
 from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule, TopicState
-from recollect.tasks.standalone import depends_on_context
 from recollect.wiring import open_embedder, topic_rule
 
 SESSIONS = 20  # of one conversation
@@ -115,7 +115,7 @@ def follow_topics(placed: Sequence[Placed], vectors: Vectors, rule: TopicRule) -
             text=message.turn.text,
             time=message.time,
             vector=round_vector(vector),
-            leaning=message.turn.role == "user" and depends_on_context(message.turn.text),
+            leaning=message.turn.role == "user" and may_lean(message.turn.text),
         )
         book = topic_rules.step(book, incoming, rule, FadedTopics)
         assert book.current is not None

@@ -366,8 +366,13 @@ def topic_input_of(message: Message, vector: Vectors | None, width: int = 0) -> 
         message.time,
         unit_vector,
         importance_in(message),
-        message.role == "user" and depends_on_context(text),
+        message.role == "user" and may_lean(text),
     )
+
+
+def may_lean(text: str) -> bool:
+    """Whether a message is short and depends on what was said before; a longer one is not asked."""
+    return len(text) <= rule.SHORT and len(text.split()) <= rule.FEW and depends_on_context(text)
 
 
 def importance_in(message: Message) -> float | None:

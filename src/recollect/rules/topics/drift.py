@@ -50,6 +50,10 @@ class DriftMessage:
     time: datetime | None = None
 
     @cached_property
+    def has_vector(self) -> bool:
+        return bool(self.vector.any())
+
+    @cached_property
     def words(self) -> MessageWords:
         return read_words(self.text, self.role)
 
@@ -79,7 +83,7 @@ def shift(
     """
     if not previous:
         return 1.0
-    if message.role != "user" or message.words.is_empty or not np.any(message.vector):
+    if message.role != "user" or message.words.is_empty or not message.has_vector:
         return 0.0
     score = BIAS + sum(WEIGHTS[name] * value for name, value in signs(previous, message, scale, fit).items())
     return 1 / (1 + exp(-max(min(score + _pause(previous, message), 30.0), -30.0)))
@@ -88,24 +92,19 @@ def shift(
 # -- the signs
 
 WEIGHTS = {
-    "last": -0.25,
-    "near": -0.58,
-    "best": -0.13,
-    "usual": 0.42,
-    "new": 0.88,
-    "told": -0.05,
-    "question": 0.02,
-    "asks_you": 2.12,
-    "answer": -1.47,
-    "back": -0.61,
-    "cue": 1.22,
-    "closed": 1.49,
-    "reply": 0.14,
-    "quiet": 0.36,
-    "wish": 1.34,
+    "last": -0.26,
+    "near": -0.64,
+    "new": 1.01,
+    "asks_you": 2.05,
+    "answer": -1.49,
+    "back": -0.57,
+    "cue": 1.05,
+    "closed": 1.47,
+    "quiet": 0.23,
+    "wish": 1.52,
     "fit": -0.18,
 }
-BIAS = -2.35
+BIAS = -2.02
 
 
 def signs(
@@ -114,28 +113,19 @@ def signs(
     """The signs for or against a shift, by name; the names are those of `WEIGHTS`."""
     before = previous[-REACH:]
     current = message.cues
-    last = before[-1].cues
+    last = before[-1]
     known_stems = {root for earlier in before for root in earlier.words.stems}
-    alike = _Likeness([*before, message], scale)
-    at = len(before)
-    # With few messages to judge by, the usual value of other conversations is mixed in.
-    usual = [alike.to(i, max(i - 2, 0), i) for i in range(1, at)] + [UNKNOWN] * 2
     return {
-        "last": alike.to(at, at - 1, at),
-        "near": alike.to(at, max(at - 2, 0), at),
-        "best": max(alike.to(at, i, i + 1) for i in range(max(at - 4, 0), at)),
-        "usual": sum(usual) / len(usual),
+        "last": likeness(before[-1:], message, scale),
+        "near": likeness(before[-2:], message, scale),
         "new": min(log1p(len(message.words.stems - known_stems)), 2.5),
-        "told": min(log1p(len(before[-1].words.stems)), 2.5),
-        "question": current.question,
         # Who talks with an assistant asks it all the time: that tells something only among people.
-        "asks_you": 0.0 if before[-1].role == "assistant" else current.asks_you,
-        "answer": last.question_last,
+        "asks_you": 0.0 if last.role == "assistant" else current.asks_you,
+        "answer": last.cues.question_last,
         "back": current.back,
         "cue": current.cue,
-        "closed": last.closing,
-        "reply": float(before[-1].role == "assistant"),
-        "quiet": float(before[-1].words.is_empty),
+        "closed": last.cues.closing,
+        "quiet": float(last.words.is_empty),
         "wish": current.wish,
         "fit": (max(fit, 0.0) - scale.unrelated) / scale.spread,
     }
@@ -152,32 +142,17 @@ def _pause(previous: Sequence[DriftMessage], message: DriftMessage) -> float:
 
 def likeness(before: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> float:
     """The cosine with the messages before, in deviations above that of unrelated texts of these lengths; 0 to 6."""
-    return _Likeness([*before, message], scale).to(len(before), 0, len(before))
-
-
-class _Likeness:
-    """The likeness of messages to others before them. All products are computed at once, since each is needed several
-    times."""
-
-    def __init__(self, messages: Sequence[DriftMessage], scale: Scale) -> None:
-        width = max(len(message.vector) for message in messages)
-        # A message without a vector counts as one with a zero vector.
-        vectors = [message.vector if len(message.vector) == width else np.zeros(width) for message in messages]
-        rows = np.array(vectors, dtype=np.float64)
-        self._products: list[list[float]] = (rows @ rows.T).tolist()
-        self._words = [message.cues.words for message in messages]
-        self._scale = scale
-
-    def to(self, at: int, first: int, end: int) -> float:
-        """The likeness of the message at `at` to the messages from `first` to before `end` together."""
-        products = self._products
-        span = range(first, end)
-        lengths = sqrt(max(products[at][at] * sum(products[i][j] for i in span for j in span), 0.0))
-        if lengths < _NOTHING:
-            return UNKNOWN
-        cosine = sum(products[at][i] for i in span) / lengths
-        usual = self._scale.unrelated * _share(sum(self._words[i] for i in span)) * _share(self._words[at])
-        return max(min((cosine - usual) / self._scale.spread, 6.0), 0.0)
+    vectors = [earlier.vector for earlier in before if len(earlier.vector) == len(message.vector)]
+    if not vectors or not message.has_vector:
+        return UNKNOWN
+    total = vectors[0] if len(vectors) == 1 else np.sum(vectors, axis=0)
+    length = sqrt(float(np.dot(total, total)))
+    if length < _NOTHING:
+        return UNKNOWN
+    cosine = float(np.dot(total, message.vector)) / length
+    words = sum(earlier.cues.words for earlier in before)
+    usual = scale.unrelated * _share(words) * _share(message.cues.words)
+    return max(min((cosine - usual) / scale.spread, 6.0), 0.0)
 
 
 _NOTHING = 1e-9
@@ -192,7 +167,7 @@ def _share(words: int) -> float:
 
 # -- cues in a text
 
-_SENTENCE = lazy_pattern(r"[^.!?…。！？؟\n]+[.!?…。！？؟\s]*")
+_SENTENCE_END = lazy_pattern(r"[.!?…。！？؟\n]")
 _ASKED = lazy_pattern(r"[?？؟]")
 _ENDING = lazy_pattern(r"(?<![\W_])[\W_]+$")  # the signs after the last word; each run of signs is read once
 _ASKS_YOU = lazy_pattern(
@@ -231,7 +206,6 @@ class TextCues:
     """The cues in one text. Signs are 0 or 1."""
 
     words: int
-    question: float
     question_last: float
     asks_you: float
     back: float
@@ -248,16 +222,21 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
     closing = float(bool(_CLOSING.search(sample)))
     words = len(text.split())
     if role != "user":
-        return TextCues(words, 0.0, question_last, 0.0, 0.0, 0.0, 0.0, closing)
+        return TextCues(words, question_last, 0.0, 0.0, 0.0, 0.0, closing)
     has_question = bool(_ASKED.search(sample))
-    sentences = [sentence for sentence in _SENTENCE.findall(sample) if any(map(str.isalnum, sentence))] or [sample]
     return TextCues(
         words=words,
-        question=float(has_question),
         question_last=question_last,
         asks_you=float(has_question and bool(_ASKS_YOU.search(sample)) and not _RETURNS.search(sample)),
-        back=float(bool(_BACK.search(sentences[-1]))),
+        back=float(bool(_BACK.search(_last_sentence(sample)))),
         cue=float(bool(_CUE.search(sample))),
         wish=float(bool(_WISH.search(sample))),
         closing=closing,
     )
+
+
+def _last_sentence(text: str) -> str:
+    """What comes after the last end of a sentence that has a word behind it."""
+    bare = text.rstrip(" .!?…。！？؟\n")
+    start = max((match.end() for match in _SENTENCE_END.finditer(bare)), default=0)
+    return bare[start:]

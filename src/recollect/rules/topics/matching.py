@@ -19,6 +19,8 @@ from recollect.rules.topics.topic_words import TopicWords, shared_words
 
 LOOKED_AT = 8
 """Topics, the nearest, whose words are compared with those of a message."""
+MANY = 64
+"""Topics from which on the nearest are found by array work."""
 FEW_TOPICS = 3
 """Others topics that their mean cosine is trusted with half."""
 WORDS = 0.7
@@ -55,25 +57,32 @@ def fit_topics(
     if not count:
         return Fits({})
     total = float(near.cosines.sum())
-    nearest = nearest_topics(near, current)
+    others = count - 1
+    trust = others / (others + FEW_TOPICS)
     fits: dict[int, float] = {}
-    for topic, cosine in nearest.items():
-        mean = (total - cosine) / (count - 1) if count > 1 else 0.0
-        common = max(mean - scale.unrelated, 0.0) * (count - 1) / (count - 1 + FEW_TOPICS)
-        shared = max((shared_words(message, words) for words in words_of(topic)), default=0.0) if message else 0.0
+    for topic, cosine in nearest_topics(near, current).items():
+        mean = (total - cosine) / others if others else 0.0
+        common = max(mean - scale.unrelated, 0.0) * trust
+        shared = max([shared_words(message, words) for words in words_of(topic)], default=0.0) if message else 0.0
         fits[topic] = cosine - common + (1 - cosine) * WORDS * shared
     return Fits(fits)
 
 
 def nearest_topics(near: Similarities, current: int | None) -> dict[int, float]:
     """The cosines of the nearest topics and of the current one; of a topic with parts, that of the nearest part."""
-    places = np.arange(len(near.cosines))
-    if len(places) > LOOKED_AT:
-        places = np.argpartition(near.cosines, -LOOKED_AT)[-LOOKED_AT:]
+    topics = near.topics
+    cosines = near.cosines
+    if len(cosines) > MANY:
         # Those that are as near as the last one count as well: which of them comes first is not the same everywhere.
-        least = near.cosines[places].min()
-        places = np.flatnonzero((near.cosines >= least) | (near.topics == current))
+        least = np.partition(cosines, -LOOKED_AT)[-LOOKED_AT]
+        places = np.flatnonzero((cosines >= least) | (topics == current))
+        topics = topics[places]
+        cosines = cosines[places]
     nearest: dict[int, float] = {}
-    for topic, cosine in zip(near.topics[places].tolist(), near.cosines[places].tolist(), strict=True):
-        nearest[topic] = max(cosine, nearest.get(topic, -1.0))
-    return nearest
+    for topic, cosine in zip(topics.tolist(), cosines.tolist(), strict=True):
+        if cosine > nearest.get(topic, -2.0):
+            nearest[topic] = cosine
+    if len(nearest) <= LOOKED_AT:
+        return nearest
+    least = sorted(nearest.values())[-LOOKED_AT]
+    return {topic: cosine for topic, cosine in nearest.items() if cosine >= least or topic == current}

@@ -6,14 +6,13 @@ the messages arrived (`topic_words`). A greeting, thanks or filler is no title w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import sqrt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from recollect.language.detect import detect
-from recollect.language.filler import is_filler
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.sentences import Sentence
-from recollect.rules.topics.topic_words import Rarity, TopicWords, content_stem
+from recollect.rules.topics.faint_words import faint_words
+from recollect.rules.topics.topic_words import Rarity, TopicWords, content_stem, read_words
 
 TITLE = 80
 """Characters of a title."""
@@ -22,59 +21,93 @@ KEY_PHRASES_FROM = 3
 MAX_WORDS = 5
 """Words of a title of key phrases."""
 MAX_PHRASES = 3
-WORTH = 0.4
+WORTH = 0.35
 """The weight of a further phrase in a title, as a share of that of the first, at least."""
-
+SAID_ONCE = 0.6
+"""Taken off how often a word was said: a word said twice is worth more than two words said once."""
+SINGLE = 0.6
+"""What a word alone is worth as a phrase; two words say more, and three say too much."""
+_BY_LENGTH = {1: SINGLE, 2: 1.0, 3: 0.8}
+_VERB_ENDS = ("ing", "ed", "ly")
 _SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+")
 
 
 def opening_title(text: str) -> str:
-    """The first 80 characters of a message, without sentences before them that only greet or thank."""
-    line = " ".join(text.split())
-    sentences = _SENTENCE_END.split(line[: 10 * TITLE])
+    """The first 80 characters of a message, without sentences before them that say nothing."""
+    line = " ".join(text[: 20 * TITLE].split())
+    sentences = _SENTENCE_END.split(line)
     for number, sentence in enumerate(sentences):
-        if not is_filler(Sentence(sentence)):
+        if not read_words(sentence).is_empty:
             return (" ".join(sentences[number:]) if number else line)[:TITLE]
     return line[:TITLE]
 
 
 def is_due(count: int) -> bool:
-    """Whether a topic of so many messages is named again: with the third, and whenever it has grown by a quarter."""
-    step = 1
-    while count >= 8 * step:
-        step *= 2
-    return count >= KEY_PHRASES_FROM and count % step == 0
+    """Whether a topic of so many messages is named again: with the third, and whenever it has grown by a half."""
+    due = KEY_PHRASES_FROM
+    while due < count:
+        due += due // 2
+    return due == count
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    text: str
+    stems: frozenset[str]
+    score: float
 
 
 def key_title(words: TopicWords, others: Sequence[TopicWords]) -> str:
     """The key phrases of a topic against the other topics of the conversation; empty if it has none."""
-    rarity = Rarity(others)
-    weights = {root: sqrt(count) * rarity.of(root) for root, count in words.stems.items()}
-    scores: dict[str, float] = {}
-    stems: dict[str, frozenset[str]] = {}
-    for phrase, count in words.phrases.items():
-        language = detect(phrase)
-        roots = [root for token in phrase.split() if (root := content_stem(token, language)) in weights]
-        stems[phrase] = frozenset(roots)
-        scores[phrase] = sum(weights[root] for root in stems[phrase]) * (count / (count + 1)) if roots else 0.0
-    return ", ".join(_choose_phrases(scores, stems))
+    rarity = Rarity([other.stems for other in others])
+    weights = {root: (count - SAID_ONCE) * rarity.of(root) for root, count in words.stems.items()}
+    language = detect(" ".join(words.phrases))
+    phrases: dict[str, _Phrase] = {}
+    for text, count in words.phrases.items():
+        phrase = _weigh_phrase(text, count, weights, words.stems, language)
+        if phrase is not None and (phrase.text not in phrases or phrases[phrase.text].score < phrase.score):
+            phrases[phrase.text] = phrase
+    return ", ".join(_choose_phrases(list(phrases.values())))
 
 
-def _choose_phrases(scores: dict[str, float], stems: dict[str, frozenset[str]]) -> list[str]:
+def _weigh_phrase(
+    text: str, count: int, weights: Mapping[str, float], stems: Mapping[str, int], language: str
+) -> _Phrase | None:
+    """A phrase without what names nothing at its ends, with its weight; None if nothing is left."""
+    tokens = [(token, content_stem(token, language)) for token in text.split()]
+    while tokens and _is_weak(*tokens[0], stems):
+        tokens = tokens[1:]
+    while tokens and _is_weak(*tokens[-1], stems):
+        tokens = tokens[:-1]
+    roots = frozenset(root for _, root in tokens if root in weights)
+    if not roots:
+        return None
+    best = max(weights[root] for root in roots)
+    mean = sum(weights[root] for root in roots) / len(roots)
+    is_name = tokens[0][0][:1].isupper()
+    score = (best + mean) * _BY_LENGTH[len(tokens)] * (1 + (count > 1) / 2) * (1.2 if is_name else 1.0)
+    return _Phrase(" ".join(token for token, _ in tokens), roots, score)
+
+
+def _is_weak(token: str, root: str, stems: Mapping[str, int]) -> bool:
+    """Whether a word names nothing: it is faint, or a verb or an adverb that was said only once."""
+    if token.lower() in faint_words() or root not in stems:
+        return True
+    return token.islower() and token.endswith(_VERB_ENDS) and stems[root] < 2
+
+
+def _choose_phrases(phrases: Sequence[_Phrase]) -> list[str]:
     """The best phrases that have no word in common, few words in all."""
-    chosen: list[str] = []
-    used: set[str] = set()
+    chosen: list[_Phrase] = []
     words_left = MAX_WORDS
-    order = {phrase: number for number, phrase in enumerate(scores)}
-    ranked = sorted(scores, key=lambda phrase: (-scores[phrase], order[phrase]))
-    for phrase in ranked:
-        size = len(phrase.split())
-        if not scores[phrase] or (chosen and scores[phrase] < WORTH * scores[chosen[0]]):
+    for phrase in sorted(phrases, key=lambda phrase: -phrase.score):  # among equals the oldest
+        if chosen and phrase.score < WORTH * chosen[0].score:
             break
-        if size <= words_left and not stems[phrase] & used and len(", ".join([*chosen, phrase])) <= TITLE:
+        size = len(phrase.text.split())
+        is_new = all(phrase.stems.isdisjoint(other.stems) for other in chosen)
+        if size <= words_left and is_new and sum(len(other.text) + 2 for other in [*chosen, phrase]) <= TITLE:
             chosen.append(phrase)
-            used |= stems[phrase]
             words_left -= size
         if len(chosen) == MAX_PHRASES:
             break
-    return chosen
+    return [phrase.text for phrase in chosen]

@@ -1,9 +1,9 @@
 """What a message and a topic are about, by their words: stems to compare them, and phrases to name a topic.
 
-Only words with content count: no function words, no words that every message has, no bare numbers. Sentences that only
-keep the talk going (greetings, praise, offers) give none. A topic counts what its messages say and keeps a bounded number
-of stems and phrases; the least frequent go first, and of those the oldest. So following a topic never needs to read its
-messages again, and costs the same however long it is.
+Only words with content count: no function words, no words that every message has, no bare numbers, none of the words that
+greetings, thanks and praise are made of. So a message of pleasantries has no words and says nothing. A topic counts what
+its messages say and keeps a bounded number of stems and phrases; the least frequent go first, and of those the oldest. So
+following a topic never needs to read its messages again, and costs the same however long it is.
 """
 
 from __future__ import annotations
@@ -15,44 +15,49 @@ from math import log
 from typing import Any
 
 from recollect.language.detect import detect
-from recollect.language.filler import is_filler, strip_addressee
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.sentences import Sentence
 from recollect.language.short_texts import remember_short_texts
-from recollect.language.smalltalk import is_small_talk
 from recollect.language.word_weights import is_unspaced, matters, stem, words
 from recollect.model import Role
+from recollect.rules.topics.faint_words import phatic_words
 
-READ = {"user": 1_200}
-"""Characters of a message that are read; a reply says in its beginning what it is about."""
+READ = 1_000
+"""Characters of a user's message that are read."""
 READ_OTHERS = 400
+"""Characters of any other message: a reply says in its beginning what it is about."""
 MAX_STEMS = 64
 MAX_PHRASES = 40
 """Stems and phrases that are kept of a topic."""
 LONGEST_PHRASE = 3
 """Words of a phrase."""
-SHORT_SENTENCE = 90
-"""Characters of a sentence that may be filler; a longer one says something."""
 
-_SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+|\n+|(?<=[。！？])")
-_CLAUSE_END = lazy_pattern(r"[.,;:!?…()\[\]{}<>\"“”«»*|—–/、。，！？；：（）「」]+|\s[-–]\s")
-_MARKS = "'’`_-~#+&"
+_BREAKS = r",;:!?…()\[\]{}<>\"“”«»*|—–/、。，！？；：（）「」"
+_TOKEN = lazy_pattern(rf"[^\s{_BREAKS}]+|[\n{_BREAKS}]+")
+_SENTENCE_ENDS = frozenset("!?…\n。！？")
+_ASIDE = lazy_pattern(r"\[[^\[\]]{0,300}\]")
+_MARKS = ".'’`_-~#+&"
 _POSSESSIVE = lazy_pattern(r"['’]s$")
-_BEFORE_VERBS = frozenset(
-    """i you we they he she it who to not never please let's lets can can't could couldn't will won't would wouldn't
-    should shouldn't may might must do don't does doesn't did didn't i'll i'd i've you've we've we'll they'll just also
-    always really gonna wanna been""".split()
-)
+_CALLS = frozenset("hey hi hello thanks thank thx wow yeah yep sure dear cheers nice cool congrats oh aww woah ok so".split())
+_BEFORE_VERBS = """
+    i you we they he she it who to not never please let's lets can can't could couldn't will won't would wouldn't should
+    shouldn't may might must do don't does doesn't did didn't i'll i'd i've you've we've we'll they'll just also always really
+    gonna wanna been i'm you're we're they're
+"""
+_VERB_LEADERS = frozenset(_BEFORE_VERBS.split())
 """What comes after them is a verb, in English, and names nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageWords:
-    """The stems of a message, each once, and its phrases in order. `is_empty`: it says nothing by itself."""
+    """The stems of a message, each once, and its phrases in order."""
 
     stems: frozenset[str] = frozenset()
     phrases: tuple[str, ...] = ()
-    is_empty: bool = True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the message says nothing by itself."""
+        return not self.stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ class TopicWords:
     def with_message(self, message: MessageWords) -> TopicWords:
         if not message.stems:
             return self
-        # The stems of a message are a set: only their order in the text or in the alphabet is the same every time.
+        # A set has no order of its own, and the order decides what is dropped.
         return TopicWords(
             _count(self.stems, sorted(message.stems), MAX_STEMS), _count(self.phrases, message.phrases, MAX_PHRASES)
         )
@@ -81,56 +86,102 @@ class TopicWords:
 NO_WORDS = TopicWords()
 
 
+def _count(counts: Mapping[str, int], new: Iterable[str], most: int) -> dict[str, int]:
+    result = dict(counts)
+    for key in new:
+        result[key] = result.get(key, 0) + 1
+    excess = len(result) - most
+    if excess > 0:
+        for key in sorted(result, key=result.__getitem__)[:excess]:  # among equals the oldest: sorting keeps the order
+            del result[key]
+    return result
+
+
+# -- reading
+
+
 def read_words(text: str, role: Role = "user") -> MessageWords:
     """The words of a message that say what it is about."""
-    return _read_words(text[: READ.get(role, READ_OTHERS)])
+    return _read_words(text[: READ if role == "user" else READ_OTHERS])
 
 
 @remember_short_texts
 def _read_words(text: str) -> MessageWords:
-    if is_small_talk(text):
-        return MessageWords()
+    if "[" in text:
+        text = _ASIDE.sub(" ", text)
     language = detect(text)
     stems: dict[str, None] = {}
     phrases: list[str] = []
-    is_empty = True
-    for sentence in _SENTENCE_END.split(text):
-        if not sentence or (len(sentence) <= SHORT_SENTENCE and is_filler(Sentence(sentence))):
-            continue
-        is_empty = False
-        for clause in _CLAUSE_END.split(strip_addressee(sentence)):
-            _read_clause(clause, language, stems, phrases)
-    return MessageWords(frozenset(stems), tuple(phrases), is_empty)
+    clause: list[str] = []
+    is_first = True
+    for token in _TOKEN.findall(text):
+        if token[0].isalnum() or (token[-1].isalnum() and token[0] not in _SENTENCE_ENDS):
+            clause.append(token)
+            if token[-1] != ".":
+                continue
+        ends = not _SENTENCE_ENDS.isdisjoint(token) or token[-1] == "."
+        if clause:
+            if not is_address(clause, is_first, ends):
+                _read_clause(clause, language, is_first, stems, phrases)
+            is_first = False
+            clause = []
+        is_first = is_first or ends
+    if clause and not is_address(clause, is_first, True):
+        _read_clause(clause, language, is_first, stems, phrases)
+    return MessageWords(frozenset(stems), tuple(phrases))
 
 
-def _read_clause(clause: str, language: str, stems: dict[str, None], phrases: list[str]) -> None:
-    """Add the stems and phrases of a clause: a phrase is a run of words with content, without verbs where one can tell."""
+def is_address(clause: Sequence[str], is_first: bool, is_last: bool) -> bool:
+    """Whether a clause only calls somebody by name: "Hey Dana", ", Dana!"."""
+    if not clause[-1][0].isupper() or is_first == is_last == (len(clause) == 1):
+        return False
+    if len(clause) == 1:
+        return is_first or is_last
+    return len(clause) == 2 and clause[0].casefold() in _CALLS
+
+
+def _read_clause(
+    clause: Sequence[str], language: str, is_first: bool, stems: dict[str, None], phrases: list[str]
+) -> None:
+    """Add the stems of a clause, and its phrases: runs of words with content, without verbs where one can tell."""
     run: list[str] = []
     is_verb = False
-    for token in clause.split() if clause.isascii() or not is_unspaced(clause.lstrip()) else words(clause):
+    tokens = clause if all(map(str.isascii, clause)) else _spread_tokens(clause)
+    for place, token in enumerate(tokens):
         root = content_stem(token, language)
         if root:
             stems[root] = None
         if root and not (is_verb and token.islower()):
-            run.append(token)
-        else:
-            _add_phrases(run, phrases)
+            run.append(lower_opener(tokens) if is_first and place == 0 else token)
+        elif run:
+            _add_phrase(run, phrases)
             run = []
-        is_verb = token.casefold() in _BEFORE_VERBS if language == "en" else False
-    _add_phrases(run, phrases)
-
-
-def _add_phrases(run: Sequence[str], phrases: list[str]) -> None:
-    """Add a run of words as a phrase; of a long run the last words, which are what the others describe."""
+        is_verb = token.lower() in _VERB_LEADERS
     if run:
-        phrases.append(" ".join(_bare(token) for token in run[-LONGEST_PHRASE:]))
+        _add_phrase(run, phrases)
+
+
+def _spread_tokens(clause: Sequence[str]) -> list[str]:
+    """The words of a clause; those of a script without spaces are the runs between particles."""
+    return [word for token in clause for word in (words(token) if is_unspaced(token) else (token,))]
+
+
+def lower_opener(tokens: Sequence[str]) -> str:
+    """The first word of a sentence: its capital is no sign of a name, unless the next word has one, too."""
+    first = tokens[0]
+    return first if len(tokens) > 1 and tokens[1][:1].isupper() or not first.istitle() else first.lower()
+
+
+def _add_phrase(run: Sequence[str], phrases: list[str]) -> None:
+    """Add a run of words; of a long one the last words, which are what the others describe."""
+    phrases.append(" ".join(_bare(word) for word in run[-LONGEST_PHRASE:]))
 
 
 @lru_cache(maxsize=20_000)
 def content_stem(token: str, language: str) -> str:
     """The stem of a word that carries content; empty for any other word and for numbers."""
     word = _bare(token)
-    if len(word) < 2 and not is_unspaced(word):
+    if (len(word) < 2 and not is_unspaced(word)) or word.lower().replace("’", "'") in phatic_words():
         return ""
     if not any(map(str.isalpha, word)) or not matters(word, language):
         return ""
@@ -142,17 +193,6 @@ def _bare(token: str) -> str:
     return _POSSESSIVE.sub("", token.strip(_MARKS))
 
 
-def _count(counts: Mapping[str, int], new: Iterable[str], most: int) -> dict[str, int]:
-    result = dict(counts)
-    for key in new:
-        result[key] = result.get(key, 0) + 1
-    excess = len(result) - most
-    if excess > 0:
-        for key in sorted(result, key=result.__getitem__)[:excess]:  # among equals the oldest: the order is kept
-            del result[key]
-    return result
-
-
 # -- comparing
 
 
@@ -160,10 +200,12 @@ def _count(counts: Mapping[str, int], new: Iterable[str], most: int) -> dict[str
 class Rarity:
     """How rare stems are among the topics of a conversation: what all of them have tells nothing."""
 
-    topics: Sequence[TopicWords]
+    topics: Sequence[Mapping[str, int]]
 
     def of(self, root: str) -> float:
-        spread = sum(1 for topic in self.topics if root in topic.stems)
+        spread = 0
+        for stems in self.topics:
+            spread += root in stems
         return log((len(self.topics) + PRIOR) / (spread + 0.5))
 
 
@@ -175,5 +217,10 @@ UNSAID = 2.0
 
 def shared_words(message: Mapping[str, float], topic: TopicWords) -> float:
     """The share, from 0 to 1, of a message's words that a topic has, each with its rarity as weight."""
-    total = sum(message.values())
-    return sum(weight for root, weight in message.items() if root in topic.stems) / (total + UNSAID)
+    total = UNSAID
+    shared = 0.0
+    for root, weight in message.items():
+        total += weight
+        if root in topic.stems:
+            shared += weight
+    return shared / total

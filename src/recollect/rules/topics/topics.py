@@ -274,7 +274,7 @@ def subject(title: str, made_by: str, limit: int = 6) -> str:
 def follows(message: IncomingMessage) -> bool:
     """Whether a message has no content of its own and belongs to the topic before it: greetings, thanks, praise, an
     emoji, a script the embedder cannot read, or a short follow-up such as "and the second one?"."""
-    if not np.any(message.vector) or message.words.is_empty:
+    if not message.drift.has_vector or message.words.is_empty:
         return True
     stems = len(message.words.stems)
     if len(message.text) > SHORT or stems > 1:
@@ -303,20 +303,31 @@ def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int |
 
 
 def fit_active_topics(book: Book, message: IncomingMessage, rule: TopicRule) -> Fits:
-    """How well a message fits the active topics."""
+    """How well a message fits the active topics; large ones take no more messages."""
     states = active_topics(book.states)
-    near = nearness(states, message.vector)
+    by_root = group_parts(states)
+    fits = fit_topics(
+        nearness(states, message.vector),
+        lambda first: [part.words for part in by_root[first]],
+        weigh_words(states, message),
+        rule.scale,
+        book.current,
+    )
+    sizes = {first: sum(part.count for part in by_root[first]) for first in fits.by_topic}
+    return Fits({first: fit for first, fit in fits.by_topic.items() if sizes[first] < LARGE})
 
-    def words_of(first: int) -> list[TopicWords]:
-        return [part.words for part in parts(states, first)]
 
-    fits = fit_topics(near, words_of, weigh_words(states, message), rule.scale, book.current)
-    return Fits({first: fit for first, fit in fits.by_topic.items() if size_of(states, first) < LARGE})
+def group_parts(states: Mapping[int, TopicState]) -> dict[int, list[TopicState]]:
+    """All topics, each with its parts."""
+    by_root: dict[int, list[TopicState]] = {}
+    for first, state in states.items():
+        by_root.setdefault(first if state.merged_into is None else root(states, first), []).append(state)
+    return by_root
 
 
 def weigh_words(states: Mapping[int, TopicState], message: IncomingMessage) -> dict[str, float]:
     """The stems of a message, each with its rarity among the topics that were active last."""
-    rarity = Rarity([state.words for state in last_active(states)])
+    rarity = Rarity([state.words.stems for state in last_active(states)])
     return {root: rarity.of(root) for root in sorted(message.words.stems)}
 
 
