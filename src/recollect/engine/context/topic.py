@@ -12,7 +12,7 @@ from datetime import datetime
 
 from recollect.engine.context.render import CurrentTopic
 from recollect.engine.tables import topics as rows
-from recollect.engine.views.topics import LAST, LOOKED_AT, TopicPage, Topics, may_lean
+from recollect.engine.views.topics import LAST, TopicPage, Topics, may_lean
 from recollect.model import Message, TopicMessage
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
@@ -36,7 +36,7 @@ def find_current_topic(
     page = topics.read_page(tx, *place)
     if not page.book.states:
         return None
-    text = text[:LOOKED_AT]
+    text = text[: rows.LOOKED_AT]
     parts = matching_topics(
         tx,
         topics,

@@ -92,19 +92,20 @@ def shift(
 # -- the signs
 
 WEIGHTS = {
-    "last": -0.26,
+    "last": -0.25,
     "near": -0.64,
-    "new": 1.01,
-    "asks_you": 2.05,
+    "new": 0.93,
+    "asks_you": 2.13,
     "answer": -1.49,
-    "back": -0.57,
-    "cue": 1.05,
-    "closed": 1.47,
-    "quiet": 0.23,
-    "wish": 1.52,
-    "fit": -0.18,
+    "back": -0.59,
+    "cue": 1.16,
+    "closed": 1.40,
+    "reply": 0.37,
+    "quiet": 0.29,
+    "wish": 1.40,
+    "fit": -0.20,
 }
-BIAS = -2.02
+BIAS = -2.00
 
 
 def signs(
@@ -114,6 +115,7 @@ def signs(
     before = previous[-REACH:]
     current = message.cues
     last = before[-1]
+    has_assistant = any(earlier.role == "assistant" for earlier in before)
     known_stems = {root for earlier in before for root in earlier.words.stems}
     return {
         "last": likeness(before[-1:], message, scale),
@@ -121,10 +123,12 @@ def signs(
         "new": min(log1p(len(message.words.stems - known_stems)), 2.5),
         # Who talks with an assistant asks it all the time: that tells something only among people.
         "asks_you": 0.0 if last.role == "assistant" else current.asks_you,
-        "answer": last.cues.question_last,
+        # Beside an assistant, nobody answers their own question.
+        "answer": 0.0 if last.role == "user" and has_assistant else last.cues.question_last,
         "back": current.back,
         "cue": current.cue,
         "closed": last.cues.closing,
+        "reply": float(last.role == "assistant"),
         "quiet": float(last.words.is_empty),
         "wish": current.wish,
         "fit": (max(fit, 0.0) - scale.unrelated) / scale.spread,

@@ -67,7 +67,13 @@ _FAINT = """
     threw ties tiny tips title topic touch touched track trade transform treat trick tried trigger trouble trust truth turn
     turned uncover understood unforgettable unique unity update upset valuable values vibe vibes view views visit visited visual
     vital voice walk walked wall warm watch watched wave wear weather weird well-being win wins winter wise woman women wondering
-    worked works worthwhile write wrong wrote yearly yours zone must've could've last next
+    worked works worthwhile write wrong wrote yearly yours zone must've could've last next families family back young younger
+    older playing read red blue green black white brown yellow pink allow allows stuck somewhere everywhere anywhere nowhere
+    belong belonged again plenty numbers number pack packed active chill cozy crew squad gang crowd folk lady ladies man men boy
+    boys child children adults person persons reaction fantastic upcoming previous earlier later online offline
+    various different difference similar topic topics subject question questions answer answers info information details need
+    needs fast slow quick easier easily simple simply hardest harder biggest bigger smaller higher lower highest lowest
+    sounds sound looks look appears seems ready rough rude strange stranger style styles sort sorts kinds types type version
 """
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log1p
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
@@ -21,10 +22,8 @@ KEY_PHRASES_FROM = 3
 MAX_WORDS = 5
 """Words of a title of key phrases."""
 MAX_PHRASES = 3
-WORTH = 0.35
-"""The weight of a further phrase in a title, as a share of that of the first, at least."""
-SAID_ONCE = 0.6
-"""Taken off how often a word was said: a word said twice is worth more than two words said once."""
+WORTH = 0.5
+"""The weight of a further phrase in a title, as a share of that of the first, at least; a title of one word takes any."""
 SINGLE = 0.6
 """What a word alone is worth as a phrase; two words say more, and three say too much."""
 _BY_LENGTH = {1: SINGLE, 2: 1.0, 3: 0.8}
@@ -60,7 +59,7 @@ class _Phrase:
 def key_title(words: TopicWords, others: Sequence[TopicWords]) -> str:
     """The key phrases of a topic against the other topics of the conversation; empty if it has none."""
     rarity = Rarity([other.stems for other in others])
-    weights = {root: (count - SAID_ONCE) * rarity.of(root) for root, count in words.stems.items()}
+    weights = {root: log1p(count) * rarity.of(root) for root, count in words.stems.items()}
     language = detect(" ".join(words.phrases))
     phrases: dict[str, _Phrase] = {}
     for text, count in words.phrases.items():
@@ -101,7 +100,7 @@ def _choose_phrases(phrases: Sequence[_Phrase]) -> list[str]:
     chosen: list[_Phrase] = []
     words_left = MAX_WORDS
     for phrase in sorted(phrases, key=lambda phrase: -phrase.score):  # among equals the oldest
-        if chosen and phrase.score < WORTH * chosen[0].score:
+        if words_left < MAX_WORDS - 1 and phrase.score < WORTH * chosen[0].score:
             break
         size = len(phrase.text.split())
         is_new = all(phrase.stems.isdisjoint(other.stems) for other in chosen)
