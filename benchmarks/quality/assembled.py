@@ -13,11 +13,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from itertools import accumulate
 from statistics import fmean, pstdev
+
+import numpy as np
 
 from quality.baselines import embedded
 from quality.clusters import ClusterScores, score_clusters
@@ -33,7 +35,8 @@ from recollect.ports import Vectors
 from recollect.rules.topics import topics as topic_rules
 from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.faded import FadedTopics
-from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule, TopicState
+from recollect.rules.topics.topic_words import read_words
+from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule
 from recollect.wiring import open_embedder, topic_rule
 
 SESSIONS = 20  # of one conversation
@@ -148,8 +151,6 @@ def evaluate_sessions(
     sessions: Sequence[Session], embedder: str, draws: int, seed: int
 ) -> tuple[str, list[Assembled]]:
     """The scores of every method for each arrangement of sessions: means over draws."""
-    import numpy as np
-
     rule, vectors, identity = embed_turns(embedder, [turn for session in sessions for turn in session.turns])
     results: list[Assembled] = []
     for name, minutes in ARRANGEMENTS.items():
@@ -157,30 +158,35 @@ def evaluate_sessions(
         for draw in range(draws):
             chance = random.Random(f"{seed}:{draw}")
             placed = arrange(chance.sample(list(sessions), min(SESSIONS, len(sessions))), chance, minutes)
-            rows = np.array([vectors[message.turn.id] for message in placed])
-            labels = [message.session for message in placed]
-            topics = {
-                OURS: follow_topics(placed, rows, rule)[1],
-                ONE_TOPIC: [0] * len(placed),
-                ONE_A_MESSAGE: list(range(len(placed))),
-                TILING: tile_topics(rows, CUTOFFS[TILING]),
-                STRICT: tile_topics(rows, CUTOFFS[STRICT]),
-            }
-            for method, labelled in topics.items():
-                scores.setdefault(method, []).append(score_clusters(labels, labelled))
+            for method, score in score_methods(placed, vectors, rule).items():
+                scores.setdefault(method, []).append(score)
         means = {method: _combine(every, fmean) for method, every in scores.items()}
         results.append(Assembled(name, means, _combine(scores[OURS], pstdev)))
     return identity, results
 
 
-def _combine(scores: Sequence[ClusterScores], how) -> ClusterScores:
+def score_methods(
+    placed: Sequence[Placed], vectors: Mapping[str, Vectors], rule: TopicRule
+) -> dict[str, ClusterScores]:
+    """The scores of one conversation."""
+    rows = np.array([vectors[message.turn.id] for message in placed])
+    topics = {
+        OURS: follow_topics(placed, rows, rule)[1],
+        ONE_TOPIC: [0] * len(placed),
+        ONE_A_MESSAGE: list(range(len(placed))),
+        TILING: tile_topics(rows, CUTOFFS[TILING]),
+        STRICT: tile_topics(rows, CUTOFFS[STRICT]),
+    }
+    sessions = [message.session for message in placed]
+    return {method: score_clusters(sessions, labels) for method, labels in topics.items()}
+
+
+def _combine(scores: Sequence[ClusterScores], how: Callable[[Iterator[float]], float]) -> ClusterScores:
     return ClusterScores(*(how(getattr(score, field.name) for score in scores) for field in fields(ClusterScores)))
 
 
 def count_topics(haystack: Haystack, embedder: str) -> TopicCount:
     """The topics of a long conversation."""
-    import numpy as np
-
     rule, vectors, _ = embed_turns(embedder, haystack.turns)
     placed = [Placed(turn, session.id, turn.time) for session in haystack.sessions for turn in session.turns]
     rows = np.array([vectors[message.turn.id] for message in placed])
@@ -200,4 +206,4 @@ def count_topics(haystack: Haystack, embedder: str) -> TopicCount:
 def says_nothing(title: str) -> bool:
     """Whether a title is a greeting, thanks or filler, or begins with a sentence that is."""
     parts = sentences(title)
-    return is_small_talk(title) or not parts or is_filler(parts[0])
+    return is_small_talk(title) or not parts or is_filler(parts[0]) or read_words(parts[0].text).is_empty

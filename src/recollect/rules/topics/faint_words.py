@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 _PHATIC = """
-    aah ages appreciate appreciated appreciation awesomeness aww awww beans blast bless blessed bro bud buddy buds bummer bye
+    aah ages huh met past happened happen convo apparently yum appreciate appreciated appreciation awesomeness aww awww beans blast bless blessed bro bud buddy buds bummer bye
     catch catchin catching caught chat chats chatted chatting cheer cheering cheers cherish congrats congratulations crazy cute
     dang deserve deserved deserves doin doubt doubts dude encouragement encouraging enjoy enjoyed enjoying excite excited
     excitement exciting fab fabulous fam fingers crossed folks forever fun gorgeous gotcha grateful gratitude greetings guts
@@ -23,7 +23,7 @@ _PHATIC = """
     willing wish wishes wishing wonderful woah woo woohoo words worries worry wow ya yall y'all yay yeah yesterday yup anytime
     what's what've what're where's who's there's here's that's it's let's i'm i've i'll you're you've you'll you'd we're we've
     gonna gotta lemme dunno 'cause cuz tho lately recently nowadays meantime morning evening afternoon night nights day days
-    week weeks month months weekend weekends hour hours minute minutes okay-ish certainly amazing adorable
+    last next few week weeks month months weekend weekends hour hours minute minutes okay-ish certainly amazing adorable
 """
 _FAINT = """
     able accept achieve act action actual add adds admire adult advice affect afford agree ahead air alive alone amount answer
@@ -67,11 +67,16 @@ _FAINT = """
     threw ties tiny tips title topic touch touched track trade transform treat trick tried trigger trouble trust truth turn
     turned uncover understood unforgettable unique unity update upset valuable values vibe vibes view views visit visited visual
     vital voice walk walked wall warm watch watched wave wear weather weird well-being win wins winter wise woman women wondering
-    worked works worthwhile write wrong wrote yearly yours zone must've could've last next families family back young younger
+    worked works worthwhile write wrong wrote yearly yours zone must've could've families family back young younger
     older playing read red blue green black white brown yellow pink allow allows stuck somewhere everywhere anywhere nowhere
     belong belonged again plenty numbers number pack packed active chill cozy crew squad gang crowd folk lady ladies man men boy
     boys child children adults person persons reaction fantastic upcoming previous earlier later online offline
     various different difference similar topic topics subject question questions answer answers info information details need
+    ton tons one two three four five six seven eight nine ten behind become becomes becoming afterwards usual brief constant
+    constantly dealing issue issues news serve serves unconditional strive striving hooked messed brave ability abilities
+    calming celebrate celebrated encounter encountered regarding concerning incident carries carrying engage engages affect
+    affects regret regrets overcome overcoming frustrating professionally gig bet plan plans visiting suggestions suggestion
+    reminding remember identity fills filling immersive organize organizing resources resource thing things push
     needs fast slow quick easier easily simple simply hardest harder biggest bigger smaller higher lower highest lowest
     sounds sound looks look appears seems ready rough rude strange stranger style styles sort sorts kinds types type version
 """

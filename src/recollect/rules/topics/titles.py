@@ -12,8 +12,7 @@ from math import log1p
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.rules.topics.faint_words import faint_words
-from recollect.rules.topics.topic_words import Rarity, TopicWords, content_stem, read_words
+from recollect.rules.topics.topic_words import Rarity, TopicWords, content_stem, is_faint, read_words
 
 TITLE = 80
 """Characters of a title."""
@@ -32,13 +31,14 @@ _SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+")
 
 
 def opening_title(text: str) -> str:
-    """The first 80 characters of a message, without sentences before them that say nothing."""
+    """The first 80 characters of a message, without sentences before them that name nothing."""
     line = " ".join(text[: 20 * TITLE].split())
     sentences = _SENTENCE_END.split(line)
-    for number, sentence in enumerate(sentences):
-        if not read_words(sentence).is_empty:
-            return (" ".join(sentences[number:]) if number else line)[:TITLE]
-    return line[:TITLE]
+    words = [read_words(sentence) for sentence in sentences]
+    start = next((place for place, read in enumerate(words) if read.is_telling), None)
+    if start is None:
+        start = next((place for place, read in enumerate(words) if not read.is_empty), 0)
+    return (" ".join(sentences[start:]) if start else line)[:TITLE]
 
 
 def is_due(count: int) -> bool:
@@ -90,7 +90,7 @@ def _weigh_phrase(
 
 def _is_weak(token: str, root: str, stems: Mapping[str, int]) -> bool:
     """Whether a word names nothing: it is faint, or a verb or an adverb that was said only once."""
-    if token.lower() in faint_words() or root not in stems:
+    if is_faint(token) or root not in stems:
         return True
     return token.islower() and token.endswith(_VERB_ENDS) and stems[root] < 2
 

@@ -19,7 +19,7 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.short_texts import remember_short_texts
 from recollect.language.word_weights import is_unspaced, matters, stem, words
 from recollect.model import Role
-from recollect.rules.topics.faint_words import phatic_words
+from recollect.rules.topics.faint_words import faint_words, phatic_words
 
 READ = 1_000
 """Characters of a user's message that are read."""
@@ -37,7 +37,11 @@ _SENTENCE_ENDS = frozenset("!?…\n。！？")
 _ASIDE = lazy_pattern(r"\[[^\[\]]{0,300}\]")
 _MARKS = ".'’`_-~#+&"
 _POSSESSIVE = lazy_pattern(r"['’]s$")
-_CALLS = frozenset("hey hi hello thanks thank thx wow yeah yep sure dear cheers nice cool congrats oh aww woah ok so".split())
+_CALLING = """
+    hey hi hello thanks thank thx wow yeah yep yes no sure dear cheers nice cool congrats oh aww woah ok okay so see you bye
+    goodbye later night good morning great well and but right totally exactly absolutely
+"""
+_CALLS = frozenset(_CALLING.split())
 _BEFORE_VERBS = """
     i you we they he she it who to not never please let's lets can can't could couldn't will won't would wouldn't should
     shouldn't may might must do don't does doesn't did didn't i'll i'd i've you've we've we'll they'll just also always really
@@ -49,10 +53,11 @@ _VERB_LEADERS = frozenset(_BEFORE_VERBS.split())
 
 @dataclass(frozen=True, slots=True)
 class MessageWords:
-    """The stems of a message, each once, and its phrases in order."""
+    """The stems of a message, each once, and its phrases in order. `is_telling`: one of its words may name a subject."""
 
     stems: frozenset[str] = frozenset()
     phrases: tuple[str, ...] = ()
+    is_telling: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -128,7 +133,8 @@ def _read_words(text: str) -> MessageWords:
         is_first = is_first or ends
     if clause and not is_address(clause, is_first, True):
         _read_clause(clause, language, is_first, stems, phrases)
-    return MessageWords(frozenset(stems), tuple(phrases))
+    is_telling = any(not is_faint(word) for phrase in phrases for word in phrase.split())
+    return MessageWords(frozenset(stems), tuple(phrases), is_telling)
 
 
 def is_address(clause: Sequence[str], is_first: bool, is_last: bool) -> bool:
@@ -137,7 +143,7 @@ def is_address(clause: Sequence[str], is_first: bool, is_last: bool) -> bool:
         return False
     if len(clause) == 1:
         return is_first or is_last
-    return len(clause) == 2 and clause[0].casefold() in _CALLS
+    return all(token.casefold() in _CALLS for token in clause[:-1])
 
 
 def _read_clause(
@@ -186,6 +192,11 @@ def content_stem(token: str, language: str) -> str:
     if not any(map(str.isalpha, word)) or not matters(word, language):
         return ""
     return stem(word, language)
+
+
+def is_faint(word: str) -> bool:
+    """Whether a word says too little to name a subject."""
+    return word.lower() in faint_words()
 
 
 @lru_cache(maxsize=20_000)

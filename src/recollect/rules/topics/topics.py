@@ -52,6 +52,8 @@ LEAD = 0.2
 """The same, if nothing but the fit speaks for a shift."""
 LARGE = 100
 """Messages of a topic. What is said of the same thing after so many is another part of it, a topic of its own."""
+YOUNG = 3
+"""Messages of a topic by which it is known what it is about; before, the lead has to be twice as large."""
 COMPARED = 24
 """Topics, the last active, among which the rarity of words is counted."""
 
@@ -276,10 +278,10 @@ def follows(message: IncomingMessage) -> bool:
     emoji, a script the embedder cannot read, or a short follow-up such as "and the second one?"."""
     if not message.drift.has_vector or message.words.is_empty:
         return True
-    stems = len(message.words.stems)
-    if len(message.text) > SHORT or stems > 1:
+    if len(message.text) > SHORT:
         return False
-    return stems == 0 or (message.leaning and len(message.text.split()) <= FEW)
+    is_follow_up = message.leaning and len(message.words.stems) == 1 and len(message.text.split()) <= FEW
+    return is_follow_up or not (message.words.is_telling or message.drift.cues.asks_you)
 
 
 def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int | None:
@@ -297,7 +299,8 @@ def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int |
         return best
     lead = fit - fits.to(current)
     shifts = shift(book.recent, message.drift, rule.scale, fits.to(current)) >= LIKELY
-    if best is not None and lead >= (MARGIN if shifts else LEAD):
+    is_young = book.states[current].count < YOUNG
+    if best is not None and lead >= (MARGIN if shifts else 2 * LEAD if is_young else LEAD):
         return best
     return current if not shifts or fits.to(current) >= rule.similarity else None
 
