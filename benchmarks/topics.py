@@ -26,9 +26,9 @@ from quality.talks import read_talk
 from recollect import AsyncMemory
 from recollect.cli.demo.script import drafts
 from recollect.config import Settings
-from recollect.engine.views.topics import may_lean
 from recollect.embed.static import StaticEmbedder
 from recollect.engine.conversation import AsyncConversation
+from recollect.engine.views.topics import may_lean
 from recollect.model import TopicMessage
 from recollect.rules.topics import byte_compression
 from recollect.rules.topics import topics as rule

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from quality.dialogues import Dialogue, Line, load
 from quality.segmentation import Scores, score
-from recollect.embed.static import StaticEmbedder
 from recollect.config import Settings
+from recollect.embed.static import StaticEmbedder
 from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.drift import BUILT_IN, REACH, WEIGHTS, DriftMessage, signs
 from recollect.rules.topics.topics import Book, IncomingMessage, add_message, fit_active_topics, follows, open_topic

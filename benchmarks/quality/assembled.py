@@ -147,9 +147,7 @@ def embed_turns(embedder: str, turns: Sequence[Turn]) -> tuple[TopicRule, Mappin
     return topic_rule(settings), by_id, opened.identity
 
 
-def evaluate_sessions(
-    sessions: Sequence[Session], embedder: str, draws: int, seed: int
-) -> tuple[str, list[Assembled]]:
+def evaluate_sessions(sessions: Sequence[Session], embedder: str, draws: int, seed: int) -> tuple[str, list[Assembled]]:
     """The scores of every method for each arrangement of sessions: means over draws."""
     rule, vectors, identity = embed_turns(embedder, [turn for session in sessions for turn in session.turns])
     results: list[Assembled] = []

@@ -45,7 +45,9 @@ def score_clusters(sessions: Labels, topics: Labels) -> ClusterScores:
     )
 
 
-def _explained(labels: Counter[Hashable], joint: Counter[tuple[Hashable, Hashable]], given: Counter[Hashable], place: int) -> float:
+def _explained(
+    labels: Counter[Hashable], joint: Counter[tuple[Hashable, Hashable]], given: Counter[Hashable], place: int
+) -> float:
     """The share of the entropy of labels that is gone once the other label (at `place` of a joint one) is known."""
     count = sum(labels.values())
     entropy = -sum(times / count * log(times / count) for times in labels.values())

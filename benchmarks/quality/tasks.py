@@ -1,8 +1,8 @@
 """Dialogues that go from task to task, put together from short ones written for this: who books a table, then asks for
 the weather, then changes a contract.
 
-The tasks are in `benchmarks/data/task_dialogues.txt`, one after another with a line of equals signs between them. Half of
-them may be learned from, the other half is for reporting. A dialogue is three to six tasks, drawn by a seed.
+The tasks are in `benchmarks/data/task_dialogues.txt`, one after another with a line of equals signs between them. Half
+of them may be learned from, the other half is for reporting. A dialogue is three to six tasks, drawn by a seed.
 """
 
 from __future__ import annotations

@@ -394,7 +394,7 @@ def test_a_model_writes_better_titles_and_updates_the_summary_e1_e2(store_url: s
         talk(chat, *[1] * 4)
         memory.settle()
         topic = chat.topics()[0]
-        assert (topic.title, topic.made_by, asked) == ("grelb1, vonk1, sarl1", "offline", []), "no call for a title alone"
+        assert (topic.title, topic.made_by, asked) == ("grelb1, vonk1, sarl1", "offline", []), "no call for a title"
         talk(chat, *[1] * 9)
         memory.settle()
         topic = chat.topics()[0]

@@ -136,7 +136,7 @@ def signs(
 
 
 def _pause(previous: Sequence[DriftMessage], message: DriftMessage) -> float:
-    """The weight of a pause since the last message with content: none up to some minutes, as much as a clear cue after a
+    """The weight of a pause since the last message with content: none up to some minutes, more than any cue after a
     night. Set by hand: the published sets of dialogues have no times."""
     last = next((earlier for earlier in reversed(previous) if not earlier.words.is_empty), previous[-1])
     if last.time is None or message.time is None or message.time <= last.time:
@@ -192,12 +192,13 @@ _CUE = lazy_pattern(
     r"|different (?:question|topic|subject))\b"
 )
 _WISH = lazy_pattern(
-    r"(?i)^(?:(?:hi|hey|hello|ok|okay|so|also|and|well|yes|please)\b\W*)?(?:i(?:'m| am|'ve been| have been|'d| would| was)?"
-    r" (?:also )?(?:need|want|like to|love to|look\w* (?:for|to)|try\w+ to|plan\w+|think\w+ (?:of|about)|wonder\w*|hop\w+ to"
-    r"|interested in|struggl\w+)|(?:can|could|would|will) you (?:please |also )?(?:\w+ me|help|recommend|suggest|find|check"
-    r"|book|tell|give|show|explain)|(?:please |can i |may i |could i |how (?:do|can|should|would) i |what(?:'s| is| are) the "
-    r"|where(?:'s| is| are| can) |(?:is|are) there |find|show|give|tell|book|set|turn|play|navigate|remind|check|help|write"
-    r"|create|explain)\b)"
+    r"(?i)^(?:(?:hi|hey|hello|ok|okay|so|also|and|well|yes|please)\b\W*)?"
+    r"(?:i(?:'m| am|'ve been| have been|'d| would| was)? (?:also )?(?:need|want|like to|love to|look\w* (?:for|to)"
+    r"|try\w+ to|plan\w+|think\w+ (?:of|about)|wonder\w*|hop\w+ to|interested in|struggl\w+)"
+    r"|(?:can|could|would|will) you (?:please |also )?(?:\w+ me|help|recommend|suggest|find|check|book|tell|give|show"
+    r"|explain)|(?:please |can i |may i |could i |how (?:do|can|should|would) i |what(?:'s| is| are) the "
+    r"|where(?:'s| is| are| can) |(?:is|are) there |find|show|give|tell|book|set|turn|play|navigate|remind|check|help"
+    r"|write|create|explain)\b)"
 )
 _CLOSING = lazy_pattern(
     r"(?i)\b(?:you'?re (?:very )?welcome|you are (?:very )?welcome|my pleasure|good ?bye|bye|see you|take care"

@@ -23,7 +23,7 @@ MANY = 64
 """Topics from which on the nearest are found by array work."""
 FEW_TOPICS = 3
 """Others topics that their mean cosine is trusted with half."""
-WORDS = 0.7
+WORDS = 0.8
 """The part of the gap to 1 that is closed if all words of a message are words of the topic."""
 
 

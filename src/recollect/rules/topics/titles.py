@@ -1,7 +1,7 @@
 """Names a topic: by the beginning of the message that opened it, and once it has a few messages by its key phrases.
 
-A key phrase is said often in its topic and seldom in the others of the conversation. All that is needed was counted when
-the messages arrived (`topic_words`). A greeting, thanks or filler is no title where anything else was said.
+A key phrase is said often in its topic and seldom in the others of the conversation. All that is needed was counted
+when the messages arrived (`topic_words`). A greeting, thanks or filler is no title where anything else was said.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import log1p
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.rules.topics.topic_words import Rarity, TopicWords, content_stem, is_faint, read_words
+from recollect.rules.topics.topic_words import SAMPLE, Rarity, TopicWords, content_stem, is_faint, read_words
 
 TITLE = 80
 """Characters of a title."""
@@ -22,7 +22,7 @@ MAX_WORDS = 5
 """Words of a title of key phrases."""
 MAX_PHRASES = 3
 WORTH = 0.5
-"""The weight of a further phrase in a title, as a share of that of the first, at least; a title of one word takes any."""
+"""The least weight of a further phrase in a title, as a share of that of the first; after one word any will do."""
 SINGLE = 0.6
 """What a word alone is worth as a phrase; two words say more, and three say too much."""
 _BY_LENGTH = {1: SINGLE, 2: 1.0, 3: 0.8}
@@ -42,10 +42,10 @@ def opening_title(text: str) -> str:
 
 
 def is_due(count: int) -> bool:
-    """Whether a topic of so many messages is named again: with the third, and whenever it has grown by a half."""
+    """Whether a topic of so many messages is named again: with the third, and whenever it has grown by two thirds."""
     due = KEY_PHRASES_FROM
     while due < count:
-        due += due // 2
+        due = due * 5 // 3
     return due == count
 
 
@@ -60,7 +60,7 @@ def key_title(words: TopicWords, others: Sequence[TopicWords]) -> str:
     """The key phrases of a topic against the other topics of the conversation; empty if it has none."""
     rarity = Rarity([other.stems for other in others])
     weights = {root: log1p(count) * rarity.of(root) for root, count in words.stems.items()}
-    language = detect(" ".join(words.phrases))
+    language = detect(" ".join(words.phrases)[:SAMPLE])
     phrases: dict[str, _Phrase] = {}
     for text, count in words.phrases.items():
         phrase = _weigh_phrase(text, count, weights, words.stems, language)

@@ -1,9 +1,9 @@
 """What a message and a topic are about, by their words: stems to compare them, and phrases to name a topic.
 
-Only words with content count: no function words, no words that every message has, no bare numbers, none of the words that
-greetings, thanks and praise are made of. So a message of pleasantries has no words and says nothing. A topic counts what
-its messages say and keeps a bounded number of stems and phrases; the least frequent go first, and of those the oldest. So
-following a topic never needs to read its messages again, and costs the same however long it is.
+Only words with content count: no function words, no words that every message has, no bare numbers, none of the words
+that greetings, thanks and praise are made of. So a message of pleasantries has no words and says nothing. A topic
+counts what its messages say and keeps a bounded number of stems and phrases; the least frequent go first, and of those
+the oldest. So following a topic never needs to read its messages again, and costs the same however long it is.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from recollect.language.word_weights import is_unspaced, matters, stem, words
 from recollect.model import Role
 from recollect.rules.topics.faint_words import faint_words, phatic_words
 
-READ = 1_000
+READ = 600
 """Characters of a user's message that are read."""
-READ_OTHERS = 400
+READ_OTHERS = 240
 """Characters of any other message: a reply says in its beginning what it is about."""
+SAMPLE = 160
+"""Characters by which the language of a message is told."""
 MAX_STEMS = 64
 MAX_PHRASES = 40
 """Stems and phrases that are kept of a topic."""
@@ -38,14 +40,14 @@ _ASIDE = lazy_pattern(r"\[[^\[\]]{0,300}\]")
 _MARKS = ".'’`_-~#+&"
 _POSSESSIVE = lazy_pattern(r"['’]s$")
 _CALLING = """
-    hey hi hello thanks thank thx wow yeah yep yes no sure dear cheers nice cool congrats oh aww woah ok okay so see you bye
-    goodbye later night good morning great well and but right totally exactly absolutely
+    hey hi hello thanks thank thx wow yeah yep yes no sure dear cheers nice cool congrats oh aww woah ok okay so see you
+    bye goodbye later night good morning great well and but right totally exactly absolutely
 """
 _CALLS = frozenset(_CALLING.split())
 _BEFORE_VERBS = """
     i you we they he she it who to not never please let's lets can can't could couldn't will won't would wouldn't should
-    shouldn't may might must do don't does doesn't did didn't i'll i'd i've you've we've we'll they'll just also always really
-    gonna wanna been i'm you're we're they're
+    shouldn't may might must do don't does doesn't did didn't i'll i'd i've you've we've we'll they'll just also always
+    really gonna wanna been i'm you're we're they're
 """
 _VERB_LEADERS = frozenset(_BEFORE_VERBS.split())
 """What comes after them is a verb, in English, and names nothing."""
@@ -53,7 +55,7 @@ _VERB_LEADERS = frozenset(_BEFORE_VERBS.split())
 
 @dataclass(frozen=True, slots=True)
 class MessageWords:
-    """The stems of a message, each once, and its phrases in order. `is_telling`: one of its words may name a subject."""
+    """The stems of a message, each once, and its phrases in order. `is_telling`: one of them may name a subject."""
 
     stems: frozenset[str] = frozenset()
     phrases: tuple[str, ...] = ()
@@ -114,7 +116,7 @@ def read_words(text: str, role: Role = "user") -> MessageWords:
 def _read_words(text: str) -> MessageWords:
     if "[" in text:
         text = _ASIDE.sub(" ", text)
-    language = detect(text)
+    language = detect(text[:SAMPLE])
     stems: dict[str, None] = {}
     phrases: list[str] = []
     clause: list[str] = []
@@ -175,7 +177,7 @@ def _spread_tokens(clause: Sequence[str]) -> list[str]:
 def lower_opener(tokens: Sequence[str]) -> str:
     """The first word of a sentence: its capital is no sign of a name, unless the next word has one, too."""
     first = tokens[0]
-    return first if len(tokens) > 1 and tokens[1][:1].isupper() or not first.istitle() else first.lower()
+    return first if (len(tokens) > 1 and tokens[1][:1].isupper()) or not first.istitle() else first.lower()
 
 
 def _add_phrase(run: Sequence[str], phrases: list[str]) -> None:
