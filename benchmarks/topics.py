@@ -28,13 +28,13 @@ from recollect.cli.demo.script import drafts
 from recollect.config import Settings
 from recollect.embed.static import StaticEmbedder
 from recollect.engine.conversation import AsyncConversation
+from recollect.engine.views.topics import may_lean
 from recollect.model import TopicMessage
 from recollect.rules.topics import byte_compression
 from recollect.rules.topics import topics as rule
 from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.faded import FadedTopics
 from recollect.rules.topics.topics import Book, IncomingMessage
-from recollect.tasks.standalone import depends_on_context
 from recollect.wiring import topic_rule
 from table import milliseconds, percentile, show
 
@@ -86,7 +86,7 @@ async def matching(texts: Sequence[str], topics: int) -> Times:
     book, how, spent = Book(), topic_rule(Settings()), Times()
     for turn, (text, vector) in enumerate(zip(texts, vectors, strict=True), 1):
         start, busy = time.perf_counter(), time.process_time()
-        said = IncomingMessage(turn, "user", text, START, round_vector(vector), leaning=depends_on_context(text))
+        said = IncomingMessage(turn, "user", text, START, round_vector(vector), leaning=may_lean(text))
         rule.choose_topic(book, said, how)
         spent.append((time.perf_counter() - start, time.process_time() - busy))
         book = rule.step(book, said, how, FadedTopics)

@@ -19,6 +19,7 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -26,14 +27,21 @@ from numpy.typing import NDArray
 
 from quality.dialogues import Dialogue, Line, load
 from quality.segmentation import Scores, score
+from recollect.config import Settings
 from recollect.embed.static import StaticEmbedder
-from recollect.rules.topics.drift import BUILT_IN, WEIGHTS, DriftMessage, signs
+from recollect.rules.topics.centroids import round_vector
+from recollect.rules.topics.drift import BUILT_IN, REACH, WEIGHTS, DriftMessage, signs
+from recollect.rules.topics.topics import Book, IncomingMessage, add_message, fit_active_topics, follows, open_topic
+from recollect.wiring import topic_rule
 
 Floats = NDArray[np.float64]
 PENALTY = 3.0
 FOLDS = 5
 MADE = 80  # dialogues of each kind that are put together
 SEED = 4
+START = datetime(2000, 1, 1, tzinfo=UTC)
+SECOND = timedelta(seconds=20)
+RULE = topic_rule(Settings())
 CHANCES = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
 
@@ -105,9 +113,37 @@ def cut_short(dialogues: Sequence[Dialogue], chance: random.Random, roles: bool)
     ]
 
 
-def seen(dialogue: Dialogue, embedder: StaticEmbedder) -> list[DriftMessage]:
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A message that may begin something else: what came before it, its fit to the true topic before it, and whether it
+    does."""
+
+    before: tuple[DriftMessage, ...]
+    message: DriftMessage
+    fit: float
+    shift: bool
+
+
+def judge_messages(dialogue: Dialogue, embedder: StaticEmbedder) -> list[Judged | None]:
+    """Each message of a dialogue, with the topics that it should have had so far; None for one that opens nothing."""
     vectors = embedder.embed_now([line.text for line in dialogue.lines])
-    return [DriftMessage(line.text, vector, line.role) for line, vector in zip(dialogue.lines, vectors, strict=True)]
+    book = Book()
+    judged: list[Judged | None] = []
+    for turn, (line, vector) in enumerate(zip(dialogue.lines, vectors, strict=True), 1):
+        message = IncomingMessage(turn, line.role, line.text, START + turn * SECOND, round_vector(vector))
+        may_open = line.role == "user" and not follows(message)
+        fit = fit_active_topics(book, message, RULE).to(book.current) if may_open and book.current else 0.0
+        judged.append(Judged(book.recent, message.drift, fit, line.shift) if may_open and book.current else None)
+        book = add_to_true_topic(book, message, line.shift)
+    return judged
+
+
+def add_to_true_topic(book: Book, message: IncomingMessage, opens: bool) -> Book:
+    recent = (*book.recent, message.drift)[-REACH:]
+    if book.current is None or opens:
+        return Book({**book.states, message.turn: open_topic(message)}, message.turn, recent)
+    states = {**book.states, book.current: add_message(book.states[book.current], message, back=False)}
+    return Book(states, book.current, recent)
 
 
 def rows(
@@ -116,11 +152,10 @@ def rows(
     """The signs of every message that may begin something else, those that are `hidden` as if there were none."""
     found, shifts, numbers = [], [], []
     for number, dialogue in enumerate(dialogues):
-        messages = seen(dialogue, embedder)
-        for i in range(1, len(messages)):
-            if messages[i].role == "user" and not messages[i].cues.small and np.any(messages[i].vector):
-                found.append(list(signs(messages[:i], messages[i], BUILT_IN).values()))
-                shifts.append(float(dialogue.lines[i].shift))
+        for judged in judge_messages(dialogue, embedder):
+            if judged is not None:
+                found.append(list(signs(judged.before, judged.message, BUILT_IN, judged.fit).values()))
+                shifts.append(float(judged.shift))
                 numbers.append(number)
     table = np.array(found)
     table[:, [name in hidden for name in WEIGHTS]] = 0.0
@@ -154,14 +189,14 @@ def tried(
     """What these weights say of dialogues, from the chance `least` on."""
     found = []
     for dialogue in dialogues:
-        messages = seen(dialogue, embedder)
-        said = [False]
-        for i in range(1, len(messages)):
-            one = messages[i]
-            may = one.role == "user" and not one.cues.small and bool(np.any(one.vector))
-            told = bias + float(np.dot(weights, list(signs(messages[:i], one, BUILT_IN).values())))
-            said.append(may and 1 / (1 + np.exp(-told)) >= least)
-        found.append(said)
+        marks = []
+        for judged in judge_messages(dialogue, embedder):
+            if judged is None:
+                marks.append(False)
+                continue
+            values = list(signs(judged.before, judged.message, BUILT_IN, judged.fit).values())
+            marks.append(bool(1 / (1 + np.exp(-bias - float(np.dot(weights, values)))) >= least))
+        found.append(marks)
     return found
 
 

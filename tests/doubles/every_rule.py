@@ -448,6 +448,8 @@ OTHERS = frozenset(
         "rules.recall.passages.to_columns",
         "rules.recall.nearness.nearest_turns",
         "rules.recall.neighbours.surroundings",
+        "rules.topics.matching.fit_topics",
+        "rules.topics.matching.nearest_topics",
         "rules.topics.topics.state_changes",
         "rules.topics.topics.merge_topics",
         "rules.topics.topics.root",

@@ -73,6 +73,7 @@ RELEASED = [
     "27d4ffac4591b5c5",
     "ba79469aa4acb171",
     "9ee1d634e3cc4080",
+    "29144b73cf23686f",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {

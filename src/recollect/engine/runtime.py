@@ -229,7 +229,7 @@ class Runtime:
             parts.level_episodes,
             parts.active_episodes,
         )
-        self.topics = Topics(parts.topics, asking.has_model)
+        self.topics = Topics(parts.topics)
         self.titles = TitlesView(asking, parts.tokenizer, self.topics, self.run_aside, read)
         window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
         self.window = WindowView(*window, writer, asking.has_model, self.run_aside, read)

@@ -349,6 +349,11 @@ DELETE FROM cursors WHERE view IN ('window', 'episodes') AND NOT EXISTS (SELECT 
 DELETE FROM leases WHERE view IN ('window', 'episodes')
 """
 
+# What the messages of a topic say most. A topic from before counts from now on.
+TOPIC_WORDS = """
+ALTER TABLE topics ADD COLUMN words TEXT NOT NULL DEFAULT '{}'
+"""
+
 SPELLING = {
     "sqlite": {
         "key": "TEXT",
@@ -391,6 +396,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": AUDIT, "postgresql": AUDIT},
     {"sqlite": CHANGES, "postgresql": CHANGES},
     {"sqlite": STANDING_SENTENCES, "postgresql": STANDING_SENTENCES},
+    {"sqlite": TOPIC_WORDS, "postgresql": TOPIC_WORDS},
 )
 CURRENT = len(STEPS)
 CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")

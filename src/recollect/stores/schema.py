@@ -346,6 +346,7 @@ topics = Table(
     Column("merged_into", Integer),
     Column("apart", Names, nullable=False),
     Column("pending", Integer, nullable=False),
+    Column("words", Object, nullable=False),
 )
 
 topic_heads = Table(

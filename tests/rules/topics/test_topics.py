@@ -138,7 +138,8 @@ def test_a_message_joins_the_nearest_topic_or_opens_one_titled_with_80_character
 
 
 def test_the_threshold_decides_e1() -> None:
-    near = replace(said(2, 0), vector=centroids.round_vector(0.8 * axis(0) + 0.6 * axis(1)))
+    other_words = "By the way: a quorn has some blist and a frop."
+    near = replace(said(2, 0, text=other_words), vector=centroids.round_vector(0.8 * axis(0) + 0.6 * axis(1)))
     away = said(3, 5)
     for least, joins in ((0.7, True), (0.79, True), (0.81, False)):
         book = talked(said(1, 0), away, near, rule_=TopicRule(similarity=least))

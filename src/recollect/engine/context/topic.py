@@ -12,13 +12,12 @@ from datetime import datetime
 
 from recollect.engine.context.render import CurrentTopic
 from recollect.engine.tables import topics as rows
-from recollect.engine.views.topics import LAST, LOOKED_AT, TopicPage, Topics
+from recollect.engine.views.topics import LAST, TopicPage, Topics, may_lean
 from recollect.model import Message, TopicMessage
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
 from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.topics import IncomingMessage, TopicState
-from recollect.tasks.standalone import depends_on_context
 
 KEPT = 4  # last messages of a topic outside the window that are shown
 LARGE = 8_000  # characters of the window, from which its topics may decide what is shown of it
@@ -37,12 +36,12 @@ def find_current_topic(
     page = topics.read_page(tx, *place)
     if not page.book.states:
         return None
-    text = text[:LOOKED_AT]
+    text = text[: rows.LOOKED_AT]
     parts = matching_topics(
         tx,
         topics,
         page,
-        IncomingMessage(LAST, "user", text, now, round_vector(vector), leaning=depends_on_context(text)),
+        IncomingMessage(LAST, "user", text, now, round_vector(vector), leaning=may_lean(text)),
     )
     if not parts:
         return None
@@ -80,7 +79,8 @@ def matching_topics(tx: Tx, topics: Topics, page: TopicPage, message: IncomingMe
         return rule.parts(page.book.states, first)
     faded_topics = page.load_faded(tx)
     topics.cache_faded(page)
-    returned_topic = faded_topics.find_return(message.vector, topics.rule.similarity)
+    weights = rule.weigh_words(rule.active_topics(page.book.states), message)
+    returned_topic = faded_topics.find_return(message.vector, topics.rule.similarity, weights, topics.rule.scale)
     return [] if returned_topic is None else rule.parts(faded_topics.states, returned_topic)
 
 

@@ -19,6 +19,7 @@ from recollect.ports import Tx
 from recollect.rules.topics import byte_compression
 from recollect.rules.topics.centroids import Row, round_vector
 from recollect.rules.topics.drift import DriftMessage
+from recollect.rules.topics.topic_words import TopicWords
 from recollect.rules.topics.topics import TopicState
 
 TABLE = "topics"
@@ -27,6 +28,8 @@ TURNS = "topic_turns"
 PACKS = "topic_packs"
 SUMMARIES = "topic_summaries"
 NOTES = "topic_notes"
+
+LOOKED_AT = 4_000  # characters of a message that are read to find its topic, besides its vector
 
 Place = Mapping[str, Any]
 
@@ -72,6 +75,7 @@ def state_row(place: Place, state: TopicState) -> dict[str, Any]:
         "merged_into": state.merged_into,
         "apart": tuple(map(str, sorted(state.apart))),
         "pending": int(state.pending),
+        "words": state.words.to_object(),
     }
 
 
@@ -97,6 +101,7 @@ def to_state(row: Mapping[str, Any]) -> TopicState:
         made_by=row["made_by"],
         packed_upto=row["packed_upto"],
         pending=bool(row["pending"]),
+        words=TopicWords.from_object(row["words"]),
     )
 
 
@@ -128,10 +133,14 @@ def load_recent_messages(tx: Tx, place: Place, data: bytes) -> list[tuple[int, D
         message.turn: message for message in tx.messages(where, after=begin, upto=turns[-1], damaged=warn_of_damage)
     }
     return [
-        (turn, DriftMessage(messages[turn].content, round_vector(row), messages[turn].role, messages[turn].time))
+        (turn, to_drift_message(messages[turn], round_vector(row)))
         for turn, row in zip(turns, rows, strict=True)
         if turn in messages
     ]
+
+
+def to_drift_message(message: Message, vector: Row) -> DriftMessage:
+    return DriftMessage(message.content[:LOOKED_AT], vector, message.role, message.time)
 
 
 # -- turns and packs

@@ -37,7 +37,6 @@ AT_ONCE = 256  # messages assigned in one transaction
 REMEMBERED = 256  # conversations whose topics are cached
 FADED = 20_000  # cached faded topics of all conversations: about forty megabytes
 LAST = 2**31 - 1
-LOOKED_AT = 4_000  # characters of a message that are read to find its topic, besides its vector
 
 
 class Stamp(NamedTuple):
@@ -122,10 +121,8 @@ class CachedTopics:
 class Topics:
     """Reads, follows and writes the topics of conversations, by one rule."""
 
-    def __init__(self, topic_rule: TopicRule, asks: bool) -> None:
-        """`asks`: whether there is a model that writes titles."""
+    def __init__(self, topic_rule: TopicRule) -> None:
         self.rule = topic_rule
-        self._asks = asks
         self._entries: OrderedDict[tuple[str, str], CachedTopics] = OrderedDict()
         self._lock = Lock()
 
@@ -247,12 +244,6 @@ class Topics:
             packed_before = 0 if state_before is None else state_before.packed
             if state.packed > packed_before:
                 state = replace(rows.pack_messages(tx, page.place, state, packed_before), pending=True)
-            elif (
-                self._asks
-                and state.made_by != "model"
-                and state.count >= rule.GROWN > (state_before.count if state_before else 0)
-            ):
-                state = replace(state, pending=True)
             changed_states.append(state)
         rows.put_states(tx, page.place, changed_states)
         states = {**page.book.states, **{state.first: state for state in changed_states}}
@@ -358,7 +349,7 @@ def with_even_vectors(book: Book, width: int) -> Book:
 
 def topic_input_of(message: Message, vector: Vectors | None, width: int = 0) -> IncomingMessage:
     unit_vector = np.zeros(width, np.float32) if vector is None else round_vector(vector)
-    text = message.content[:LOOKED_AT]
+    text = message.content[: rows.LOOKED_AT]
     return IncomingMessage(
         message.turn,
         message.role,
@@ -366,8 +357,13 @@ def topic_input_of(message: Message, vector: Vectors | None, width: int = 0) -> 
         message.time,
         unit_vector,
         importance_in(message),
-        message.role == "user" and depends_on_context(text),
+        message.role == "user" and may_lean(text),
     )
+
+
+def may_lean(text: str) -> bool:
+    """Whether a message is short and depends on what was said before; a longer one is not asked."""
+    return len(text) <= rule.SHORT and len(text.split()) <= rule.FEW and depends_on_context(text)
 
 
 def importance_in(message: Message) -> float | None:

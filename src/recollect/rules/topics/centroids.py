@@ -19,7 +19,7 @@ SLOWEST = 0.12
 def round_vector(vector: Any) -> Row:
     """A vector as it comes back from a store: rounded to half precision and of length one again, or zero."""
     data = np.asarray(vector, dtype=np.float16).astype(np.float32)
-    length = np.linalg.norm(data)
+    length = np.sqrt(np.dot(data, data))
     return np.asarray(data / length if length > 0 else np.zeros_like(data), dtype=np.float32)
 
 

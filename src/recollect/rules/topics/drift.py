@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.smalltalk import is_small_talk
-from recollect.language.terms import analyse
 from recollect.model import Role
+from recollect.rules.topics.topic_words import MessageWords, read_words
 
 Row = NDArray[np.float32]
 
@@ -30,8 +29,12 @@ REACH = 8
 LIKELY = 0.35
 """The probability from which on a message counts as a shift: the value that measures best, see docs/benchmarks.md.
 It is below a half, since most messages continue the subject and shifts are seldom announced."""
-READ = 1_000
-"""Characters of a message that are read for cues and words: from its beginning, and as many from its end."""
+PAUSE = 1.0
+"""The weight of the logarithm of a pause in hours."""
+USUAL_FIT = 0.5
+"""The fit to a topic that is not known."""
+READ = 400
+"""Characters of a message that are read for cues: from its beginning, and as many from its end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +50,16 @@ class DriftMessage:
     time: datetime | None = None
 
     @cached_property
+    def has_vector(self) -> bool:
+        return bool(self.vector.any())
+
+    @cached_property
+    def words(self) -> MessageWords:
+        return read_words(self.text, self.role)
+
+    @cached_property
     def cues(self) -> TextCues:
-        return read_cues(self.text)
+        return read_cues(self.text, self.role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,102 +73,90 @@ class Scale:
 BUILT_IN = Scale()
 
 
-def shift(previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> float:
+def shift(
+    previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN, fit: float = USUAL_FIT
+) -> float:
     """The probability, from 0 to 1, that `message` leaves the subject of `previous`, which is in order, newest last.
+    `fit` is how well the message fits the topic that is talked of.
 
     1 if nothing came before; 0 for a message that is not a user's or has no content. From `LIKELY` on it is a shift.
     """
     if not previous:
         return 1.0
-    if message.role != "user" or message.cues.small or not np.any(message.vector):
+    if message.role != "user" or message.words.is_empty or not message.has_vector:
         return 0.0
-    score = BIAS + sum(WEIGHTS[name] * value for name, value in signs(previous, message, scale).items())
-    return 1 / (1 + exp(-max(min(score + _pause(previous[-1], message), 30.0), -30.0)))
+    score = BIAS + sum(WEIGHTS[name] * value for name, value in signs(previous, message, scale, fit).items())
+    return 1 / (1 + exp(-max(min(score + _pause(previous, message), 30.0), -30.0)))
 
 
 # -- the signs
 
 WEIGHTS = {
-    "last": -0.27,
-    "near": -0.79,
-    "best": -0.07,
-    "usual": 0.34,
-    "new": 0.62,
-    "told": 0.22,
-    "question": 0.38,
-    "asks_you": 1.34,
-    "answer": -1.27,
+    "last": -0.25,
+    "near": -0.64,
+    "new": 0.93,
+    "asks_you": 2.13,
+    "answer": -1.49,
     "back": -0.59,
-    "cue": 0.99,
-    "closed": 0.22,
-    "reply": 0.79,
+    "cue": 1.16,
+    "closed": 1.40,
+    "reply": 0.37,
+    "quiet": 0.29,
+    "wish": 1.40,
+    "fit": -0.20,
 }
-BIAS = -2.30
+BIAS = -2.00
 
 
-def signs(previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> dict[str, float]:
+def signs(
+    previous: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN, fit: float = USUAL_FIT
+) -> dict[str, float]:
     """The signs for or against a shift, by name; the names are those of `WEIGHTS`."""
     before = previous[-REACH:]
     current = message.cues
-    last = before[-1].cues
-    known_terms = {term for earlier in before for term in earlier.cues.terms}
-    alike = _Likeness([*before, message], scale)
-    at = len(before)
-    # With few messages to judge by, the usual value of other conversations is mixed in.
-    usual = [alike.to(i, max(i - 2, 0), i) for i in range(1, at)] + [UNKNOWN] * 2
+    last = before[-1]
+    has_assistant = any(earlier.role == "assistant" for earlier in before)
+    known_stems = {root for earlier in before for root in earlier.words.stems}
     return {
-        "last": alike.to(at, at - 1, at),
-        "near": alike.to(at, max(at - 2, 0), at),
-        "best": max(alike.to(at, i, i + 1) for i in range(max(at - 4, 0), at)),
-        "usual": sum(usual) / len(usual),
-        "new": min(log1p(len(current.terms - known_terms)), 2.5),
-        "told": min(log1p(len(last.terms)), 2.5),
-        "question": current.question,
-        "asks_you": current.asks_you,
-        "answer": last.question_last,
+        "last": likeness(before[-1:], message, scale),
+        "near": likeness(before[-2:], message, scale),
+        "new": min(log1p(len(message.words.stems - known_stems)), 2.5),
+        # Who talks with an assistant asks it all the time: that tells something only among people.
+        "asks_you": 0.0 if last.role == "assistant" else current.asks_you,
+        # Beside an assistant, nobody answers their own question.
+        "answer": 0.0 if last.role == "user" and has_assistant else last.cues.question_last,
         "back": current.back,
         "cue": current.cue,
-        "closed": last.closing,
-        "reply": float(before[-1].role == "assistant"),
+        "closed": last.cues.closing,
+        "reply": float(last.role == "assistant"),
+        "quiet": float(last.words.is_empty),
+        "wish": current.wish,
+        "fit": (max(fit, 0.0) - scale.unrelated) / scale.spread,
     }
 
 
-def _pause(last: DriftMessage, message: DriftMessage) -> float:
-    """The weight of a pause: none up to some minutes, as much as a clear cue after a night. Set by hand: the published
-    sets of dialogues have no times."""
+def _pause(previous: Sequence[DriftMessage], message: DriftMessage) -> float:
+    """The weight of a pause since the last message with content: none up to some minutes, more than any cue after a
+    night. Set by hand: the published sets of dialogues have no times."""
+    last = next((earlier for earlier in reversed(previous) if not earlier.words.is_empty), previous[-1])
     if last.time is None or message.time is None or message.time <= last.time:
         return 0.0
-    return min(log1p((message.time - last.time) / timedelta(hours=1)), 3.0) * 0.6
+    return min(log1p((message.time - last.time) / timedelta(hours=1)), 3.0) * PAUSE
 
 
 def likeness(before: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> float:
     """The cosine with the messages before, in deviations above that of unrelated texts of these lengths; 0 to 6."""
-    return _Likeness([*before, message], scale).to(len(before), 0, len(before))
-
-
-class _Likeness:
-    """The likeness of messages to others before them. All products are computed at once, since each is needed several
-    times."""
-
-    def __init__(self, messages: Sequence[DriftMessage], scale: Scale) -> None:
-        width = max(len(message.vector) for message in messages)
-        # A message without a vector counts as one with a zero vector.
-        vectors = [message.vector if len(message.vector) == width else np.zeros(width) for message in messages]
-        rows = np.array(vectors, dtype=np.float64)
-        self._products: list[list[float]] = (rows @ rows.T).tolist()
-        self._words = [message.cues.words for message in messages]
-        self._scale = scale
-
-    def to(self, at: int, first: int, end: int) -> float:
-        """The likeness of the message at `at` to the messages from `first` to before `end` together."""
-        products = self._products
-        span = range(first, end)
-        lengths = sqrt(max(products[at][at] * sum(products[i][j] for i in span for j in span), 0.0))
-        if lengths < _NOTHING:
-            return UNKNOWN
-        cosine = sum(products[at][i] for i in span) / lengths
-        usual = self._scale.unrelated * _share(sum(self._words[i] for i in span)) * _share(self._words[at])
-        return max(min((cosine - usual) / self._scale.spread, 6.0), 0.0)
+    vectors = [earlier.vector for earlier in before if len(earlier.vector) == len(message.vector)]
+    if not vectors or not message.has_vector:
+        return UNKNOWN
+    total = vectors[0] if len(vectors) == 1 else np.sum(vectors, axis=0)
+    length = sqrt(float(np.dot(total, total)))
+    if length < _NOTHING:
+        return UNKNOWN
+    cosine = float(np.dot(total, message.vector)) / length
+    words = sum(earlier.cues.words for earlier in before)
+    usual = scale.unrelated * _share(words) * _share(message.cues.words)
+    return max(min((cosine - usual) / scale.spread, 6.0), 0.0)
 
 
 _NOTHING = 1e-9
@@ -172,7 +171,7 @@ def _share(words: int) -> float:
 
 # -- cues in a text
 
-_SENTENCE = lazy_pattern(r"[^.!?…。！？؟\n]+[.!?…。！？؟\s]*")
+_SENTENCE_END = lazy_pattern(r"[.!?…。！？؟\n]")
 _ASKED = lazy_pattern(r"[?？؟]")
 _ENDING = lazy_pattern(r"(?<![\W_])[\W_]+$")  # the signs after the last word; each run of signs is read once
 _ASKS_YOU = lazy_pattern(
@@ -192,6 +191,15 @@ _CUE = lazy_pattern(
     r"|(?:i|we)(?:'m|'d| am| would)? also (?:need|want|like|look\w*|wonder\w*|hav\w+)|can you also"
     r"|different (?:question|topic|subject))\b"
 )
+_WISH = lazy_pattern(
+    r"(?i)^(?:(?:hi|hey|hello|ok|okay|so|also|and|well|yes|please)\b\W*)?"
+    r"(?:i(?:'m| am|'ve been| have been|'d| would| was)? (?:also )?(?:need|want|like to|love to|look\w* (?:for|to)"
+    r"|try\w+ to|plan\w+|think\w+ (?:of|about)|wonder\w*|hop\w+ to|interested in|struggl\w+)"
+    r"|(?:can|could|would|will) you (?:please |also )?(?:\w+ me|help|recommend|suggest|find|check|book|tell|give|show"
+    r"|explain)|(?:please |can i |may i |could i |how (?:do|can|should|would) i |what(?:'s| is| are) the "
+    r"|where(?:'s| is| are| can) |(?:is|are) there |find|show|give|tell|book|set|turn|play|navigate|remind|check|help"
+    r"|write|create|explain)\b)"
+)
 _CLOSING = lazy_pattern(
     r"(?i)\b(?:you'?re (?:very )?welcome|you are (?:very )?welcome|my pleasure|good ?bye|bye|see you|take care"
     r"|have an? (?:\w+ )?(?:day|night|evening|weekend|trip|one)|enjoy your|that(?:'s| is| will be) all)\b"
@@ -203,29 +211,37 @@ class TextCues:
     """The cues in one text. Signs are 0 or 1."""
 
     words: int
-    terms: frozenset[str]
-    question: float
     question_last: float
     asks_you: float
     back: float
     cue: float
+    wish: float
     closing: float
-    small: bool
 
 
-def read_cues(text: str) -> TextCues:
+def read_cues(text: str, role: Role = "user") -> TextCues:
+    """The cues in a message. Of a message that is not a user's, only those that tell what may follow it."""
     sample = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
-    sentences = [sentence for sentence in _SENTENCE.findall(sample) if any(map(str.isalnum, sentence))] or [sample]
-    has_question = bool(_ASKED.search(sample))
     ending = _ENDING.search(sample)
+    question_last = float(ending is not None and bool(_ASKED.search(ending[0])))
+    closing = float(bool(_CLOSING.search(sample)))
+    words = len(text.split())
+    if role != "user":
+        return TextCues(words, question_last, 0.0, 0.0, 0.0, 0.0, closing)
+    has_question = bool(_ASKED.search(sample))
     return TextCues(
-        words=len(text.split()),
-        terms=frozenset(analyse(sample).terms),
-        question=float(has_question),
-        question_last=float(ending is not None and bool(_ASKED.search(ending[0]))),
+        words=words,
+        question_last=question_last,
         asks_you=float(has_question and bool(_ASKS_YOU.search(sample)) and not _RETURNS.search(sample)),
-        back=float(bool(_BACK.search(sentences[-1]))),
+        back=float(bool(_BACK.search(_last_sentence(sample)))),
         cue=float(bool(_CUE.search(sample))),
-        closing=float(bool(_CLOSING.search(sample))),
-        small=is_small_talk(sample),
+        wish=float(bool(_WISH.search(sample))),
+        closing=closing,
     )
+
+
+def _last_sentence(text: str) -> str:
+    """What comes after the last end of a sentence that has a word behind it."""
+    bare = text.rstrip(" .!?…。！？؟\n")
+    start = max((match.end() for match in _SENTENCE_END.finditer(bare)), default=0)
+    return bare[start:]

@@ -12,7 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from recollect.rules.topics.centroids import Centroids, Row, Similarities
-from recollect.rules.topics.topics import TopicState, centroids
+from recollect.rules.topics.drift import BUILT_IN, Scale
+from recollect.rules.topics.matching import fit_topics
+from recollect.rules.topics.topic_words import TopicWords
+from recollect.rules.topics.topics import TopicState, centroids, parts
 
 FEW = 64
 """Changes after which the centroids are prepared again."""
@@ -52,10 +55,17 @@ class FadedTopics:
             FadedTopics.of(all_states) if len(stale) > FEW else replace(self, states=all_states, new=fresh, stale=stale)
         )
 
-    def find_return(self, vector: Row, least: float) -> int | None:
-        """The topic that a message returns to: the nearest one, if it is near enough."""
-        best, cosine = self._near(vector).best()
-        return best if cosine >= least else None
+    def find_return(
+        self, vector: Row, least: float, words: Mapping[str, float] | None = None, scale: Scale = BUILT_IN
+    ) -> int | None:
+        """The topic that a message returns to: the one it fits best, if it fits well enough. `words` are the message's
+        stems with their weights."""
+
+        def words_of(first: int) -> list[TopicWords]:
+            return [part.words for part in parts(self.states, first)]
+
+        best, fit = fit_topics(self._near(vector), words_of, words or {}, scale).best()
+        return best if fit >= least else None
 
     def _near(self, vector: Row) -> Similarities:
         old = self.ready.near(vector)

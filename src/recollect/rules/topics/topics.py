@@ -12,26 +12,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from heapq import nlargest
 from math import log2
 from typing import Protocol
 
 import numpy as np
 
 from recollect.language.detect import detect
-from recollect.language.smalltalk import is_small_talk
 from recollect.language.word_weights import matters, words
 from recollect.model import Role
 from recollect.model.topics import IMPORTANCE, TopicKind
 from recollect.rules.topics.centroids import Centroids, Row, Similarities, direction, move_centroid, rows_of
 from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
+from recollect.rules.topics.matching import Fits, fit_topics
+from recollect.rules.topics.titles import is_due, key_title, opening_title
+from recollect.rules.topics.topic_words import NO_WORDS, MessageWords, Rarity, TopicWords
 
 DAY = timedelta(days=1)
 LONGEST = timedelta(days=30)
 STEP = 5
 """Accesses after which the half-life doubles."""
 DOUBLINGS = 5
-TITLE = 80
-"""Characters of the first message that are a topic's title."""
 WEIGHT = 4.0
 """How many votes the importance given with a message is worth."""
 RETURN = 0.25
@@ -42,8 +44,18 @@ GROWN = 4
 """Messages a topic needs before it is merged automatically; after each so many messages it is compared with others."""
 FEW = 8
 """Words of a follow-up."""
+SHORT = 120
+"""Characters of a message that may be a follow-up."""
 MARGIN = 0.05
-"""How much nearer another topic must be than the current one, if both are near enough, to become current."""
+"""How much better another topic must fit than the current one, if both fit, to become current after a shift."""
+LEAD = 0.2
+"""The same, if nothing but the fit speaks for a shift."""
+LARGE = 100
+"""Messages of a topic. What is said of the same thing after so many is another part of it, a topic of its own."""
+YOUNG = 3
+"""Messages of a topic by which it is known what it is about; before, the lead has to be twice as large."""
+COMPARED = 24
+"""Topics, the last active, among which the rarity of words is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,7 @@ class TopicState:
     `packed` of its `count` messages have left the active set; `opened` is the count at which they were brought back.
     `merged_into` is the topic it is part of, `apart` those it must not be merged with again. `made_by` is the author of
     the title; while `pending`, a title or a summary is still to be written. `packed_upto` is the last turn packed.
+    `words` are what its messages say most.
     """
 
     first: int
@@ -94,13 +107,14 @@ class TopicState:
     made_by: str = "offline"
     packed_upto: int = 0
     pending: bool = False
+    words: TopicWords = NO_WORDS
 
     @property
     def id(self) -> str:
         return f"t{self.first}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class IncomingMessage:
     """A message that is to be given a topic. `leaning`: it refers to the message before it."""
 
@@ -111,6 +125,14 @@ class IncomingMessage:
     vector: Row
     importance: float | None = None
     leaning: bool = False
+
+    @cached_property
+    def drift(self) -> DriftMessage:
+        return DriftMessage(self.text, self.vector, self.role, self.time)
+
+    @property
+    def words(self) -> MessageWords:
+        return self.drift.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +157,8 @@ class TopicArchive(Protocol):
     def after(self, states: Mapping[int, TopicState]) -> TopicArchive:
         """The archive after these states, of active or faded topics, have changed."""
 
-    def find_return(self, vector: Row, least: float) -> int | None:
-        """The topic that a message returns to, if one is near enough."""
+    def find_return(self, vector: Row, least: float, words: Mapping[str, float] | None, scale: Scale) -> int | None:
+        """The topic that a message, with its words and their weights, returns to, if it fits one well enough."""
 
 
 # -- time
@@ -252,16 +274,14 @@ def subject(title: str, made_by: str, limit: int = 6) -> str:
 
 
 def follows(message: IncomingMessage) -> bool:
-    """Whether a message has no content of its own and belongs to the topic before it: small talk, an emoji, a script
-    the embedder cannot read, or a short follow-up such as "and the second one?"."""
-    if not np.any(message.vector) or is_small_talk(message.text):
+    """Whether a message has no content of its own and belongs to the topic before it: greetings, thanks, praise, an
+    emoji, a script the embedder cannot read, or a short follow-up such as "and the second one?"."""
+    if not message.drift.has_vector or message.words.is_empty:
         return True
-    if len(message.text) > 10 * TITLE:
+    if len(message.text) > SHORT:
         return False
-    language = detect(message.text)
-    all_words = words(message.text)
-    matter = sum(1 for word in all_words if matters(word, language))
-    return matter == 0 or (message.leaning and matter == 1 and len(all_words) <= FEW)
+    is_follow_up = message.leaning and len(message.words.stems) == 1 and len(message.text.split()) <= FEW
+    return is_follow_up or not (message.words.is_telling or message.drift.cues.asks_you)
 
 
 def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int | None:
@@ -269,15 +289,57 @@ def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int |
     current = book.current
     if current is not None and (message.role != "user" or follows(message)):
         return current
-    near = nearness(active_topics(book.states), message.vector)
-    best, cosine = near.best(current)
-    if best is not None and cosine >= rule.similarity:
-        stays = current is not None and near.to(current) >= max(rule.similarity, cosine - MARGIN)
-        return current if stays else best
+    fits = fit_active_topics(book, message, rule)
+    best, fit = fits.best(without=current)
+    if fit < rule.similarity:
+        best = None
     if current is None or message.role != "user":
-        return current
-    drift_message = DriftMessage(message.text, message.vector, message.role, message.time)
-    return current if shift(book.recent, drift_message, rule.scale) < LIKELY else None
+        return best if current is None else current
+    if current not in fits.by_topic and size_of(book.states, current) >= LARGE:
+        return best
+    lead = fit - fits.to(current)
+    shifts = shift(book.recent, message.drift, rule.scale, fits.to(current)) >= LIKELY
+    is_young = book.states[current].count < YOUNG
+    if best is not None and lead >= (MARGIN if shifts else 2 * LEAD if is_young else LEAD):
+        return best
+    return current if not shifts or fits.to(current) >= rule.similarity else None
+
+
+def fit_active_topics(book: Book, message: IncomingMessage, rule: TopicRule) -> Fits:
+    """How well a message fits the active topics; large ones take no more messages."""
+    states = active_topics(book.states)
+    by_root = group_parts(states)
+    fits = fit_topics(
+        nearness(states, message.vector),
+        lambda first: [part.words for part in by_root[first]],
+        weigh_words(states, message),
+        rule.scale,
+        book.current,
+    )
+    sizes = {first: sum(part.count for part in by_root[first]) for first in fits.by_topic}
+    return Fits({first: fit for first, fit in fits.by_topic.items() if sizes[first] < LARGE})
+
+
+def group_parts(states: Mapping[int, TopicState]) -> dict[int, list[TopicState]]:
+    """All topics, each with its parts."""
+    by_root: dict[int, list[TopicState]] = {}
+    for first, state in states.items():
+        by_root.setdefault(first if state.merged_into is None else root(states, first), []).append(state)
+    return by_root
+
+
+def weigh_words(states: Mapping[int, TopicState], message: IncomingMessage) -> dict[str, float]:
+    """The stems of a message, each with its rarity among the topics that were active last."""
+    rarity = Rarity([state.words.stems for state in last_active(states)])
+    return {root: rarity.of(root) for root in sorted(message.words.stems)}
+
+
+def last_active(states: Mapping[int, TopicState]) -> list[TopicState]:
+    """The topics that were active last, at most `COMPARED`."""
+    every = list(states.values())
+    if len(every) <= COMPARED:
+        return every
+    return nlargest(COMPARED, every, key=lambda state: (state.last_active_at, state.first))
 
 
 def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Callable[[], TopicArchive]) -> Book:
@@ -286,7 +348,8 @@ def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Ca
     states = dict(book.states)
     if first is None:
         archive = load_archive().after(states)
-        first = archive.find_return(message.vector, rule.similarity)
+        weights = weigh_words(active_topics(states), message)
+        first = archive.find_return(message.vector, rule.similarity, weights, rule.scale)
         if first is not None:
             states |= {state.first: replace(state, faded_at=None) for state in parts(archive.states, first)}
     if first is None:
@@ -296,9 +359,8 @@ def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Ca
         states[first] = add_message(states[first], message, back=first != book.current)
     if book.current is not None and book.current != first:
         states[book.current] = leave_topic(states[book.current], rule)
-    states[first] = pack_messages(states[first], rule)
-    recent = (*book.recent, DriftMessage(message.text, message.vector, message.role, message.time))[-REACH:]
-    after = Book(states, first, recent, book.fades)
+    states[first] = name_topic(states, pack_messages(states[first], rule))
+    after = Book(states, first, (*book.recent, message.drift)[-REACH:], book.fades)
     if message.role == "user":
         after = merge_similar(after, rule)
     return fade_topics(after, message.time, rule)
@@ -308,20 +370,25 @@ def open_topic(message: IncomingMessage) -> TopicState:
     importance = IMPORTANCE if message.importance is None else message.importance
     return TopicState(
         message.turn,
-        " ".join(message.text.split())[:TITLE],
+        opening_title(message.text),
         message.time,
         message.time,
         move_centroid(b"", 0, message.vector),
         count=1,
         importance=importance,
+        words=NO_WORDS.with_message(message.words),
     )
 
 
 def add_message(state: TopicState, message: IncomingMessage, back: bool) -> TopicState:
     """A topic with one more message. A user's message counts as an access; a return to the topic unpacks it."""
     is_user = message.role == "user"
+    # A topic that began with a greeting is named by the first message that says something.
+    renames = is_user and not state.words.stems and not message.words.is_empty and state.made_by == "offline"
     return replace(
         state,
+        title=opening_title(message.text) if renames else state.title,
+        words=state.words.with_message(message.words),
         last_active_at=max(state.last_active_at, message.time),
         centroid=move_centroid(state.centroid, state.count, message.vector, 1.0 if is_user else OTHERS),
         count=state.count + 1,
@@ -330,6 +397,15 @@ def add_message(state: TopicState, message: IncomingMessage, back: bool) -> Topi
         importance=max(state.importance, message.importance or 0.0),
         opened=state.count if back and state.packed else state.opened,
     )
+
+
+def name_topic(states: Mapping[int, TopicState], state: TopicState) -> TopicState:
+    """A topic named by its key phrases against the other topics, if it has grown enough since it was named."""
+    if state.made_by != "offline" or not is_due(state.count):
+        return state
+    others = [other.words for other in last_active(active_topics(states)) if other.first != state.first]
+    title = key_title(state.words, others)
+    return replace(state, title=title) if title and title != state.title else state
 
 
 def pack_messages(state: TopicState, rule: TopicRule) -> TopicState:
@@ -352,13 +428,27 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
     current = book.states[book.current]
     if current.count % GROWN or not current.centroid:  # a centroid moves slowly: every few messages is often enough
         return book
-    near = nearness(active_topics(book.states), direction(current.centroid)).above(rule.merging)
-    others = [first for first in near if first != current.first and book.states[first].count >= GROWN]
-    candidates = [first for first in others if not are_kept_apart(book.states, current.first, first)]
+    active = active_topics(book.states)
+    others = {first: state for first, state in active.items() if root(active, first) != current.first}
+    near = centroids(others, active).near(direction(current.centroid))
+    fits = fit_topics(near, lambda first: (), {}, rule.scale).by_topic
+    candidates = [
+        first
+        for first, fit in fits.items()
+        if fit >= rule.merging
+        and book.states[first].count >= GROWN
+        and size_of(book.states, first) + size_of(book.states, current.first) <= LARGE
+        and not are_kept_apart(book.states, current.first, first)
+    ]
     if not candidates:
         return book
-    best = max(candidates, key=lambda first: (near[first], -first))
+    best = max(candidates, key=lambda first: (fits[first], -first))
     return merge_topics(book, min(best, current.first), max(best, current.first))
+
+
+def size_of(states: Mapping[int, TopicState], first: int) -> int:
+    """The messages of a topic with its parts."""
+    return sum(part.count for part in parts(states, first))
 
 
 def are_kept_apart(states: Mapping[int, TopicState], first: int, other: int) -> bool:

@@ -1,0 +1,112 @@
+"""Names a topic: by the beginning of the message that opened it, and once it has a few messages by its key phrases.
+
+A key phrase is said often in its topic and seldom in the others of the conversation. All that is needed was counted
+when the messages arrived (`topic_words`). A greeting, thanks or filler is no title where anything else was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log1p
+
+from recollect.language.detect import detect
+from recollect.language.lazy_patterns import lazy_pattern
+from recollect.rules.topics.topic_words import SAMPLE, Rarity, TopicWords, content_stem, is_faint, read_words
+
+TITLE = 80
+"""Characters of a title."""
+KEY_PHRASES_FROM = 3
+"""Messages from which on a topic is named by its key phrases."""
+MAX_WORDS = 5
+"""Words of a title of key phrases."""
+MAX_PHRASES = 3
+WORTH = 0.5
+"""The least weight of a further phrase in a title, as a share of that of the first; after one word any will do."""
+SINGLE = 0.6
+"""What a word alone is worth as a phrase; two words say more, and three say too much."""
+_BY_LENGTH = {1: SINGLE, 2: 1.0, 3: 0.8}
+_VERB_ENDS = ("ing", "ed", "ly")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+")
+
+
+def opening_title(text: str) -> str:
+    """The first 80 characters of a message, without sentences before them that name nothing."""
+    line = " ".join(text[: 20 * TITLE].split())
+    sentences = _SENTENCE_END.split(line)
+    words = [read_words(sentence) for sentence in sentences]
+    start = next((place for place, read in enumerate(words) if read.is_telling), None)
+    if start is None:
+        start = next((place for place, read in enumerate(words) if not read.is_empty), 0)
+    return (" ".join(sentences[start:]) if start else line)[:TITLE]
+
+
+def is_due(count: int) -> bool:
+    """Whether a topic of so many messages is named again: with the third, and whenever it has grown by two thirds."""
+    due = KEY_PHRASES_FROM
+    while due < count:
+        due = due * 5 // 3
+    return due == count
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    text: str
+    stems: frozenset[str]
+    score: float
+
+
+def key_title(words: TopicWords, others: Sequence[TopicWords]) -> str:
+    """The key phrases of a topic against the other topics of the conversation; empty if it has none."""
+    rarity = Rarity([other.stems for other in others])
+    weights = {root: log1p(count) * rarity.of(root) for root, count in words.stems.items()}
+    language = detect(" ".join(words.phrases)[:SAMPLE])
+    phrases: dict[str, _Phrase] = {}
+    for text, count in words.phrases.items():
+        phrase = _weigh_phrase(text, count, weights, words.stems, language)
+        if phrase is not None and (phrase.text not in phrases or phrases[phrase.text].score < phrase.score):
+            phrases[phrase.text] = phrase
+    return ", ".join(_choose_phrases(list(phrases.values())))
+
+
+def _weigh_phrase(
+    text: str, count: int, weights: Mapping[str, float], stems: Mapping[str, int], language: str
+) -> _Phrase | None:
+    """A phrase without what names nothing at its ends, with its weight; None if nothing is left."""
+    tokens = [(token, content_stem(token, language)) for token in text.split()]
+    while tokens and _is_weak(*tokens[0], stems):
+        tokens = tokens[1:]
+    while tokens and _is_weak(*tokens[-1], stems):
+        tokens = tokens[:-1]
+    roots = frozenset(root for _, root in tokens if root in weights)
+    if not roots:
+        return None
+    best = max(weights[root] for root in roots)
+    mean = sum(weights[root] for root in roots) / len(roots)
+    is_name = tokens[0][0][:1].isupper()
+    score = (best + mean) * _BY_LENGTH[len(tokens)] * (1 + (count > 1) / 2) * (1.2 if is_name else 1.0)
+    return _Phrase(" ".join(token for token, _ in tokens), roots, score)
+
+
+def _is_weak(token: str, root: str, stems: Mapping[str, int]) -> bool:
+    """Whether a word names nothing: it is faint, or a verb or an adverb that was said only once."""
+    if is_faint(token) or root not in stems:
+        return True
+    return token.islower() and token.endswith(_VERB_ENDS) and stems[root] < 2
+
+
+def _choose_phrases(phrases: Sequence[_Phrase]) -> list[str]:
+    """The best phrases that have no word in common, few words in all."""
+    chosen: list[_Phrase] = []
+    words_left = MAX_WORDS
+    for phrase in sorted(phrases, key=lambda phrase: -phrase.score):  # among equals the oldest
+        if words_left < MAX_WORDS - 1 and phrase.score < WORTH * chosen[0].score:
+            break
+        size = len(phrase.text.split())
+        is_new = all(phrase.stems.isdisjoint(other.stems) for other in chosen)
+        if size <= words_left and is_new and sum(len(other.text) + 2 for other in [*chosen, phrase]) <= TITLE:
+            chosen.append(phrase)
+            words_left -= size
+        if len(chosen) == MAX_PHRASES:
+            break
+    return [phrase.text for phrase in chosen]
