@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from recollect.server.web import conversations, messages, overview, sign_in
+from recollect.server.web import (
+    context_lab,
+    conversations,
+    facts,
+    messages,
+    overview,
+    people,
+    search_lab,
+    sign_in,
+)
 from recollect.server.web.pages import show_problem
 
-ROUTERS = (sign_in.router, overview.router, conversations.router, messages.router)
+ROUTERS = (
+    sign_in.router,
+    overview.router,
+    conversations.router,
+    messages.router,
+    context_lab.router,
+    search_lab.router,
+    people.router,
+    facts.router,
+)
 
 
 def mount(app: FastAPI) -> None:

@@ -85,9 +85,7 @@ class View:
 
     @property
     def menu(self) -> Iterator[Navigation]:
-        return (
-            entry for entry in MENU if self.may(entry.right) and not (entry.for_all and self.access.is_bound)
-        )
+        return (entry for entry in MENU if self.may(entry.right) and not (entry.for_all and self.access.is_bound))
 
     @property
     def may_switch(self) -> bool:

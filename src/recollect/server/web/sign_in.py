@@ -77,9 +77,7 @@ async def sign_in(request: Request, form: Form) -> Response:
 async def sign_out(request: Request, form: Form) -> Response:
     """End the session in this browser."""
     response = redirect(SIGN_IN)
-    response.delete_cookie(
-        COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https"
-    )
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return response
 
 
