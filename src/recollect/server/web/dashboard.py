@@ -7,12 +7,14 @@ from fastapi import FastAPI
 from recollect.server.web import (
     context_lab,
     conversations,
+    episodes,
     facts,
     messages,
     overview,
     people,
     search_lab,
     sign_in,
+    topics,
 )
 from recollect.server.web.pages import show_problem
 
@@ -25,6 +27,8 @@ ROUTERS = (
     search_lab.router,
     people.router,
     facts.router,
+    topics.router,
+    episodes.router,
 )
 
 
