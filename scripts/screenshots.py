@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "doubles"))
 
 from dashboard_store import CHANNEL, CHAT, fill_store  # noqa: E402
+
 from recollect.testing.serving import Serving  # noqa: E402
 
 SIZES = {"desk": (1280, 860), "phone": (390, 844)}

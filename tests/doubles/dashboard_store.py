@@ -1,10 +1,10 @@
 """A memory for looking at the dashboard: some weeks of talk with a gardener, a channel of a bakery, and as much small
-talk as a test asks for. The same words every time."""
+talk as a test asks for."""
 
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from recollect import Draft, Memory
 
@@ -12,7 +12,7 @@ SPACE = "default"
 CHAT = "garden"
 CHANNEL = "bakery"
 LONG = "journal"
-START = datetime(2026, 10, 5, 8, 0, tzinfo=UTC)
+START = datetime.combine(datetime.now(UTC).date() - timedelta(days=41), time(8), UTC)
 
 # What was said in a chat with one person, and answered.
 TALK = (
@@ -32,7 +32,7 @@ TALK = (
     ("The glue needs two days under weight.", "Then press it by 30 November, and a day stays in reserve."),
     ("I prefer wheat paste to animal glue.", "It is reversible, which museums like."),
     ("Can you plan a week of dinners without hazelnuts?", "Monday lentil stew, Tuesday risotto, Wednesday soup …"),
-    ("What did I say about the spots on the leaves?", "They came on a Monday; you sprayed baking soda and moved the pots."),
+    ("What did I say about the spots on the leaves?", "They came on a Monday; you moved the pots."),
     ("I started a bread course on Tuesdays.", "Which bread comes first?"),
     ("Sourdough, my starter is called Gijs.", "Feed Gijs at 24 °C, and he will be ready in six hours."),
     ("The crumb is dense and the crust too pale.", "Let it prove an hour longer, and bake at 240 °C with steam."),
@@ -51,7 +51,7 @@ CHANNEL_TALK = (
 )
 WORDS = (
     "rain", "lamp", "harbour", "copper", "violin", "almond", "winter", "paper", "bridge", "orange", "window", "letter",
-    "market", "garden", "ticket", "carpet", "island", "kettle", "marble", "pencil", "ribbon", "saddle", "tunnel", "valley",
+    "market", "garden", "ticket", "carpet", "island", "kettle", "marble", "pencil", "ribbon", "saddle", "tunnel",
 )  # fmt: skip
 
 
@@ -65,10 +65,10 @@ def chat_drafts() -> list[Draft]:
 
 
 def channel_drafts() -> list[Draft]:
-    times = (START + timedelta(days=30 + number // 4, minutes=11 * number) for number in range(len(CHANNEL_TALK)))
+    moments = (START + timedelta(days=38 + number // 4, minutes=11 * number) for number in range(len(CHANNEL_TALK)))
     return [
-        Draft("user", text, author=author, time=time, metadata={"name": name})
-        for time, (author, name, text) in zip(times, CHANNEL_TALK, strict=True)
+        Draft("user", text, author=author, time=moment, metadata={"name": name})
+        for moment, (author, name, text) in zip(moments, CHANNEL_TALK, strict=True)
     ]
 
 

@@ -9,10 +9,15 @@ from recollect.server.web import (
     conversations,
     episodes,
     facts,
+    integrity,
+    keys,
     messages,
     overview,
     people,
+    reference,
+    removal,
     search_lab,
+    settings,
     sign_in,
     topics,
 )
@@ -29,6 +34,11 @@ ROUTERS = (
     facts.router,
     topics.router,
     episodes.router,
+    integrity.router,
+    removal.router,
+    keys.router,
+    settings.router,
+    reference.router,
 )
 
 

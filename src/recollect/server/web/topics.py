@@ -22,9 +22,9 @@ from recollect.server.web.forms import Form
 from recollect.server.web.pages import redirect, show_page, view_of
 
 DRAWN = 8  # topics in the chart
-BEHIND = timedelta(days=7)  # of the chart
-AHEAD = timedelta(days=21)
-STEP = timedelta(hours=6)
+LONGEST_BEHIND = timedelta(days=45)  # of the chart
+AHEAD = timedelta(days=7)
+STEPS = 160  # points of a curve
 PAGE = 50  # topics in a page
 MESSAGES = 60  # of a topic that are shown, the last
 
@@ -37,8 +37,10 @@ def chat_of(caller: Caller, conversation: str) -> AsyncConversation:
 
 def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
     """How present topics were, are and will be if nobody talks of them again: half in each half-life."""
-    steps = (BEHIND + AHEAD) // STEP + 1
-    times = [now - BEHIND + number * STEP for number in range(steps)]
+    first = min((topic.last_active_at for topic in topics), default=now)
+    start = max(min(first, now), now - LONGEST_BEHIND)
+    step = (now + AHEAD - start) / (STEPS - 1)
+    times = [start + number * step for number in range(STEPS)]
 
     def value_at(topic: Topic, time: datetime) -> float | None:
         if time < topic.last_active_at:

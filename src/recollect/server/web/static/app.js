@@ -33,7 +33,7 @@ function drawChart(element) {
   const chart = JSON.parse(element.dataset.chart);
   const axis = { stroke: colour(element, "--soft"), grid: { stroke: colour(element, "--line"), width: 1 }, ticks: { show: false } };
   const width = () => Math.max(element.clientWidth, 200);
-  const scales = { x: { time: true, ...(chart.bars ? { range: (_, least, most) => [least - 43200, most + 43200] } : {}) }, y: { range: (_, least, most) => [0, chart.most ?? Math.max(most, 1) * 1.1] } };
+  const scales = { x: { time: true, ...(chart.bars ? { range: (_, least, most) => [least - 43200, most + 43200] } : {}) }, y: { range: (_, least, most) => [0, (chart.bars ? Math.max(most, 1) : most || 1) * 1.1] } };
   const series = seriesOf(element, chart.names);
   if (chart.bars) {
     series.forEach((line) => Object.assign(line, { fill: line.stroke, paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.2 }) }));
