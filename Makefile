@@ -7,18 +7,18 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Test processes beside each other.
 WORKERS ?= 3
 
-.PHONY: demo test test-all lint types adapters suite docs bench clean
+.PHONY: demo test test-all lint types adapters suite docs bench clean browser
 
 demo: $(VENV)/.core
 	@$(BIN)/recollect demo
 
 # Types are checked beside the suite: mypy uses one core. So are the adapters tested: the libraries that they adapt to
 # take longer to import than their tests take, and each worker of the suite would import them.
-test: $(VENV)/.dev lint
+test: $(VENV)/.dev lint browser
 	@$(MAKE) --no-print-directory -j2 suite adapters types
 
 # The same, with every test that uses a store on all three kinds of stores.
-test-all: $(VENV)/.dev lint types
+test-all: $(VENV)/.dev lint types browser
 	$(BIN)/pytest -n 2 --dist loadfile --every-store
 
 lint: $(VENV)/.dev
@@ -35,6 +35,21 @@ adapters: $(VENV)/.dev
 
 suite: $(VENV)/.dev
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --ignore tests/adapters
+
+# The tests of the dashboard use a real browser: Debian's chromium, or the one that RECOLLECT_CHROMIUM names.
+CHROMIUM ?= $(or $(RECOLLECT_CHROMIUM),chromium)
+
+browser:
+	@command -v $(CHROMIUM) >/dev/null && exit 0; \
+	if [ "$$(id -u)" != 0 ]; then \
+		echo "The tests of the dashboard need chromium, and only root may install it: sudo apt-get install chromium" >&2; exit 1; \
+	fi; \
+	if ! command -v apt-get >/dev/null; then \
+		echo "The tests of the dashboard need chromium, and there is no apt-get here: install it by other means" >&2; exit 1; \
+	fi; \
+	echo "Installing chromium for the tests of the dashboard ..."; \
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null \
+		|| { echo "chromium could not be installed: run 'apt-get install chromium' where the network allows it" >&2; exit 1; }
 
 docs: $(VENV)/.dev
 	$(BIN)/python scripts/reference.py

@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "doubles"))
 
 from dashboard_store import CHANNEL, CHAT, fill_store  # noqa: E402
 
+from recollect.config import Secret, Settings  # noqa: E402
 from recollect.testing.serving import Serving  # noqa: E402
 
 SIZES = {"desk": (1280, 860), "phone": (390, 844)}
@@ -79,6 +80,7 @@ def main() -> None:
             fill_store(store)
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         with Serving(store) as server:
+            server.app.state.settings = Settings(store="recollect.db", chat_model="local", chat_key=Secret("hidden"))
             pages = {name: path for name, path in PAGES.items() if name in chosen}
             take_pictures(browser, server.url, arguments.folder, pages)
         if "sign-in" in chosen:

@@ -50,6 +50,7 @@ def program(debug: bool) -> None:
     recollect import chat.jsonl     keep a chat; reads ChatGPT's export and others
     recollect search "databases"    find it again, by word and by meaning
     recollect chat                  talk with a model that remembers it
+    recollect open                  see, explain and correct it in the browser
 
     Everything is kept in the store, a file `recollect.db` in the working folder unless told otherwise: by --store,
     by RECOLLECT_STORE, or by `store = …` in recollect.toml. `recollect settings` shows all there is to set.
@@ -93,6 +94,7 @@ for command in (
     store.retry,
     store.worker,
     serve.serve,
+    serve.open_dashboard,
     keys.keys,
     mcp.mcp,
     bot.bot,

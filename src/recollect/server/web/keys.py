@@ -33,8 +33,9 @@ async def show_key_page(caller: Caller, text: str = "") -> Response:
     now = datetime.now(UTC)
     entries = sorted(((key, key.is_active(now)) for key in keys), key=lambda entry: not entry[1])
     asks_for_keys = caller.request.app.state.keys is not None
+    rights = [right for right in RIGHTS if right in caller.access.rights]
     values = {"entries": entries, "text": text, "asks_for_keys": asks_for_keys, "own": caller.access.key_id}
-    return show_page(caller, "keys.html", section="Keys", rights=sorted(caller.access.rights), **values)
+    return show_page(caller, "keys.html", section="Keys", rights=rights, **values)
 
 
 @router.get("/web/keys")

@@ -71,6 +71,7 @@ function showEndOfChat() {
 let fromEnd = null;
 document.addEventListener("DOMContentLoaded", () => {
   prepare(document);
+  document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   showEndOfChat();
 });
 document.addEventListener("htmx:beforeSwap", (event) => {
