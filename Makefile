@@ -9,17 +9,17 @@ PARTS ?= 3
 NUMBERS := $(shell seq $(PARTS))
 BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
-.PHONY: demo test test-all lint types suite docs bench clean
+.PHONY: demo test test-all lint types suite docs bench clean browser
 
 demo: $(VENV)/.core
 	@$(BIN)/recollect demo
 
 # Types are checked beside the suite: mypy uses one core.
-test: $(VENV)/.dev lint
+test: $(VENV)/.dev lint browser
 	@$(MAKE) --no-print-directory $(BESIDE) types suite
 
 # The same, with every test that uses a store on all three kinds of stores.
-test-all: $(VENV)/.dev lint
+test-all: $(VENV)/.dev lint browser
 	@$(MAKE) --no-print-directory $(BESIDE) types suite OPTIONS=--every-store
 
 lint: $(VENV)/.dev
@@ -35,6 +35,21 @@ suite: $(NUMBERS:%=part-%)
 
 part-%: $(VENV)/.dev
 	$(BIN)/pytest --part $*/$(PARTS) $(OPTIONS)
+
+# The tests of the dashboard use a real browser: Debian's chromium, or the one that RECOLLECT_TEST_CHROMIUM names.
+CHROMIUM ?= $(or $(RECOLLECT_TEST_CHROMIUM),chromium)
+
+browser:
+	@command -v $(CHROMIUM) >/dev/null && exit 0; \
+	if [ "$$(id -u)" != 0 ]; then \
+		echo "The tests of the dashboard need chromium, and only root may install it: sudo apt-get install chromium" >&2; exit 1; \
+	fi; \
+	if ! command -v apt-get >/dev/null; then \
+		echo "The tests of the dashboard need chromium, and there is no apt-get here: install it by other means" >&2; exit 1; \
+	fi; \
+	echo "Installing chromium for the tests of the dashboard ..."; \
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null \
+		|| { echo "chromium could not be installed: run 'apt-get install chromium' where the network allows it" >&2; exit 1; }
 
 docs: $(VENV)/.dev
 	$(BIN)/python scripts/reference.py

@@ -224,6 +224,21 @@ def read_file(environ: Mapping[str, str], folder: Path) -> list[tuple[str, Any, 
     return [(name, value, str(path)) for name, value in values.items()]
 
 
+def setting_sources(settings: Settings, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Where each value comes from: the name of a variable or a file, "default", or "argument" if code or a command line
+    gave it."""
+    environ = os.environ if environ is None else environ
+    sources = dict.fromkeys(BY_NAME, "default")
+    for name, value, source in (*read_file(environ, Path.cwd()), *read_environment(environ)):
+        sources[name] = source
+        if convert_value(name, value, source) != getattr(settings, name):
+            sources[name] = "argument"
+    for name, definition in BY_NAME.items():
+        if sources[name] == "default" and getattr(settings, name) != definition.default:
+            sources[name] = "argument"
+    return sources
+
+
 def convert_value(name: str, value: Any, source: str) -> Any:
     """Convert a value to its setting's type, or raise an error that names its source."""
     definition = BY_NAME.get(name)

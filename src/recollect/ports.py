@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -117,6 +117,12 @@ class Tx(Protocol):
         """Conversations in order of (space, id), those after `after`; if not `with_empty`, without those from which
         everything was erased."""
 
+    def recent_conversations(
+        self, space: str, user: str | None = None, before: tuple[datetime, str] | None = None, limit: int = 100
+    ) -> list[Conversation]:
+        """Conversations of a space that hold something, those that changed last first (and of one moment in reverse
+        order of id); those after the place `before` in that order: a time of change, and an id."""
+
     def save_conversation(self, conversation: Conversation) -> None: ...
 
     def insert_messages(self, messages: Sequence[Message]) -> None: ...
@@ -148,6 +154,9 @@ class Tx(Protocol):
         of them, the first, or with `newest` the last. With `among`, of these conversations, and each of them after the
         turn of `after`. One that cannot be read raises DamagedMessage; with `damaged`, that is called with the error,
         and an erased message takes its place."""
+
+    def count_by_day(self, space: str, since: datetime) -> dict[date, int]:
+        """How many messages of a space that are not erased were said on each day (UTC) since a time."""
 
     def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
         """Replace messages by their tombstones and drop what was derived from them. Of the views in `keep`, only what

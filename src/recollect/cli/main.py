@@ -52,6 +52,7 @@ COMMANDS = CommandTable(
         "retry": "recollect.cli.store:retry",
         "worker": "recollect.cli.store:worker",
         "serve": "recollect.cli.serve:serve",
+        "open": "recollect.cli.serve:open_dashboard",
         "keys": "recollect.cli.keys:keys",
         "mcp": "recollect.cli.mcp:mcp",
         "bot": "recollect.cli.bot.command:bot",
@@ -77,6 +78,7 @@ def program(debug: bool) -> None:
     recollect import chat.jsonl     keep a chat; reads ChatGPT's export and others
     recollect search "databases"    find it again, by word and by meaning
     recollect chat                  talk with a model that remembers it
+    recollect open                  see, explain and correct it in the browser
 
     Everything is kept in the store, a file `recollect.db` in the working folder unless told otherwise: by --store,
     by RECOLLECT_STORE, or by `store = …` in recollect.toml. `recollect settings` shows all there is to set.

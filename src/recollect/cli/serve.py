@@ -7,6 +7,8 @@ import click
 from recollect.cli.terminal.opening import current_settings
 from recollect.cli.terminal.options import StoreCommand, mask_password
 
+LOOPBACK = "127.0.0.1"
+
 
 @click.command(cls=StoreCommand)
 @click.option("--host", default="127.0.0.1", help="The address to listen on. 0.0.0.0 is every one, and needs keys.")
@@ -18,7 +20,7 @@ from recollect.cli.terminal.options import StoreCommand, mask_password
     help="Ask for keys, or not; --no-auth only on loopback.  [default: ask, if there are keys]",
 )
 def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
-    """Serve the memory over HTTP: REST, OpenAI's shapes, MCP.
+    """Serve the memory over HTTP: a dashboard, REST, OpenAI's shapes, MCP.
 
     On loopback, a server without keys lets every program of this machine in, and says so. Anywhere else it needs keys:
     `recollect keys create` makes them. Ctrl-C or SIGTERM finishes the requests in hand, and ends. Logs are JSON lines
@@ -32,14 +34,10 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
 
     Needs the extra: pip install 'recollect[server]'. The routes are in docs/server.md.
     """
-    from importlib.util import find_spec
-
-    from recollect.errors import MissingExtra
     from recollect.server.hosting import HostOptions, open_listening_socket, wants_keys
     from recollect.server.hosting import serve as run_server
 
-    if find_spec("uvicorn") is None or find_spec("fastapi") is None:
-        raise MissingExtra("server", "a server")
+    require_server()
     settings = current_settings()
     auth_is_on = wants_keys(settings, host, auth)
     with open_listening_socket(host, port) as listener:
@@ -52,3 +50,48 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
             click.echo("auth is off: every program on this machine may read and write all of it", err=True)
             click.echo("once there are keys (`recollect keys create`), start it again, and it asks for them", err=True)
         run_server(settings, HostOptions(workers, auth_is_on), listener)
+
+
+def require_server() -> None:
+    """Raise MissingExtra unless the packages of a server are installed."""
+    from importlib.util import find_spec
+
+    from recollect.errors import MissingExtra
+
+    if any(find_spec(name) is None for name in ("uvicorn", "fastapi", "jinja2")):
+        raise MissingExtra("server", "a server")
+
+
+@click.command("open", cls=StoreCommand)
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port. 0: any that is free.")
+@click.option("--browser/--no-browser", default=True, help="Open the browser, or only say the address.")
+@click.option("--auth/--no-auth", default=None, help="Ask for keys, or not.  [default: ask, if there are keys]")
+def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
+    """Show the memory in the browser: what is kept, why a model saw it, and how to put it right.
+
+    Starts a server on loopback, for this machine alone, on the store of the working folder, and opens its dashboard.
+    Ctrl-C ends it. If there are keys, it asks for one; with --no-auth it does not.
+
+    \b
+    recollect open
+    recollect open --store json:memory.json
+    recollect open --no-browser --port 8000
+
+    Needs the extra: pip install 'recollect[server]'. What the pages show is in docs/dashboard.md.
+    """
+    import threading
+    import webbrowser
+
+    from recollect.server.hosting import HostOptions, open_listening_socket, wants_keys
+    from recollect.server.hosting import serve as run_server
+
+    require_server()
+    settings = current_settings()
+    auth_is_on = wants_keys(settings, LOOPBACK, auth)
+    with open_listening_socket(LOOPBACK, port) as listener:
+        url = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+        click.echo(f"showing {mask_password(settings.store)} on {url}; Ctrl-C ends it", err=True)
+        if browser:
+            # The socket listens already: a browser that comes early waits until the server answers.
+            threading.Thread(target=webbrowser.open, args=(url,), name="recollect browser", daemon=True).start()
+        run_server(settings, HostOptions(1, auth_is_on), listener)

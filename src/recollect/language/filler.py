@@ -50,7 +50,7 @@ _CALLED = lazy_pattern(
 )
 _SPOKEN_TO = lazy_pattern(r"(?<=[a-z]),\s[A-Z]\w+(?=[!.?]+$)")
 _ASIDE = lazy_pattern(
-    r"(?:(?<!\s)\s+)?[(（\[](?:[^()（）\[\]]|[(（\[][^()（）\[\]]{0,100}[)）\]]){0,300}[)）\]]"  # brackets in brackets, too
+    r"(?:(?<!\s)\s+)?[(（\[](?:[^()（）\[\]]|[(（\[][^()（）\[\]]{0,100}[)）\]]){0,300}[)）\]]"
     r"|(?<=,)\s(?:of course|for example|for instance|however|I think),"
 )
 _SOFTENERS = lazy_pattern(

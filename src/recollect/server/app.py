@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from recollect import __version__
+from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
 from recollect.ports import Telemetry
@@ -41,6 +42,7 @@ from recollect.server.routes import (
     topics,
 )
 from recollect.server.routes.description import openapi_document
+from recollect.server.web import dashboard
 
 Service = Callable[[], AbstractAsyncContextManager[Any]]
 
@@ -51,8 +53,10 @@ def create_app(
     *,
     keys: Keys | None = None,
     telemetry: Telemetry | None = None,
+    settings: Settings | None = None,
 ) -> FastAPI:
-    """The server's application. Without `keys` everybody may do everything: for loopback, and for tests.
+    """The server's application. Without `keys` everybody may do everything: for loopback, and for tests. The dashboard
+    shows `settings`, if they are given.
 
     Services that run as long as the application (`app.state.services`) are entered after the memory and left before it.
     """
@@ -70,6 +74,7 @@ def create_app(
     app.state.memory = memory
     app.state.options = server_options
     app.state.keys = keys
+    app.state.settings = settings
     app.state.services = list[Service]()
     app.state.shapes = dict[str, Shape]()
     app.add_middleware(DegradedHeader, memory=memory)
@@ -84,6 +89,7 @@ def create_app(
         app.include_router(router)
     endpoint.mount(app)
     mounting.mount(app)
+    dashboard.mount(app)
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     return app
 

@@ -18,11 +18,12 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import connection
 from pathlib import Path
+from secrets import token_bytes
 from typing import TYPE_CHECKING
 
 from recollect.config import Settings
@@ -51,10 +52,11 @@ COLLECTIONS = (50_000, 20, 100)
 
 @dataclass(frozen=True, slots=True)
 class HostOptions:
-    """How many processes a server runs with, and whether it asks for keys."""
+    """How many processes a server runs with, whether it asks for keys, and what signs the sessions of its dashboard."""
 
     workers: int = 1
     auth: bool = True
+    session_secret: bytes = field(default_factory=lambda: token_bytes(32), repr=False)
 
 
 def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
@@ -86,7 +88,9 @@ def server_options(settings: Settings) -> ServerOptions:
     )
 
 
-def application(settings: Settings, auth: bool, rates: Path | None = None) -> FastAPI:
+def application(
+    settings: Settings, auth: bool, rates: Path | None = None, session_secret: bytes | None = None
+) -> FastAPI:
     """The application of one process, with its logs set up. Every worker calls this when it starts."""
     from recollect.server.app import create_app
 
@@ -98,7 +102,9 @@ def application(settings: Settings, auth: bool, rates: Path | None = None) -> Fa
     memory = MemoryEngine(lambda: build(settings, store=store))
     telemetry = ActivityCounter(open_telemetry(settings))
     options = replace(server_options(settings), rates=rates)
-    return create_app(memory, options, keys=Keys(store) if auth else None, telemetry=telemetry)
+    if session_secret is not None:
+        options = replace(options, session_secret=session_secret)
+    return create_app(memory, options, keys=Keys(store) if auth else None, telemetry=telemetry, settings=settings)
 
 
 def end_with_parent() -> None:
@@ -155,7 +161,7 @@ def uvicorn_config(settings: Settings, hosting: HostOptions, rates: Path | None 
     from recollect.server.connections import Connection
 
     return uvicorn.Config(
-        partial(application, settings, hosting.auth, rates),
+        partial(application, settings, hosting.auth, rates, hosting.session_secret),
         factory=True,
         http=Connection,
         backlog=BACKLOG,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_bytes
 
 from recollect.model import DEFAULT_SPACE
 
@@ -20,6 +21,8 @@ class ServerOptions:
 
     A body has time limits: `body_idle` is the longest pause in seconds, `body_seconds` the time for all of it, and
     `body_rate` the least average rate in bytes a second, not counting `body_idle` (0: no rate).
+
+    `session_secret` signs the sessions of the dashboard; workers of one server share it.
     """
 
     space: str = DEFAULT_SPACE
@@ -31,3 +34,4 @@ class ServerOptions:
     body_seconds: float = 300.0
     body_rate: int = 1_024
     rates: Path | None = None
+    session_secret: bytes = field(default_factory=lambda: token_bytes(32), repr=False)

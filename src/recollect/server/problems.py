@@ -20,6 +20,7 @@ from starlette.types import Scope
 
 from recollect import errors
 from recollect.server.observing import describe_error
+from recollect.server.web.session import is_page
 
 logger = logging.getLogger("recollect.server")
 
@@ -106,6 +107,7 @@ class Problem(Exception):
 
 
 Shape = Callable[[Problem], Mapping[str, Any]]
+ProblemPage = Callable[[Problem, Scope], Response]
 
 
 def problem_of(error: Exception) -> Problem:
@@ -174,7 +176,11 @@ def field_error(failure: Mapping[str, Any]) -> dict[str, str]:
 
 
 def problem_response(problem: Problem, scope: Scope) -> Response:
-    """The problem as a response: a document, or the shape that another API's clients expect on its paths."""
+    """The problem as a response: a document, or the shape that another API's clients expect on its paths, or a page if
+    a page was asked for."""
+    if "app" in scope and is_page(scope["path"]):
+        show: ProblemPage = scope["app"].state.problem_page
+        return show(problem, scope)
     shapes: Mapping[str, Shape] = scope["app"].state.shapes if "app" in scope else {}
     path_shape = next((shape for prefix, shape in shapes.items() if scope["path"].startswith(prefix)), None)
     content, media = (problem.document(), MEDIA) if path_shape is None else (path_shape(problem), "application/json")

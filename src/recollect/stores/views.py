@@ -7,20 +7,59 @@ often in a row that work has failed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any
 
-from sqlalchemy import Integer, and_, bindparam, case, func, not_, or_, select, true, update
+from sqlalchemy import (
+    BigInteger,
+    Integer,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    true,
+    tuple_,
+    type_coerce,
+    update,
+)
 from sqlalchemy import delete as sql_delete
 
-from recollect.model import SetAside, Stats, ViewState
+from recollect.model import Conversation, SetAside, Stats, ViewState
 from recollect.ports import STAND_IN, ConversationKey, Lag
 from recollect.stores import queries, schema
 from recollect.stores.columns import Instant
-from recollect.stores.rows import batches, lease_is_free, progress_target, view_join
+from recollect.stores.rows import batches, lease_is_free, progress_target, to_conversation, view_join
 from recollect.stores.schema import conversations, cursors, leases, messages, set_aside, tallies
 from recollect.stores.sql import SqlTx
+
+DAY = 86_400_000_000  # microseconds
+FIRST_DAY = date(1970, 1, 1)
+
+
+@cache
+def days_query() -> Any:
+    """How many messages of a space there are of each day, counted from 1970."""
+    day = type_coerce(messages.c.time, BigInteger) // literal(DAY, BigInteger)
+    since = messages.c.time >= bindparam("since", type_=Instant)
+    in_space = messages.c.space == bindparam("of_space")
+    return select(day, func.count()).where(in_space, since, messages.c.erasure.is_(None)).group_by(day)
+
+
+@lru_cache(maxsize=4)
+def recent_query(has_user: bool, has_before: bool) -> Any:
+    """The conversations of a space that hold something, those that changed last first."""
+    order = (conversations.c.changed_at, conversations.c.id)
+    query = select(conversations).where(conversations.c.space == bindparam("of_space"), queries.HAS_SOMETHING)
+    if has_user:
+        query = query.where(conversations.c.user_id == bindparam("of_user"))
+    if has_before:
+        query = query.where(tuple_(*order) < tuple_(bindparam("changed_at", type_=Instant), bindparam("before_id")))
+    return query.order_by(*(key.desc() for key in order)).limit(bindparam("most", type_=Integer))
 
 
 @lru_cache(maxsize=64)
@@ -307,6 +346,22 @@ class ViewTx(SqlTx):
             if conversation is not None:
                 statement = statement.where(table.c.conversation == conversation)
             self.write(table, statement)
+
+    def recent_conversations(
+        self, space: str, user: str | None = None, before: tuple[datetime, str] | None = None, limit: int = 100
+    ) -> list[Conversation]:
+        values: dict[str, Any] = {"of_space": space, "most": limit}
+        if user is not None:
+            values["of_user"] = user
+        if before is not None:
+            values |= {"changed_at": before[0], "before_id": before[1]}
+        query = recent_query(user is not None, before is not None)
+        with self.naming_damage(conversations, query, values):
+            return [to_conversation(row) for row in self.connection.execute(query, values)]
+
+    def count_by_day(self, space: str, since: datetime) -> dict[date, int]:
+        rows = self.fetch(days_query(), {"of_space": space, "since": since})
+        return {FIRST_DAY + timedelta(days=int(day)): int(count) for day, count in rows}
 
     def stats(self, now: datetime, space: str | None = None) -> Stats:
         of_space = {} if space is None else {"of_space": space}

@@ -124,6 +124,38 @@ class LogContract:
         assert pages == store.read(lambda tx: tx.conversations())
         assert len(pages) == 2 * len(ODD_IDS)
 
+    def test_recent_conversations_come_in_order_of_their_change_page_by_page(self, store: Store) -> None:
+        def make(tx: Tx) -> None:
+            for number, id in enumerate(ODD_IDS):
+                user = "alex" if number % 2 else None
+                fresh = make_conversation(id, user=user)
+                tx.save_conversation(replace(tx.lock_conversation(fresh), changed_at=T0 + number // 3 * SECOND))
+                tx.lock_conversation(make_conversation(id, space="t"))
+
+        store.write(make)
+        conversations = store.read(lambda tx: tx.conversations("s"))
+        ordered = sorted(conversations, key=lambda conversation: (conversation.changed_at, conversation.id))[::-1]
+        pages: list[Conversation] = []
+        before: tuple[datetime, str] | None = None
+        while page := store.read(lambda tx: tx.recent_conversations("s", before=before, limit=5)):  # noqa: B023
+            pages += page
+            before = (page[-1].changed_at, page[-1].id)
+        assert pages == ordered
+        own = store.read(lambda tx: tx.recent_conversations("s", "alex"))
+        assert own == [conversation for conversation in ordered if conversation.user == "alex"]
+
+    def test_messages_are_counted_by_day_without_erased_ones(self, store: Store) -> None:
+        day = datetime(2026, 3, 1, tzinfo=UTC)
+        times = (day - SECOND, day, day + timedelta(hours=23), day + timedelta(days=40))
+        messages = [make_message(turn, f"a{turn}", time=time) for turn, time in enumerate(times, 1)]
+        store.write(lambda tx: append_messages(tx, *messages, make_message(1, "x", time=day, space="t")))
+        counts = store.read(lambda tx: tx.count_by_day("s", day))
+        assert counts == {day.date(): 2, (day + timedelta(days=40)).date(): 1}
+        erasure = Erasure("e", "s", day, 1, 1, 0)
+        tombstone = replace(messages[1], erased=True, content="")
+        store.write(lambda tx: tx.erase(erasure, [tombstone]))
+        assert store.read(lambda tx: tx.count_by_day("s", day))[day.date()] == 1
+
     def test_conversations_of_one_user_are_theirs_alone(self, store: Store) -> None:
         def make(tx: Tx) -> None:
             for id, user in (("1", "alex"), ("2", "kim"), ("3", None), ("4", "alex"), ("5", "ALEX")):

@@ -186,8 +186,9 @@ def find_own_conversation(tx: Tx, space: str, conversation: str, user: str | Non
 # -- verification
 
 
-def verify(tx: Tx) -> Verification:
-    """Walk every chain from its first message to its last, in one snapshot."""
+def verify(tx: Tx, progress: Callable[[int], None] | None = None) -> Verification:
+    """Walk every chain from its first message to its last, in one snapshot; `progress` is told how many messages were
+    checked so far."""
     faults: list[Fault] = []
     messages = tombstones = conversations = 0
     root = sha256()
@@ -214,6 +215,8 @@ def verify(tx: Tx) -> Verification:
                 faults.append(rules.fault(conversation, min(turn + 1, message.turn), problem))
             messages += not message.erased
             tombstones += message.erased
+            if progress is not None and (messages + tombstones) % PAGE == 0:
+                progress(messages + tombstones)
             turn = message.turn
             last_link = message.seal.link
         problem = rules.tail_problem(conversation, turn, last_link)

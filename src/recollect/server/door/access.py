@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -30,13 +31,15 @@ from recollect.server.door.keys import ApiKey, Keys
 from recollect.server.door.rates import Rates
 from recollect.server.options import ServerOptions
 from recollect.server.problems import Problem, problem_of, problem_response
+from recollect.server.web.session import SIGN_IN_BYTES, Sessions, is_open_page, is_page, read_cookie
 
 PUBLIC = ("/healthz", "/readyz", "/openapi.json")
 ANONYMOUS = "anonymous"
-CHECKED_HEADERS = frozenset((b"authorization", b"content-length")) | loopback.CHECKED_HEADERS
+CHECKED_HEADERS = frozenset((b"authorization", b"content-length", b"cookie")) | loopback.CHECKED_HEADERS
 SINGLE_HEADERS = frozenset((b"authorization", b"host", b"origin"))  # of two, another program may use the other
 SLASH = "\x1f"  # stands for a slash inside an id, which can hold no control character
 NO_KEY = "there is no key, or it opens nothing; send `Authorization: Bearer rk_…` (`recollect keys create` makes one)"
+SIGNED_OUT = "you are signed out, or your key opens nothing any more: sign in again"
 TOO_SLOW = "the body did not come in time; send it at once, or less of it"
 
 bearer = HTTPBearer(auto_error=False, description="A key, as `recollect keys create` shows it.")
@@ -126,6 +129,7 @@ class Door:
         self._keys = keys
         self._rates = Rates(options.burst, options.rates)
         self._anonymous = Access(ANONYMOUS, home=options.space)
+        self._sessions = Sessions(options.session_secret)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -151,9 +155,9 @@ class Door:
             raise Problem(403, *refusal)
         if scope["path"] in PUBLIC:  # open to everybody: the store, which has the keys, may be away
             return self._options.body
-        access, key = await self._authenticate(headers.get(b"authorization", b"").decode("latin-1"))
-        if access is None:
-            raise Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
+        if is_open_page(scope["path"]):
+            return SIGN_IN_BYTES
+        access, key = await self._authenticate(scope, headers)
         scope["access"] = access
         limit = self._options.body if key is None or key.body is None else key.body
         rate = self._options.rate if key is None or key.rate is None else key.rate
@@ -167,13 +171,22 @@ class Door:
             raise too_large(limit)
         return limit
 
-    async def _authenticate(self, authorization: str) -> tuple[Access | None, ApiKey | None]:
+    async def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access, ApiKey | None]:
+        """Who calls: by the key in the header, or on a page of the dashboard by the session's cookie, and by nothing
+        else: a browser sends a cookie for any page that asks it to."""
         if self._keys is None:
             return self._anonymous, None
-        scheme, _, token = authorization.partition(" ")
-        key = await self._keys.find_key(token.strip()) if scheme.lower() == "bearer" else None
+        if is_page(scope["path"]):
+            session = self._sessions.read(read_cookie(headers.get(b"cookie", b"").decode("latin-1")), self._keys.now())
+            key = None if session is None else await self._keys.find_active(session.key_id)
+            scope["session"] = session
+            refusal = Problem(401, "signed_out", SIGNED_OUT)
+        else:
+            scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+            key = await self._keys.find_key(token.strip()) if scheme.lower() == "bearer" else None
+            refusal = Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
         if key is None:
-            return None, None
+            raise refusal
         spaces = frozenset(key.spaces) if key.spaces else None
         return Access(key.id, spaces, frozenset(key.scopes), key.user, self._options.space), key
 

@@ -176,7 +176,7 @@ class Keys:
 
     def __init__(self, store: Store, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._store = store
-        self._now = now
+        self.now = now
         self._cache: dict[str, tuple[float, ApiKey | None]] = {}
         self._reads: dict[str, asyncio.Future[ApiKey | None]] = {}
         self._due: dict[str, datetime] = {}
@@ -191,9 +191,17 @@ class Keys:
         key = await self._key_by_id(id)
         stored_hash = NO_KEY_HASH if key is None else key.hash
         matches = hmac.compare_digest(sha256(secret.encode()).digest(), stored_hash)
-        if not matches or key is None or not key.is_active(self._now()):
+        if not matches or key is None or not key.is_active(self.now()):
             return None
         self._note_use(key)  # only now: whoever knows just the id, which is in logs, has not used the key
+        return key
+
+    async def find_active(self, id: str) -> ApiKey | None:
+        """The key of a session, which proved before that it knew the text; None if it opens nothing any more."""
+        key = await self._key_by_id(id)
+        if key is None or not key.is_active(self.now()):
+            return None
+        self._note_use(key)
         return key
 
     async def _key_by_id(self, id: str) -> ApiKey | None:
@@ -223,7 +231,7 @@ class Keys:
 
     def _note_use(self, key: ApiKey) -> None:
         """Have a key's last use written, if it is due, without waiting: another writer may hold the store for long."""
-        now = self._now()
+        now = self.now()
         read_at, cached_key = self._cache.get(key.id, (0.0, None))
         if is_due(cached_key or key, now):  # of many requests that shared one read, one is enough
             self._due[key.id] = now

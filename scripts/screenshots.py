@@ -1,0 +1,93 @@
+"""Takes pictures of the dashboard: `python scripts/screenshots.py FOLDER [--only NAME ...]`.
+
+Fills a store with the talks of tests/doubles/dashboard_store.py, serves it on loopback, and takes a picture of every
+page at the width of a desk and of a phone, in light and in dark. Needs Debian's `chromium` and the extra `[dev]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "doubles"))
+
+from dashboard_store import CHANNEL, CHAT, fill_store  # noqa: E402
+
+from recollect.config import Secret, Settings  # noqa: E402
+from recollect.testing.serving import Serving  # noqa: E402
+
+SIZES = {"desk": (1280, 860), "phone": (390, 844)}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+QUESTION = "What did I say about the spots on the leaves?"
+PAGES = {
+    "overview": "/",
+    "conversations": "/web/conversations",
+    "conversation": f"/web/conversation?id={CHAT}",
+    "channel": f"/web/conversation?id={CHANNEL}",
+    "message": f"/web/message?conversation={CHAT}&turn=13",
+    "context": f"/web/context?conversation={CHAT}&text={QUESTION}&budget=standard&other=600",
+    "search": "/web/search?query=brown spots on leaves&conversation=garden&turn=1",
+    "people": "/web/people",
+    "person": "/web/person?id=marta",
+    "topics": f"/web/topics?conversation={CHAT}",
+    "topic": f"/web/topic?conversation={CHAT}&id=t1",
+    "episodes": f"/web/episodes?conversation={CHAT}",
+    "integrity": "/web/integrity",
+    "erase": "/web/erase?user=marta",
+    "keys": "/web/keys",
+    "settings": "/web/settings",
+    "docs": "/docs",
+}
+
+
+def chromium() -> str:
+    path = shutil.which("chromium")
+    if path is None:
+        raise SystemExit("chromium is missing: `apt-get install chromium` as root")
+    return path
+
+
+def take_pictures(browser: Browser, url: str, folder: Path, pages: dict[str, str]) -> None:
+    for size, (width, height) in SIZES.items():
+        for scheme in SCHEMES:
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page = context.new_page()
+            for name, path in pages.items():
+                page.goto(url + path)
+                page.wait_for_load_state("networkidle")
+                page.screenshot(path=folder / f"{name}-{size}-{scheme}.png", full_page=name != "docs")
+            context.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", nargs="*", choices=[*PAGES, "sign-in"], help="some of the pages")
+    parser.add_argument("--store", help="a store to show, in place of the sample")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    chosen = arguments.only or [*PAGES, "sign-in"]
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        store = arguments.store or str(Path(folder, "memory.db"))
+        if arguments.store is None:
+            fill_store(store)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        with Serving(store) as server:
+            server.app.state.settings = Settings(store="recollect.db", chat_model="local", chat_key=Secret("hidden"))
+            pages = {name: path for name, path in PAGES.items() if name in chosen}
+            take_pictures(browser, server.url, arguments.folder, pages)
+        if "sign-in" in chosen:
+            with Serving(store, auth=True) as server:
+                take_pictures(browser, server.url, arguments.folder, {"sign-in": "/web/sign-in"})
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Conversations as a list shows them: what each is about, who speaks in it, and what was said last.
+
+Everything is read in one transaction for one page of the list; of a conversation only its newest messages are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from recollect.engine.context.viewers import names_in_context
+from recollect.engine.runtime import Runtime
+from recollect.engine.tables import topics as topic_rows
+from recollect.engine.tables.log import warn_of_damage
+from recollect.model import Conversation, Filter, Message
+from recollect.ports import Tx
+from recollect.rules.access import Viewer
+
+LAST = 6  # messages of a conversation that are read for the list
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationLine:
+    """A conversation in a list: its title (that of its current topic, "" if it has none), who spoke lately, and the
+    last message."""
+
+    conversation: Conversation
+    title: str
+    people: tuple[str, ...]
+    last: Message | None
+
+
+async def recent_lines(
+    runtime: Runtime, space: str, user: str | None, before: tuple[datetime, str] | None, limit: int
+) -> list[ConversationLine]:
+    """The conversations of a space, or of one user, that changed last: one page of them."""
+
+    def read(tx: Tx) -> list[ConversationLine]:
+        return [read_line(tx, conversation) for conversation in tx.recent_conversations(space, user, before, limit)]
+
+    return await runtime.read(read)
+
+
+async def lines_of(runtime: Runtime, space: str, user: str | None, ids: Sequence[str]) -> list[ConversationLine]:
+    """These conversations of a space in this order, without those of others than the user, if one is given."""
+
+    def read(tx: Tx) -> list[ConversationLine]:
+        conversations = (tx.conversation(space, id) for id in ids)
+        return [
+            read_line(tx, conversation)
+            for conversation in conversations
+            if conversation is not None and user in (None, conversation.user)
+        ]
+
+    return await runtime.read(read)
+
+
+def read_line(tx: Tx, conversation: Conversation) -> ConversationLine:
+    where = Filter(conversation.space, conversation=conversation.id)
+    recent = tx.messages(where, limit=LAST, newest=True, damaged=warn_of_damage)
+    messages = [message for message in recent if not message.erased]
+    people = tuple(dict.fromkeys(message.author for message in reversed(messages)))
+    owner = conversation.user
+    viewer = Viewer(channel=conversation.id) if owner is None else Viewer(owner)
+    names = names_in_context(tx, conversation.space, people, viewer, messages if owner else ())
+    shown_people = tuple(names.get(person, person) for person in people)
+    return ConversationLine(conversation, read_title(tx, recent), shown_people, messages[-1] if messages else None)
+
+
+def read_title(tx: Tx, messages: Sequence[Message]) -> str:
+    """The title of the topic that the last of these messages belongs to."""
+    if not messages:
+        return ""
+    last = messages[-1]
+    place = topic_rows.place_of(last.space, last.conversation)
+    turns = {row["turn"]: row["topic"] for row in topic_rows_after(tx, place, messages[0].turn - 1)}
+    if not turns:
+        return ""
+    rows = tx.rows(topic_rows.TABLE, where={**place, "first": turns[max(turns)]})
+    return str(rows[0]["title"]) if rows else ""
+
+
+def topic_rows_after(tx: Tx, place: topic_rows.Place, turn: int, limit: int | None = None) -> list[Mapping[str, Any]]:
+    return list(tx.rows(topic_rows.TURNS, {**place, "turn": turn}, limit, where=place))

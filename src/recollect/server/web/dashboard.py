@@ -1,0 +1,49 @@
+"""Puts the dashboard's pages into the application."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from recollect.server.web import (
+    context_lab,
+    conversations,
+    episodes,
+    facts,
+    integrity,
+    keys,
+    messages,
+    overview,
+    people,
+    reference,
+    removal,
+    search_lab,
+    settings,
+    sign_in,
+    topics,
+)
+from recollect.server.web.pages import show_problem
+
+ROUTERS = (
+    sign_in.router,
+    overview.router,
+    conversations.router,
+    messages.router,
+    context_lab.router,
+    search_lab.router,
+    people.router,
+    facts.router,
+    topics.router,
+    episodes.router,
+    integrity.router,
+    removal.router,
+    keys.router,
+    settings.router,
+    reference.router,
+)
+
+
+def mount(app: FastAPI) -> None:
+    app.state.problem_page = show_problem
+    app.state.figures = overview.FigureCache(app.state.memory)
+    for router in ROUTERS:
+        app.include_router(router)

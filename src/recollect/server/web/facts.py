@@ -1,0 +1,63 @@
+"""One fact: what it says, since when, from which messages; and its change by hand, which can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from recollect.engine.context.visible import change_for, visible_fact, visible_facts, visible_messages
+from recollect.model import FactChange
+from recollect.server.door.access import Caller, ReadCaller, WriteCaller
+from recollect.server.routes.people import person_arguments
+from recollect.server.web.conversations import Id
+from recollect.server.web.forms import Form
+from recollect.server.web.pages import redirect, show_page, view_of
+from recollect.server.web.search_lab import parse_day
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/web/fact")
+async def show_fact(caller: ReadCaller, user: Id, id: Id) -> Response:
+    """A fact, every value its key has had, and the messages it came from."""
+    arguments = person_arguments(caller, user)
+    fact = await visible_fact(caller.memory, caller.access, id, **arguments)
+    earlier = await caller.memory.fact_history(fact.key, **arguments)
+    history = await visible_facts(caller.memory, caller.access, caller.space, earlier)
+    sources = await caller.memory.why(id, **arguments)
+    messages = await visible_messages(caller.memory, caller.access, caller.space, sources)
+    values = {"user": user, "fact": fact, "history": history[::-1], "messages": messages}
+    return show_page(caller, "fact.html", section="People", **values)
+
+
+async def change_fact(
+    caller: Caller, user: str, done: str, work: Callable[..., Awaitable[FactChange]], **values: Any
+) -> Response:
+    """Do a change and show the person, with the way back."""
+    arguments = person_arguments(caller, user) | values
+    change = await change_for(caller.memory, caller.access, work, **arguments)
+    return redirect(view_of(caller).link("/web/person", id=user, done=done, undo=change.id))
+
+
+@router.post("/web/fact/add")
+async def add_fact(caller: WriteCaller, form: Form) -> Response:
+    names = ("category", "key", "value")
+    values: dict[str, Any] = {name: form.required(name) for name in names}
+    days = {name: parse_day(name, form.text(name)) for name in ("valid_from", "valid_to")}
+    return await change_fact(caller, form.required("user"), "added", caller.memory.add_fact, **values, **days)
+
+
+@router.post("/web/fact/edit")
+async def edit_fact(caller: WriteCaller, form: Form) -> Response:
+    work = partial(caller.memory.edit_fact, form.required("id"))
+    return await change_fact(caller, form.required("user"), "edited", work, value=form.required("value"))
+
+
+@router.post("/web/fact/delete")
+async def delete_fact(caller: WriteCaller, form: Form) -> Response:
+    work = partial(caller.memory.delete_fact, form.required("id"))
+    return await change_fact(caller, form.required("user"), "deleted", work)

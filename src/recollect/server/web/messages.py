@@ -1,0 +1,80 @@
+"""One message: all that is known of it, what it said before, and its removal, with a preview of what goes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from recollect.engine.edits.edit import Edits
+from recollect.engine.inspection.messages import read_page
+from recollect.engine.scope import ConversationScope, scope_for
+from recollect.errors import NotFound
+from recollect.model import Deletion
+from recollect.server.door.access import AdminCaller, Caller, ReadCaller, WriteCaller
+from recollect.server.problems import Problem
+from recollect.server.web.conversations import MAX_TURN, Id
+from recollect.server.web.forms import Form, FormFields
+from recollect.server.web.pages import redirect, show_page, view_of
+
+router = APIRouter(include_in_schema=False)
+RequiredTurn = Annotated[int, Query(ge=1, le=MAX_TURN)]
+
+
+def turn_in(form: FormFields) -> int:
+    text = form.required("turn")
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text)):
+        raise Problem(422, "invalid_input", "turn: is not the number of a turn")
+    return int(text)
+
+
+async def show_message_page(
+    caller: Caller, conversation: str, turn: int, deletion: Deletion | None = None, notice: str = ""
+) -> Response:
+    scope = scope_for(caller.access, caller.space, conversation, None)
+    page = await read_page(caller.memory.runtime, scope, turn + 1, 1)
+    if not page.messages or page.messages[0].message.turn != turn:
+        raise NotFound(f"there is no message at turn {turn} of this conversation")
+    chat = caller.memory.open_conversation(scope)
+    versions = (await chat.history(limit=1, before=turn + 1, versions=True))[0].versions
+    values = {"entry": page.messages[0], "versions": versions, "deletion": deletion, "notice": notice}
+    return show_page(caller, "message.html", section="Conversations", id=conversation, **values)
+
+
+@router.get("/web/message")
+async def show_message(caller: ReadCaller, conversation: Id, turn: RequiredTurn, done: str = "") -> Response:
+    notice = "The message has a new version." if done == "edited" else ""
+    return await show_message_page(caller, conversation, turn, notice=notice)
+
+
+@router.post("/web/message/edit")
+async def edit_message(caller: WriteCaller, form: Form) -> Response:
+    """Give a message a new text; the old one stays as a version."""
+    conversation = form.required("conversation")
+    turn = turn_in(form)
+    scope = scope_for(caller.access, caller.space, conversation, None)
+    await Edits(caller.memory.runtime).edit_message(scope, turn, form.required("text"))
+    return redirect(view_of(caller).link("/web/message", conversation=conversation, turn=turn, done="edited"))
+
+
+def deletion_scope(caller: Caller, form: FormFields) -> ConversationScope:
+    return scope_for(caller.access, caller.space, form.required("conversation"), None)
+
+
+@router.post("/web/message/preview")
+async def preview_deletion(caller: AdminCaller, form: Form) -> Response:
+    """What would go with a message. Nothing is changed."""
+    scope = deletion_scope(caller, form)
+    turn = turn_in(form)
+    deletion = await caller.memory.deletions.delete_message(scope, turn, dry_run=True)
+    return await show_message_page(caller, scope.id, turn, deletion)
+
+
+@router.post("/web/message/delete")
+async def delete_message(caller: AdminCaller, form: Form) -> Response:
+    """Remove a message and all that was derived from it, for good."""
+    scope = deletion_scope(caller, form)
+    deletion = await caller.memory.deletions.delete_message(scope, turn_in(form), dry_run=False)
+    link = view_of(caller).link("/web/conversation", id=scope.id)
+    return show_page(caller, "removed.html", section="Conversations", deletion=deletion, back=link)

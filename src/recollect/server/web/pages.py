@@ -1,0 +1,219 @@
+"""Renders pages: templates that escape everything, links that keep the space, headers that let nothing else load.
+
+A template gets what its page gives it, and `view`: who looks, in which space, with which rights. Times are written in
+UTC, machine-readable; a script shows them in the viewer's zone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Scope
+
+from recollect import __version__
+from recollect.rules.access import Access
+from recollect.server.door.access import Caller
+from recollect.server.options import ServerOptions
+from recollect.server.problems import Problem
+from recollect.server.web.session import OVERVIEW, SIGN_IN, Sessions
+
+FOLDER = Path(__file__).parent
+POLICY = (
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; "
+    "img-src 'self' data:"
+)
+# With the API's own `no-referrer`, a browser would send `Origin: null` with our own forms; other sites learn nothing.
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",
+}
+FRAGMENT = "HX-Request"  # the header by which a script asks for a part of a page
+MAX_SHOWN = 2_000  # characters of a text that a list shows
+MINUTE = 60
+HOUR = 3_600
+DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """One entry of the menu: its path, its name, and the right without which it is not shown."""
+
+    path: str
+    name: str
+    right: str = "read"
+    for_all: bool = False  # not for a key of one user
+
+
+MENU = (
+    Navigation(OVERVIEW, "Overview"),
+    Navigation("/web/conversations", "Conversations"),
+    Navigation("/web/context", "Context lab"),
+    Navigation("/web/search", "Search lab"),
+    Navigation("/web/people", "People"),
+    Navigation("/web/topics", "Topics"),
+    Navigation("/web/episodes", "Episodes"),
+    Navigation("/web/integrity", "Integrity", "admin"),
+    Navigation("/web/keys", "Keys", "admin", for_all=True),
+    Navigation("/web/settings", "Settings", "admin", for_all=True),
+)
+
+
+class View:
+    """Who looks at a page: rights, space, token, and how to link to other pages."""
+
+    def __init__(self, request: Request, access: Access, space: str) -> None:
+        options: ServerOptions = request.app.state.options
+        sessions = Sessions(options.session_secret)
+        self.access = access
+        self.space = space
+        self.path = request.url.path
+        self.is_signed_in = request.scope.get("session") is not None
+        self.token = sessions.token(request.scope.get("session"))
+        self.is_fragment = FRAGMENT in request.headers
+        self._named_space = request.query_params.get("space")
+
+    def may(self, right: str) -> bool:
+        return right in self.access.rights
+
+    @property
+    def menu(self) -> Iterator[Navigation]:
+        return (entry for entry in MENU if self.may(entry.right) and not (entry.for_all and self.access.is_bound))
+
+    @property
+    def may_switch(self) -> bool:
+        """Whether the key opens more than one space."""
+        return self.access.spaces is None or len(self.access.spaces) > 1
+
+    def link(self, path: str, **parameters: Any) -> str:
+        """A link to a page of the same space; parameters without a value are left out."""
+        given = {"space": self._named_space} | parameters
+        query = urlencode({name: str(value) for name, value in given.items() if value is not None and value != ""})
+        return f"{path}?{query}" if query else path
+
+    def field(self) -> Markup:
+        """The hidden field with the token, for a form that changes something."""
+        return Markup('<input type="hidden" name="token" value="{}">').format(self.token)
+
+
+def view_of(caller: Caller) -> View:
+    return View(caller.request, caller.access, caller.space)
+
+
+def show_page(caller: Caller, template: str, **values: Any) -> Response:
+    """A page, or a part of one."""
+    return html_response(template, view=view_of(caller), **values)
+
+
+def html_response(template: str, status: int = 200, **values: Any) -> Response:
+    return HTMLResponse(environment().get_template(template).render(values), status, HEADERS)
+
+
+def redirect(path: str) -> Response:
+    """Go on to a page after a form was sent: a reload does not send it again."""
+    return RedirectResponse(path, 303, HEADERS)
+
+
+def show_problem(problem: Problem, scope: Scope) -> Response:
+    """What went wrong, as a page. Who is signed out is sent to where one signs in, and back afterwards."""
+    request = Request(scope)
+    if problem.code == "signed_out":
+        return redirect_to_sign_in(request)
+    access = scope.get("access") or Access("", frozenset(), frozenset())
+    view = View(request, access, "")
+    response = html_response("problem.html", problem.status, view=view, problem=problem)
+    response.headers.update(problem.headers)
+    return response
+
+
+def redirect_to_sign_in(request: Request) -> Response:
+    came_from = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    returns = request.method == "GET" and came_from != OVERVIEW and FRAGMENT not in request.headers
+    target = f"{SIGN_IN}?{urlencode({'next': came_from})}" if returns else SIGN_IN
+    if FRAGMENT in request.headers:  # a script would put the answer into the page it has
+        return Response(None, 401, {**HEADERS, "HX-Redirect": target})
+    return redirect(target)
+
+
+# -- how templates write things
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals |= {"asset": asset_link, "version": __version__, "moment": write_moment}
+    made.filters |= {
+        "number": write_number,
+        "shorten": shorten,
+        "ago": write_span,
+        "data": write_data,
+        "percent": write_percent,
+    }
+    return made
+
+
+@cache
+def asset_link(name: str) -> str:
+    """The address of a file that pages use, which changes with its content: a browser may keep it for long."""
+    digest = sha256((FOLDER / "static" / name).read_bytes()).hexdigest()[:12]
+    return f"/web/static/{name}?v={digest}"
+
+
+def write_moment(moment: datetime | date | None, *, day: bool = False) -> Markup:
+    if moment is None:
+        return Markup('<span class="none">never</span>')
+    if not isinstance(moment, datetime):
+        return Markup("<time datetime='{0}'>{0}</time>").format(moment.isoformat())
+    utc = moment.astimezone(UTC)
+    text = utc.strftime("%Y-%m-%d" if day else "%Y-%m-%d %H:%M")
+    return Markup('<time datetime="{}" data-show="{}">{}</time>').format(
+        utc.isoformat(timespec="seconds"), "day" if day else "minute", text
+    )
+
+
+def write_number(value: float | int) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+
+
+def write_percent(part: float, whole: float) -> str:
+    """A share in percent as attributes of SVG take it."""
+    return f"{min(max(part / whole if whole else 0.0, 0.0), 1.0) * 100:.2f}%"
+
+
+def shorten(text: str, length: int = MAX_SHOWN) -> str:
+    """The beginning of a text. Its end is cut by characters: it is shown in a box, not read by a program."""
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def write_span(span: timedelta) -> str:
+    """A length of time in its largest unit."""
+    seconds = span.total_seconds()
+    for size, unit in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f}".rstrip("0").rstrip(".") + f" {unit}"
+    return f"{seconds:.0f} s"
+
+
+def write_data(values: Mapping[str, Any] | list[Any]) -> str:
+    """Values for a script, for an attribute of an element."""
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))

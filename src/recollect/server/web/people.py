@@ -1,0 +1,140 @@
+"""People: who is known in a space, and of one person everything that is known, said and refused.
+
+A key of one user sees that user, and of them what they may see: the same rules as those of the REST routes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from recollect.engine.context.viewers import channels_spoken_in
+from recollect.engine.context.visible import undo_for, visible_facts, visible_profile, visible_refusals
+from recollect.model import FACT_CATEGORIES, Fact, Statement
+from recollect.rules.access import Viewer, channels_of
+from recollect.rules.expiry import parse_expiry
+from recollect.server.door.access import Caller, ReadCaller, WriteCaller
+from recollect.server.routes.people import person_arguments
+from recollect.server.web.conversations import Id, OptionalId
+from recollect.server.web.forms import Form
+from recollect.server.web.pages import redirect, show_page, view_of
+from recollect.server.web.search_lab import parse_day
+
+PAGE = 50  # people in a page
+REFUSED = 200  # refused facts that are shown, the newest
+NOTICES = {
+    "added": "The fact was added.",
+    "edited": "The fact has a new value; the old one is history.",
+    "deleted": "The fact no longer counts; it is history.",
+    "remembered": "It is remembered.",
+    "forgotten": "It was taken out of the profile.",
+    "nothing": "Nothing fits these words; nothing was changed.",
+    "everything": "That would be everything that is known: say what, or erase the person.",
+    "undone": "It is as it was before.",
+}
+
+router = APIRouter(include_in_schema=False)
+Word = Annotated[str, Query(max_length=32)]
+
+
+@router.get("/web/people")
+async def show_people(caller: ReadCaller, after: OptionalId = "", name: OptionalId = "") -> Response:
+    """Who has spoken in a space; a key of one user is led to that user."""
+    if caller.access.user is not None:
+        return redirect(view_of(caller).link("/web/person", id=caller.access.user))
+    members = await caller.memory.people(space=caller.space)
+    wanted = name.strip().casefold()
+    fitting = [
+        member
+        for member in members
+        if wanted in member.id.casefold() or any(wanted in other.text.casefold() for other in member.names)
+    ]
+    fitting = sorted((member for member in fitting if member.id > after), key=lambda member: member.id)
+    page = fitting[:PAGE]
+    next_after = page[-1].id if len(fitting) > PAGE else None
+    return show_page(caller, "people.html", section="People", members=page, name=name, next_after=next_after)
+
+
+def group_facts(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
+    """Facts by category, in the order in which contexts show them; categories without any are left out."""
+    groups = ((category, [fact for fact in facts if fact.category == category]) for category in FACT_CATEGORIES)
+    return [(category, members) for category, members in groups if members]
+
+
+async def channels_with(caller: Caller, user: str, facts: Sequence[Fact]) -> list[str]:
+    """The channels that may see something of a person: where they spoke, or where it was said."""
+    spoken = await caller.memory.runtime.read(lambda tx: channels_spoken_in(tx, caller.space, user))
+    return sorted({*spoken, *(channel for fact in facts for channel in channels_of(fact))})
+
+
+@router.get("/web/person")
+async def show_person(
+    caller: ReadCaller,
+    id: Id,
+    channel: OptionalId = "",
+    done: Word = "",
+    undo: OptionalId = "",
+) -> Response:
+    """What is known of a person: all that the key may see, or what a channel may see of it."""
+    arguments = person_arguments(caller, id)
+    profile = await visible_profile(caller.memory, caller.access, wait=0, **arguments)
+    facts: Sequence[Fact] = await caller.memory.facts(**arguments)
+    facts = await visible_facts(caller.memory, caller.access, caller.space, facts)
+    statements: Sequence[Statement] = profile.statements
+    channels = await channels_with(caller, id, facts)
+    if channel:
+        viewer = Viewer(channel=channel, shared=caller.memory.runtime.parts.share_channels)
+        facts = [fact for fact in facts if viewer.sees(fact)]
+        statements = [statement for statement in statements if viewer.sees(statement)]
+    values = {"id": id, "profile": profile, "groups": group_facts(facts), "statements": statements}
+    values |= {"channel": channel, "channels": channels, "notice": NOTICES.get(done, ""), "undo": undo}
+    return show_page(caller, "person.html", section="People", categories=FACT_CATEGORIES, **values)
+
+
+@router.get("/web/person/refused")
+async def show_refused(caller: ReadCaller, id: Id) -> Response:
+    """What a model found in a person's messages and was not kept, the newest first, each with the reason."""
+    refused = await caller.memory.refused_facts(**person_arguments(caller, id))
+    visible = await visible_refusals(caller.memory, caller.access, caller.space, refused)
+    values = {"id": id, "refused": visible[::-1][:REFUSED], "count": len(visible)}
+    return show_page(caller, "refused.html", section="People", **values)
+
+
+@router.get("/web/person/digests")
+async def show_digests(caller: ReadCaller, id: Id, day: Annotated[str, Query(max_length=10)] = "") -> Response:
+    """What a person did on a day in the channels of the space, and in the six days before."""
+    user = caller.access.check_user(id)
+    chosen = parse_day("day", day) or caller.memory.runtime.parts.clock.now().date()
+    digests = await caller.memory.digests(caller.space, day=chosen, user=user, wait=0)
+    weeks = await caller.memory.digests(caller.space, day=chosen, user=user, week=True, wait=0)
+    values = {"id": id, "day": chosen, "digests": digests, "weeks": weeks}
+    return show_page(caller, "digests.html", section="People", **values)
+
+
+@router.post("/web/person/remember")
+async def remember(caller: WriteCaller, form: Form) -> Response:
+    """Keep a statement about a person."""
+    id = form.required("user")
+    expires = parse_expiry("expires", form.text("expires") or None)
+    await caller.memory.remember(form.required("text"), expires=expires, **person_arguments(caller, id))
+    return redirect(view_of(caller).link("/web/person", id=id, done="remembered"))
+
+
+@router.post("/web/person/forget")
+async def forget(caller: WriteCaller, form: Form) -> Response:
+    """Take out of a person's profile what fits the words."""
+    id = form.required("user")
+    outcome = await caller.memory.forget(form.required("text"), **person_arguments(caller, id))
+    done = "everything" if outcome.everything else "forgotten" if outcome.found else "nothing"
+    return redirect(view_of(caller).link("/web/person", id=id, done=done, undo=outcome.id))
+
+
+@router.post("/web/person/undo")
+async def undo_change(caller: WriteCaller, form: Form) -> Response:
+    """Take back a change of a fact, or a `forget`."""
+    id = form.required("user")
+    await undo_for(caller.memory, caller.access, form.required("id"), **person_arguments(caller, id))
+    return redirect(view_of(caller).link("/web/person", id=id, done="undone"))

@@ -1,0 +1,92 @@
+"""Signing in with an API key, and out again; and the files that pages use."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.params import Query
+from starlette.responses import FileResponse, Response
+
+from recollect.errors import StoreError
+from recollect.rules.access import Access
+from recollect.server.door.keys import Keys
+from recollect.server.problems import Problem, problem_of
+from recollect.server.web.forms import Form
+from recollect.server.web.pages import FOLDER, HEADERS, View, html_response, redirect
+from recollect.server.web.session import COOKIE, LASTS, OVERVIEW, PREFIX, SIGN_IN, SIGN_OUT, Sessions
+
+MAX_NEXT = 2_000  # characters
+YEAR = 31_536_000  # seconds
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain"}
+WRONG = "This key opens nothing: it is unknown, revoked or expired."
+ASSET = re.compile(r"[a-z0-9.-]{1,64}", re.IGNORECASE)
+
+router = APIRouter(include_in_schema=False)
+NextPage = Annotated[str, Query(alias="next", max_length=MAX_NEXT)]
+
+
+def own_path(path: str) -> str:
+    """A path of the dashboard to go on to; whatever else was given, the overview."""
+    is_own = path == OVERVIEW or path.startswith((PREFIX, "/?"))
+    return path if is_own and not path.startswith(SIGN_OUT) and path.isprintable() else OVERVIEW
+
+
+def nobody(request: Request) -> View:
+    return View(request, Access("", frozenset(), frozenset()), "")
+
+
+@router.get(SIGN_IN)
+async def show_sign_in(request: Request, next_page: NextPage = "") -> Response:
+    if request.app.state.keys is None:  # everybody is let in
+        return redirect(OVERVIEW)
+    return html_response("sign_in.html", view=nobody(request), next_page=own_path(next_page), problem="")
+
+
+@router.post(SIGN_IN)
+async def sign_in(request: Request, form: Form) -> Response:
+    """Begin a session with the key that was typed."""
+    keys: Keys | None = request.app.state.keys
+    next_page = own_path(form.text("next")[:MAX_NEXT])
+    if keys is None:
+        return redirect(next_page)
+    try:
+        key = await keys.find_key(form.text("key"))
+    except StoreError as error:
+        raise problem_of(error) from None
+    if key is None:
+        return html_response("sign_in.html", 401, view=nobody(request), next_page=next_page, problem=WRONG)
+    sessions = Sessions(request.app.state.options.session_secret)
+    session = sessions.begin(key.id, keys.now())
+    response = redirect(next_page)
+    response.set_cookie(
+        COOKIE,
+        sessions.cookie_value(session),
+        max_age=int(LASTS.total_seconds()),
+        path="/",
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+@router.post(SIGN_OUT)
+async def sign_out(request: Request, form: Form) -> Response:
+    """End the session in this browser."""
+    response = redirect(SIGN_IN)
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    return response
+
+
+@router.get("/web/static/{name}")
+async def asset(name: str) -> Response:
+    """A file that pages use: our own, and those of others as they were published."""
+    kind = KINDS.get(PurePosixPath(name).suffix)
+    path = FOLDER / "static" / name
+    if kind is None or not ASSET.fullmatch(name) or not path.is_file():
+        raise Problem(404, "not_found", "there is no such file")
+    headers = {**HEADERS, "Cache-Control": f"public, max-age={YEAR}, immutable"}
+    return FileResponse(path, headers=headers, media_type=kind)

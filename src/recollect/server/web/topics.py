@@ -1,0 +1,133 @@
+"""Topics: what a conversation is about, how present each topic is now and will be, and their correction by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from recollect.engine.conversation import AsyncConversation
+from recollect.engine.inspection.conversations import recent_lines
+from recollect.engine.scope import scope_for
+from recollect.errors import InvalidInput, NotFound
+from recollect.model import Topic
+from recollect.rules.topics.topics import priority
+from recollect.server.door.access import Caller, ReadCaller, WriteCaller
+from recollect.server.web.context_lab import SUGGESTED
+from recollect.server.web.conversations import Id, OptionalId
+from recollect.server.web.forms import Form
+from recollect.server.web.pages import redirect, show_page, view_of
+
+DRAWN = 8  # topics in the chart
+LONGEST_BEHIND = timedelta(days=45)  # of the chart
+AHEAD = timedelta(days=7)
+STEPS = 160  # points of a curve
+PAGE = 50  # topics in a page
+MESSAGES = 60  # of a topic that are shown, the last
+
+router = APIRouter(include_in_schema=False)
+
+
+def chat_of(caller: Caller, conversation: str) -> AsyncConversation:
+    return caller.memory.open_conversation(scope_for(caller.access, caller.space, conversation, None))
+
+
+def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
+    """How present topics were, are and will be if nobody talks of them again: half in each half-life."""
+    first = min((topic.last_active_at for topic in topics), default=now)
+    start = max(min(first, now), now - LONGEST_BEHIND)
+    step = (now + AHEAD - start) / (STEPS - 1)
+    times = [start + number * step for number in range(STEPS)]
+
+    def value_at(topic: Topic, time: datetime) -> float | None:
+        if time < topic.last_active_at:
+            return None
+        return round(priority(topic.importance, topic.accesses, time - topic.last_active_at), 4)
+
+    return {
+        "times": [int(time.timestamp()) for time in times],
+        "names": [topic.title[:40] or topic.id for topic in topics],
+        "values": [[value_at(topic, time) for time in times] for topic in topics],
+    }
+
+
+@router.get("/web/topics")
+async def show_topics(
+    caller: ReadCaller,
+    conversation: OptionalId = "",
+    faded: Annotated[str, Query(max_length=8)] = "",
+    skip: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+) -> Response:
+    """The topics of a conversation, the most present first."""
+    if not conversation:
+        lines = await recent_lines(caller.memory.runtime, caller.space, caller.access.user, None, SUGGESTED)
+        return show_page(caller, "choose.html", section="Topics", lines=lines, target="/web/topics")
+    topics = await chat_of(caller, conversation).topics(faded=bool(faded))
+    shown = topics[skip : skip + PAGE]
+    chart = decay_chart([topic for topic in shown if not topic.faded][:DRAWN], caller.memory.runtime.parts.clock.now())
+    values = {"conversation": conversation, "topics": shown, "count": len(topics), "chart": chart, "faded": faded}
+    next_skip = skip + PAGE if skip + PAGE < len(topics) else None
+    return show_page(caller, "topics.html", section="Topics", next_skip=next_skip, **values)
+
+
+async def find_topic(chat: AsyncConversation, id: str) -> Topic:
+    for faded in (False, True):
+        for topic in await chat.topics(faded=faded):
+            if id == topic.id or id in topic.merged:
+                return topic
+    raise NotFound(f"there is no topic {id!r} in this conversation")
+
+
+@router.get("/web/topic")
+async def show_topic(caller: ReadCaller, conversation: Id, id: Id) -> Response:
+    """One topic: its messages, its tags, and the topics that became part of it."""
+    chat = chat_of(caller, conversation)
+    topic = await find_topic(chat, id)
+    messages = await chat.get_full_topic_history(topic.id, include_compressed=topic.packed < MESSAGES)
+    others = [other for other in await chat.topics() if other.id != topic.id][:PAGE]
+    chart = decay_chart([topic], caller.memory.runtime.parts.clock.now())
+    values = {"conversation": conversation, "topic": topic, "messages": messages[-MESSAGES:], "others": others}
+    return show_page(caller, "topic.html", section="Topics", chart=chart, **values)
+
+
+def back_to(caller: Caller, conversation: str, topic: str) -> Response:
+    return redirect(view_of(caller).link("/web/topic", conversation=conversation, id=topic))
+
+
+@router.post("/web/topic/merge")
+async def merge_topics(caller: WriteCaller, form: Form) -> Response:
+    """Make another topic part of this one."""
+    conversation = form.required("conversation")
+    topic = await chat_of(caller, conversation).merge_topics(form.required("id"), form.required("other"))
+    return back_to(caller, conversation, topic.id)
+
+
+@router.post("/web/topic/split")
+async def split_topic(caller: WriteCaller, form: Form) -> Response:
+    """Take a topic out of the one it has become part of."""
+    conversation = form.required("conversation")
+    topic = await chat_of(caller, conversation).undo_merge(form.required("other"))
+    return back_to(caller, conversation, topic.id)
+
+
+@router.post("/web/topic/tag")
+async def tag_topic(caller: WriteCaller, form: Form) -> Response:
+    """Give a topic a tag, or take it away."""
+    conversation = form.required("conversation")
+    remove = form.text("remove") == "yes"
+    topic = await chat_of(caller, conversation).tag_topic(form.required("id"), form.required("tag"), remove=remove)
+    return back_to(caller, conversation, topic.id)
+
+
+@router.post("/web/topic/feedback")
+async def rate_topic(caller: WriteCaller, form: Form) -> Response:
+    """Say that a topic matters, or does not."""
+    conversation = form.required("conversation")
+    scores = {"1": 1, "-1": -1}
+    if form.text("score") not in scores:
+        raise InvalidInput("score", "must be 1 or -1")
+    topic = await chat_of(caller, conversation).feedback(form.required("id"), scores[form.text("score")])
+    return back_to(caller, conversation, topic.id)

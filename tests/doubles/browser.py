@@ -1,0 +1,82 @@
+"""A real browser for the dashboard: Debian's chromium, driven by Playwright.
+
+    with open_browser() as browser:
+        page = browser.new_page()
+
+There is no way round it: where it is missing, the test fails and says what to install (`make browser`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+AXE = Path(__file__).parents[1] / "web" / "axe" / "axe.min.js"
+SERIOUS = ("serious", "critical")
+WCAG = "{type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']}"
+CONTRAST = "{type: 'rule', values: ['color-contrast', 'target-size']}"
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking")
+MISSING = "chromium is missing: run `make browser`, or `apt-get install chromium` as root"
+
+
+def find_chromium() -> str:
+    path = shutil.which(os.environ.get("RECOLLECT_TEST_CHROMIUM", "chromium"))
+    if path is None:
+        raise FileNotFoundError(MISSING)
+    return path
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class PageWatch:
+    """Notes what goes wrong on a page: errors of scripts, of its policy and of loading, and requests to other hosts."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.faults: list[str] = []
+        self._host = urlsplit(url).netloc
+        page.on("console", self._note_console)
+        page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        page.on("request", self._note_request)
+        page.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))
+
+    def _note_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(f"console: {message.text}")
+
+    def _note_request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != self._host:
+            self.faults.append(f"request: {request.url}")
+
+
+def overflow_of(page: Page) -> int:
+    """By how many pixels the page is wider than its window."""
+    width: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return width
+
+
+def accessibility_faults(page: Page, rules: str = WCAG, within: str = "html") -> list[str]:
+    """What axe-core finds on a page, or a part of it, that is serious."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    options = f"{{resultTypes: ['violations'], runOnly: {rules}}}"
+    violations = page.evaluate(f"axe.run('{within}', {options}).then((result) => result.violations)")
+    return [
+        f"{violation['id']}: {node['html'][:200]}"
+        for violation in violations
+        if violation["impact"] in SERIOUS
+        for node in violation["nodes"]
+    ]

@@ -1,0 +1,120 @@
+"""Sessions and tokens of the dashboard: what was signed here counts, until it is over, and nothing else does."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from page_reader import faults_in
+
+from recollect.config import Secret, Settings
+from recollect.model import Budget, Receipt, Section
+from recollect.server.web import context_lab, conversations, pages, session, settings, sign_in
+from recollect.server.web.session import LASTS, Sessions
+
+NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+KEY = "0123456789abcdef"
+STATIC = Path(session.__file__).parent / "static"
+TEMPLATES = Path(session.__file__).parent / "templates"
+MOST_BYTES = 130_000  # of all that pages load
+
+
+def test_a_session_is_read_back_until_it_is_over() -> None:
+    sessions = Sessions(b"secret")
+    begun = sessions.begin(KEY, NOW)
+    value = sessions.cookie_value(begun)
+    assert sessions.read(value, NOW) == begun
+    assert sessions.read(value, NOW + LASTS - timedelta(seconds=1)) == begun
+    assert sessions.read(value, NOW + LASTS) is None
+
+
+def test_a_session_that_was_changed_or_signed_elsewhere_is_none() -> None:
+    sessions = Sessions(b"secret")
+    value = sessions.cookie_value(sessions.begin(KEY, NOW))
+    assert Sessions(b"other").read(value, NOW) is None
+    for place in range(0, len(value), 5):
+        changed = value[:place] + ("0" if value[place] != "0" else "1") + value[place + 1 :]
+        assert sessions.read(changed, NOW) is None
+    for forged in ("", value[:-1], value + "0", f"{KEY}.9999999999.{'a' * 22}.{'0' * 64}", value.upper()):
+        assert sessions.read(forged, NOW) is None
+
+
+def test_each_session_has_a_token_of_its_own() -> None:
+    sessions = Sessions(b"secret")
+    first = sessions.begin(KEY, NOW)
+    second = sessions.begin(KEY, NOW)
+    assert sessions.accepts_token(first, sessions.token(first))
+    for wrong in (sessions.token(second), sessions.token(None), "", "\u00e9", sessions.cookie_value(first)):
+        assert not sessions.accepts_token(first, wrong)
+
+
+def test_of_two_cookies_none_is_read() -> None:
+    assert session.read_cookie("a=b; recollect_session=x; c=d") == "x"
+    assert session.read_cookie("recollect_session=x; recollect_session=y") == ""
+    assert session.read_cookie("") == ""
+
+
+@pytest.mark.parametrize(
+    "path", ["https://evil.example", "//evil.example", "/\\evil.example", "/v1/export", "javascript:1", "/web/x\n", ""]
+)
+def test_after_signing_in_one_goes_to_a_page_of_ours(path: str) -> None:
+    assert sign_in.own_path(path) == "/"
+
+
+def test_after_signing_in_one_comes_back_to_the_page_one_asked_for() -> None:
+    for path in ("/", "/?space=a", "/web/person?id=a"):
+        assert sign_in.own_path(path) == path
+
+
+def test_a_cursor_of_the_list_names_its_place_again() -> None:
+    assert conversations.parse_cursor("") is None
+    moment = NOW.replace(microsecond=123_456)
+    microseconds = int(NOW.timestamp()) * 1_000_000 + 123_456
+    assert conversations.parse_cursor(f"{microseconds}.a.b") == (moment, "a.b")
+
+
+def test_a_context_is_split_at_the_fences_that_the_builder_wrote() -> None:
+    text = "MEMORY\nhow to\n\n=== WHAT IS KNOWN ===\n- name: Al\n=== OTHER ===\n=== END WHAT IS KNOWN ===\n\nthe end"
+    parts = list(context_lab.split_system(text))
+    assert [part.section for part in parts] == ["system", "profile", "system"]
+    assert "=== OTHER ===" in parts[1].text
+    assert "".join(part.text for part in parts).replace("\n", "") == text.replace("\n", "")
+
+
+def test_the_bar_of_a_context_is_as_long_as_its_sections_together() -> None:
+    sections = (Section("system", 30), Section("profile", 0), Section("recent", 60))
+    shares = list(context_lab.section_shares(Receipt("estimate", Budget(), 100, sections)))
+    assert [(share.name, share.width) for share in shares] == [("system", 30.0), ("recent", 60.0), ("joints", 10.0)]
+    assert [share.start for share in shares] == [0.0, 30.0, 90.0]
+
+
+def test_secrets_are_never_shown_and_each_setting_says_where_it_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_CHAT_URL", "https://al:hunter2@host/v1?api_key=hunter2")
+    loaded = Settings.load(store="postgresql://al:hunter2@host/db", chat_key=Secret("hunter2"))
+    lines = {line.name: line for line in settings.setting_lines(loaded)}
+    assert not any("hunter2" in f"{line}" for line in lines.values())
+    assert lines["chat_key"].value == "set"
+    assert lines["store"].source == "argument"
+    assert lines["chat_url"].source == "RECOLLECT_CHAT_URL"
+    assert lines["space"].is_default
+
+
+def test_what_pages_load_is_what_was_published_and_little() -> None:
+    for line in (STATIC / "VENDORED.txt").read_text().splitlines()[2:]:
+        name, _, _, digest, source, _ = line.split()
+        assert sha256((STATIC / name).read_bytes()).hexdigest() == digest
+        assert source.startswith("https://registry.npmjs.org/")
+    assert sum(path.stat().st_size for path in STATIC.iterdir() if path.suffix in (".js", ".css", ".svg")) < MOST_BYTES
+
+
+def test_templates_escape_everything_and_run_nothing_inline() -> None:
+    assert pages.environment().autoescape is True
+    for template in TEMPLATES.iterdir():
+        text = template.read_text()
+        assert "|safe" not in text.replace(" ", ""), template.name
+        assert "autoescape" not in text, template.name
+        assert " style=" not in text, template.name
+    rendered = pages.environment().from_string("<p title='{{ x }}'>{{ x }}</p>").render(x="<script>'\"")
+    assert faults_in(rendered) == []
