@@ -45,25 +45,22 @@ class Posting:
     frequency: int
 
 
-class PassageRow(NamedTuple):
-    """An indexed passage as the store keeps it: its terms with two spaces between them, those of its space, user and
-    conversation first; times in microseconds since 1970."""
+class PassageBlock(NamedTuple):
+    """Passages of a scope in columns, in the order of their docs. `terms` are those of each passage on a line of its
+    own, with spaces between them, those of its space, user and conversation first; times are in microseconds since
+    1970."""
 
-    doc: int
-    message_id: str
-    time: int
-    length: int
-    terms: str
-    conversation: str
-    turn: int
-    role: str
-    author: str
-    language: str
-    expires_at: int | None
-
-
-PASSAGE_FIELDS: tuple[str, ...] = tuple(PassageRow.__annotations__)
-"""The names of the columns of a passage's row, in order."""
+    docs: NDArray[np.int64]
+    times: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    turns: NDArray[np.int64]
+    expires: Sequence[int | None]
+    message_ids: Sequence[str]
+    conversations: Sequence[str]
+    roles: Sequence[str]
+    authors: Sequence[str]
+    languages: Sequence[str]
+    terms: bytes
 
 
 class ScopeState(NamedTuple):
@@ -265,11 +262,11 @@ class Tx(Protocol):
 
     def scope_state(self, space: str, user: str | None) -> ScopeState: ...
 
-    def passages_after(self, space: str, user: str | None, doc: int) -> list[PassageRow]:
-        """The passages of a user, or of a space, after this one, in order."""
+    def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
+        """The passages of a user, or of a space, after this one, at most so many."""
 
-    def vectors_after(self, space: str, user: str | None, doc: int) -> tuple[NDArray[np.int64], Vectors]:
-        """The unit vectors of the passages after this one, in order, and their passages."""
+    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
+        """The unit vectors of the passages after one and up to another, in order, and their passages."""
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
         """By turn, the vector of each message that has one, of its beginning if it is long."""

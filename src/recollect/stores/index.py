@@ -23,7 +23,7 @@ from sqlalchemy import and_, bindparam, delete, func, select
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
-from recollect.ports import PASSAGE_FIELDS, PassageCandidate, PassageRow, Posting, ScopeState, Tally, Vectors
+from recollect.ports import PassageBlock, PassageCandidate, Posting, ScopeState, Tally, Vectors
 from recollect.stores import queries
 from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
 from recollect.stores.rows import turn_conditions
@@ -258,17 +258,17 @@ class IndexTx(ViewTx):
         rows = self.fetch(state_query(queries.filter_shape(scope)), queries.filter_values(scope))
         return ScopeState(int(rows[0][0]), parse_meta_number(rows[0][1]))
 
-    def passages_after(self, space: str, user: str | None, doc: int) -> list[PassageRow]:
+    def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
         scope = Filter(space, user)
-        query = passages_after_query(queries.filter_shape(scope))
-        rows = self._fetch_raw(query, queries.filter_values(scope) | {"after_doc": doc})
+        params = queries.filter_values(scope) | {"after_doc": doc, "most": limit}
+        rows = self._fetch_raw(queries.passages_after_query(queries.filter_shape(scope)), params)
         with naming_index_damage():
-            return [PassageRow(*row) for row in rows]
+            return block_of_rows(rows)
 
-    def vectors_after(self, space: str, user: str | None, doc: int) -> tuple[NDArray[np.int64], Vectors]:
+    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
         scope = Filter(space, user)
-        query = vectors_after_query(queries.filter_shape(scope))
-        rows = self.fetch(query, queries.filter_values(scope) | {"after_doc": doc})
+        params = queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto}
+        rows = self.fetch(queries.vectors_after_query(queries.filter_shape(scope)), params)
         docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
         if not rows:
             return docs, np.empty((0, 0), np.float32)
@@ -290,6 +290,15 @@ def naming_index_damage() -> Iterator[None]:
         raise StoreError("a row of the index cannot be read; make it anew: recollect rebuild index") from None
 
 
+def block_of_rows(rows: Sequence[Any]) -> PassageBlock:
+    """Rows of `passages_after_query` as columns. Raises ValueError or TypeError if a value is of another kind."""
+    if not rows:
+        return PassageBlock(*[np.empty(0, np.int64)] * 4, *[()] * 6, b"")
+    docs, times, lengths, turns, expires, ids, conversations, roles, authors, languages, terms = zip(*rows, strict=True)
+    numbers = (np.array(column, np.int64) for column in (docs, times, lengths, turns))
+    return PassageBlock(*numbers, expires, ids, conversations, roles, authors, languages, "\n".join(terms).encode())
+
+
 @lru_cache(maxsize=256)
 def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -> Any:
     selection = tx.is_at_places() if by_place else tx.is_among_numbers(entries.c.doc)
@@ -301,20 +310,6 @@ def state_query(fields: queries.Shape) -> Any:
     docs = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(*queries.filter_conditions(tallies, fields))
     removals = select(meta.c.value).where(meta.c.key == REMOVALS)
     return select(docs.scalar_subquery(), removals.scalar_subquery())
-
-
-@lru_cache(maxsize=16)
-def passages_after_query(fields: queries.Shape) -> Any:
-    columns = [entries.c[name] for name in PASSAGE_FIELDS]
-    conditions = queries.filter_conditions(entries, fields)
-    return select(*columns).where(*conditions, entries.c.doc > bindparam("after_doc")).order_by(entries.c.doc)
-
-
-@lru_cache(maxsize=16)
-def vectors_after_query(fields: queries.Shape) -> Any:
-    conditions = queries.filter_conditions(vectors, fields)
-    query = select(vectors.c.doc, vectors.c.vec).where(*conditions, vectors.c.doc > bindparam("after_doc"))
-    return query.order_by(vectors.c.doc)
 
 
 @lru_cache(maxsize=16)
