@@ -45,16 +45,20 @@ class Posting:
     frequency: int
 
 
+NEVER = (1 << 63) - 1
+"""When a passage expires that does not."""
+
+
 class PassageBlock(NamedTuple):
     """Passages of a scope in columns, in the order of their docs. `terms` are those of each passage on a line of its
     own, with spaces between them, those of its space, user and conversation first; times are in microseconds since
-    1970."""
+    1970, `NEVER` where a passage does not expire."""
 
     docs: NDArray[np.int64]
     times: NDArray[np.int64]
     lengths: NDArray[np.int64]
     turns: NDArray[np.int64]
-    expires: Sequence[int | None]
+    expires: NDArray[np.int64]
     message_ids: Sequence[str]
     conversations: Sequence[str]
     roles: Sequence[str]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import LargeBinary, cast, func, select
 
-from recollect.ports import PassageBlock
+from recollect.ports import NEVER, PassageBlock
 from recollect.stores import queries
 
 NUMBERS = ("doc", "time", "length", "turn")
@@ -54,7 +54,7 @@ def part_block(row: Any) -> PassageBlock | None:
     assert docs is not None and times is not None and lengths is not None and turns is not None
     if (docs[1:] <= docs[:-1]).any():
         return None
-    return PassageBlock(docs, times, lengths, turns, (None,) * count, *names, terms)
+    return PassageBlock(docs, times, lengths, turns, np.full(count, NEVER), *names, terms)
 
 
 def part_numbers(text: Any, count: int) -> NDArray[np.int64] | None:

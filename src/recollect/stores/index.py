@@ -23,7 +23,7 @@ from sqlalchemy import and_, bindparam, delete, func, select
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
-from recollect.ports import PassageBlock, PassageCandidate, Posting, ScopeState, Tally, Vectors
+from recollect.ports import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, Tally, Vectors
 from recollect.stores import queries
 from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
 from recollect.stores.rows import turn_conditions
@@ -293,10 +293,11 @@ def naming_index_damage() -> Iterator[None]:
 def block_of_rows(rows: Sequence[Any]) -> PassageBlock:
     """Rows of `passages_after_query` as columns. Raises ValueError or TypeError if a value is of another kind."""
     if not rows:
-        return PassageBlock(*[np.empty(0, np.int64)] * 4, *[()] * 6, b"")
+        return PassageBlock(*[np.empty(0, np.int64)] * 5, *[()] * 5, b"")
     docs, times, lengths, turns, expires, ids, conversations, roles, authors, languages, terms = zip(*rows, strict=True)
-    numbers = (np.array(column, np.int64) for column in (docs, times, lengths, turns))
-    return PassageBlock(*numbers, expires, ids, conversations, roles, authors, languages, "\n".join(terms).encode())
+    expiries = [NEVER if at is None else at for at in expires]
+    numbers = (np.array(column, np.int64) for column in (docs, times, lengths, turns, expiries))
+    return PassageBlock(*numbers, ids, conversations, roles, authors, languages, "\n".join(terms).encode())
 
 
 @lru_cache(maxsize=256)

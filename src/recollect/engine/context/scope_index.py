@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any
 
@@ -22,7 +23,7 @@ from recollect.engine.context.scope_view import NO_ROWS, Rows, ScopeView, sort_t
 from recollect.engine.context.term_codes import line_codes
 from recollect.errors import StoreError
 from recollect.model import ROLES
-from recollect.ports import PassageBlock, ScopeState, Tx, Vectors
+from recollect.ports import NEVER, PassageBlock, ScopeState, Tx, Vectors
 from recollect.rules.recall.neighbours import place_keys
 from recollect.rules.recall.passages import Numbers
 
@@ -34,12 +35,11 @@ BYTES_PER_PASSAGE = 1_600  # about: a vector of 256 numbers, fifteen terms, the 
 BLOCK = 16_384  # passages that are read at a time
 
 LAST_MICROS = 10**12 * 253_402  # of the year 9999
-NEVER = (1 << 63) - 1  # when a passage expires that does not
 UNKNOWN = -1  # how particular a message is that nobody has read
 NUMBER_COLUMNS = (
     "micros", "lengths", "conversations", "turns", "roles", "authors", "languages", "expires", "ends",
 )  # fmt: skip
-ROLE_NUMBERS: dict[str, int] = {role: number for number, role in enumerate(ROLES)}
+ROLE_NUMBERS = defaultdict(lambda: -1, {role: number for number, role in enumerate(ROLES)})
 
 
 class Column:
@@ -174,16 +174,15 @@ class ScopeIndex:
         if not count:
             return
         codes, sizes = line_codes(block.terms, SCOPE_TERMS)
-        expires = np.array([NEVER if at is None else at for at in block.expires], np.int64)
         columns = {
             "micros": block.times,
             "lengths": block.lengths,
             "conversations": self._conversations.numbers(block.conversations),
             "turns": block.turns,
-            "roles": np.array([ROLE_NUMBERS.get(role, -1) for role in block.roles], np.int64),
+            "roles": np.fromiter(map(ROLE_NUMBERS.__getitem__, block.roles), np.int64, count),
             "authors": self._authors.numbers(block.authors),
             "languages": self._languages.numbers(block.languages),
-            "expires": expires,
+            "expires": block.expires,
             "ends": np.cumsum(sizes) + self._terms.size,
         }
         if np.abs(block.times).max() > LAST_MICROS or any(len(column) != count for column in columns.values()):
@@ -198,7 +197,7 @@ class ScopeIndex:
         self._message_ids.extend(ids, room)
         self._details.extend(np.full(count, UNKNOWN, np.int8), room)
         self._extend_vectors(block.docs, vector_docs, vectors, room)
-        self._first_expiry = min(self._first_expiry, int(expires.min()))
+        self._first_expiry = min(self._first_expiry, int(block.expires.min()))
         self.last_doc = int(block.docs[-1])
 
     def _extend_vectors(self, docs: Numbers, vector_docs: Numbers, vectors: Vectors, room: int) -> None:
@@ -225,6 +224,8 @@ class ScopeIndexes:
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self._indexes: OrderedDict[tuple[str, str | None], ScopeIndex] = OrderedDict()
+        self._sizes: dict[tuple[str, str | None], int] = {}  # in bytes
+        self._total = 0
         self._lock = threading.Lock()
 
     def view(self, tx: Tx, space: str, user: str | None) -> ScopeView | None:
@@ -236,12 +237,10 @@ class ScopeIndexes:
             index = self._indexes.setdefault((space, user), ScopeIndex())
             self._indexes.move_to_end((space, user))
         with index.lock:
-            is_changed = index.state != state
-            if is_changed:
+            if index.state != state:
                 index = self._bring_up_to_date(tx, (space, user), index, state)
             view = index.view()
-        if is_changed:
-            self._trim()
+        self._trim((space, user))
         return view
 
     def _bring_up_to_date(
@@ -269,25 +268,45 @@ class ScopeIndexes:
 
     @property
     def nbytes(self) -> int:
-        return sum(index.nbytes for index in list(self._indexes.values()))
+        return sum(self._sizes.values())
 
-    def _trim(self) -> None:
+    def _trim(self, used: tuple[str, str | None]) -> None:
+        """Note the size of an index that was just used, and drop others if all together are too large."""
         with self._lock:
-            total = sum(index.nbytes for index in self._indexes.values())
-            while total > self.max_bytes and len(self._indexes) > 1:
-                total -= self._indexes.popitem(last=False)[1].nbytes
+            index = self._indexes.get(used)
+            if index is not None:
+                self._total += index.nbytes - self._sizes.get(used, 0)
+                self._sizes[used] = index.nbytes
+            while self._total > self.max_bytes and len(self._indexes) > 1:
+                self._total -= self._sizes.pop(self._indexes.popitem(last=False)[0], 0)
 
 
 def read_passages(tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, room: int) -> None:
     """Add to an index what a snapshot has after its last passage. `room` is for how many passages in all."""
-    while True:
-        block = tx.passages_after(*scope, index.last_doc, BLOCK)
-        if not len(block.docs):
-            return
-        vector_docs, vectors = tx.vectors_after(*scope, index.last_doc, int(block.docs[-1]))
+    for block, vector_docs, vectors in read_blocks(tx, scope, index.last_doc):
         try:
             index.extend(block, vector_docs, vectors, room)
         except (AttributeError, TypeError, ValueError, OverflowError):  # a value of another kind than its column
             raise StoreError("a row of the index cannot be read; make it anew: recollect rebuild index") from None
-        if len(block.docs) < BLOCK:
-            return
+
+
+def read_blocks(
+    tx: Tx, scope: tuple[str, str | None], last_doc: int
+) -> Iterator[tuple[PassageBlock, Numbers, Vectors]]:
+    """The passages after one, with their vectors. Of many, the next are read in a thread while the last are used."""
+
+    def read(after: int) -> tuple[PassageBlock, Numbers, Vectors]:
+        block = tx.passages_after(*scope, after, BLOCK)
+        upto = int(block.docs[-1]) if len(block.docs) else after
+        return block, *tx.vectors_after(*scope, after, upto)
+
+    part = read(last_doc)
+    if len(part[0].docs) < BLOCK:
+        yield part
+        return
+    with ThreadPoolExecutor(1, thread_name_prefix="recollect-index") as reader:
+        while len(part[0].docs) == BLOCK:
+            next_part = reader.submit(read, int(part[0].docs[-1]))
+            yield part
+            part = next_part.result()
+    yield part
