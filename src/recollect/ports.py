@@ -68,10 +68,12 @@ class PassageBlock(NamedTuple):
 
 
 class ScopeState(NamedTuple):
-    """How many passages a scope has, and how often something was removed from the index: equal if nothing changed."""
+    """How many passages a scope has, how often something was removed from the index, and which embedder made its
+    vectors: equal if nothing changed."""
 
     docs: int
     removals: int
+    embedder: str | None = None
 
 
 class PassageCandidate(NamedTuple):

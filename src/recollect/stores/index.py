@@ -32,6 +32,7 @@ from recollect.stores.vectors import stack_vectors, unit_vectors
 from recollect.stores.views import ViewTx
 
 REMOVALS = "removals"  # the note that counts how often something was removed from the index
+EMBEDDER = "embedder"  # the note that names who made the vectors
 NOBODY = ""  # the user_id of a passage that belongs to no one person
 
 
@@ -256,7 +257,7 @@ class IndexTx(ViewTx):
     def scope_state(self, space: str, user: str | None) -> ScopeState:
         scope = Filter(space, user)
         rows = self.fetch(state_query(queries.filter_shape(scope)), queries.filter_values(scope))
-        return ScopeState(int(rows[0][0]), parse_meta_number(rows[0][1]))
+        return ScopeState(int(rows[0][0]), parse_meta_number(rows[0][1]), rows[0][2])
 
     def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
         scope = Filter(space, user)
@@ -309,8 +310,8 @@ def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -
 @lru_cache(maxsize=16)
 def state_query(fields: queries.Shape) -> Any:
     docs = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(*queries.filter_conditions(tallies, fields))
-    removals = select(meta.c.value).where(meta.c.key == REMOVALS)
-    return select(docs.scalar_subquery(), removals.scalar_subquery())
+    notes = (select(meta.c.value).where(meta.c.key == key).scalar_subquery() for key in (REMOVALS, EMBEDDER))
+    return select(docs.scalar_subquery(), *notes)
 
 
 @lru_cache(maxsize=16)

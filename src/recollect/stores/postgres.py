@@ -146,7 +146,9 @@ class PostgresTx(MoveTx):
         """As in every database; but vectors come in their binary form: to read their numbers as text takes longer than
         all else."""
         query = select(vectors.c.doc, func.halfvec_send(vectors.c.vec, type_=LargeBinary))
-        query = query.where(vectors.c.space == space, vectors.c.doc > doc, vectors.c.doc <= upto).order_by(vectors.c.doc)
+        query = query.where(vectors.c.space == space, vectors.c.doc > doc, vectors.c.doc <= upto).order_by(
+            vectors.c.doc
+        )
         if user is not None:
             query = query.where(vectors.c.user_id == user)
         rows = self.connection.execute(query).all()

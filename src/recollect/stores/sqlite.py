@@ -86,6 +86,11 @@ class SqliteTx(MoveTx):
         rows = prepared.convert_rows(prepared.run(self.connection, params))
         return [dict(zip(prepared.columns, row, strict=True)) for row in rows]
 
+    def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
+        """A query for each key: none of them goes over a network, and each is compiled already."""
+        names = [column.name for column in source.primary_key]
+        return [row for key in keys for row in self.rows(source.name, where=dict(zip(names, key, strict=True)))]
+
     def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         self.touched.add(table.name)
         prepare(statement, self.connection.dialect, rows[0]).run_for_each(self.connection, rows)

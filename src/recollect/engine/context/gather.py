@@ -247,6 +247,7 @@ class ContextBuilder:
             author=None if request.question is None else request.question.author,
             now=request.now,
             zone=zone_of(tx, self._scope.space, self._runtime.parts.time_zone),
+            texts=self._runtime.indexes.texts,
         )
         if request.markers and spoken.is_whole:
             searching = self._has_other_conversations(tx, person)
@@ -339,10 +340,10 @@ class ContextBuilder:
             return [], [], False
         parts = self._runtime.parts
         question = request.question
-        self._runtime.index.check_embedder(tx)
         scope = self._recall_scope(person)
         limit = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
-        source = open_source(tx, self._runtime.indexes, scope.space, scope.user, request.now)
+        check = self._runtime.index.check_vectors_of
+        source = open_source(tx, self._runtime.indexes, scope.space, scope.user, request.now, check)
         hits = recall.search(
             tx, source, scope, request.query, request.vector, limit, request.now, parts.weights, question=question
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
@@ -46,9 +46,16 @@ class PassageSource(Protocol):
     def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None: ...
 
 
-def open_source(tx: Tx, indexes: ScopeIndexes, space: str, user: str | None, now: datetime) -> PassageSource:
+def open_source(
+    tx: Tx,
+    indexes: ScopeIndexes,
+    space: str,
+    user: str | None,
+    now: datetime,
+    check_embedder: Callable[[str | None], None] | None = None,
+) -> PassageSource:
     """The passages of a scope as a transaction sees them, without those that have expired by now."""
-    view = indexes.view(tx, space, user)
+    view = indexes.view(tx, space, user, check_embedder)
     return StoreSource(tx, space, user, now) if view is None else IndexSource(view, now)
 
 

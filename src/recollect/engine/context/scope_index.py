@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any
@@ -32,6 +32,7 @@ SPARE = 8  # room for one more passage in so many, if an array has to grow
 SCOPE_TERMS = 3  # of each passage: its space, its user and its conversation
 UNSORTED = 20_000  # terms that are looked through for each word, at most a quarter of all: more are sorted
 BYTES_PER_PASSAGE = 1_600  # about: a vector of 256 numbers, fifteen terms, the columns
+MAX_TEXTS = 2_000
 BLOCK = 16_384  # passages that are read at a time
 
 LAST_MICROS = 10**12 * 253_402  # of the year 9999
@@ -219,18 +220,29 @@ class ScopeIndex:
 
 
 class ScopeIndexes:
-    """The indexes in use, up to a number of bytes."""
+    """The indexes in use, up to a number of bytes. `texts` are what contexts have rendered of the store and need again;
+    they are forgotten when something was removed from it."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self._indexes: OrderedDict[tuple[str, str | None], ScopeIndex] = OrderedDict()
         self._sizes: dict[tuple[str, str | None], int] = {}  # in bytes
         self._total = 0
+        self.texts: dict[Hashable, str] = {}
+        self._removals = 0
         self._lock = threading.Lock()
 
-    def view(self, tx: Tx, space: str, user: str | None) -> ScopeView | None:
-        """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held."""
+    def view(
+        self, tx: Tx, space: str, user: str | None, check_embedder: Callable[[str | None], None] | None = None
+    ) -> ScopeView | None:
+        """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
+        its vectors is checked first."""
         state = tx.scope_state(space, user)
+        if check_embedder is not None:
+            check_embedder(state.embedder)
+        if state.removals != self._removals or len(self.texts) > MAX_TEXTS:
+            self._removals = state.removals
+            self.texts = {}
         if state.docs * BYTES_PER_PASSAGE > self.max_bytes:
             return None
         with self._lock:
@@ -258,7 +270,7 @@ class ScopeIndexes:
             if not is_older:
                 with self._lock:
                     self._indexes[scope] = index
-        index.state = ScopeState(len(index), state.removals)
+        index.state = state._replace(docs=len(index))
         return index
 
     @property

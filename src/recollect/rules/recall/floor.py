@@ -72,9 +72,7 @@ def shared_rarity(passages: Passages, frequencies: Sequence[int], emphasis: Sequ
     return np.asarray((passages.counts > 0) @ weights)
 
 
-def relevance_with_neighbours(
-    passages: Passages, relevances: Scores, around: Surroundings | None = None
-) -> Scores:
+def relevance_with_neighbours(passages: Passages, relevances: Scores, around: Surroundings | None = None) -> Scores:
     """For each passage its own relevance, or that of a message beside it that it completes."""
     if not len(passages):
         return relevances
