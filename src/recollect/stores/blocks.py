@@ -46,15 +46,12 @@ def part_block(row: Any) -> PassageBlock | None:
     count, expiring, *texts, terms = row
     if expiring or any(type(text) is not str for text in texts) or type(terms) is not bytes:
         return None
-    numbers = [part_numbers(text, count) for text in texts[: len(NUMBERS)]]
+    numbers = [column for text in texts[: len(NUMBERS)] if (column := part_numbers(text, count)) is not None]
     names = [text.split(LINE) for text in texts[len(NUMBERS) :]]
-    if any(column is None or len(column) != count for column in (*numbers, *names)):
+    if len(numbers) < len(NUMBERS) or any(len(column) != count for column in names):
         return None
-    docs, times, lengths, turns = numbers
-    assert docs is not None and times is not None and lengths is not None and turns is not None
-    if (docs[1:] <= docs[:-1]).any():
-        return None
-    return PassageBlock(docs, times, lengths, turns, np.full(count, NEVER), *names, terms)
+    docs = numbers[0]
+    return PassageBlock(*numbers, np.full(count, NEVER), *names, terms) if (docs[1:] > docs[:-1]).all() else None
 
 
 def part_numbers(text: Any, count: int) -> NDArray[np.int64] | None:

@@ -66,6 +66,13 @@ class IndexSource:
         self._view = view
         self._now = now
         self._masks: dict[Filter, NDArray[np.bool_] | None] = {}
+        self._query: tuple[Vectors, Vectors] | None = None
+
+    def _unit_vector(self, vector: Vectors) -> Vectors:
+        """The vector of the query with length one: it is compared several times."""
+        if self._query is None or self._query[0] is not vector:
+            self._query = (vector, unit_vector(vector))
+        return self._query[1]
 
     def tally(self) -> Tally:
         return self._view.tally
@@ -85,7 +92,7 @@ class IndexSource:
         ]
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
-        return self._view.nearest(self._mask(where), unit_vector(vector), limit)
+        return self._view.nearest(self._mask(where), self._unit_vector(vector), limit)
 
     def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
         return self._view.passages(self._within(where, np.sort(docs)), groups)
@@ -96,7 +103,7 @@ class IndexSource:
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
         if not vector.any():
             return np.full(len(passages), np.nan)
-        return self._view.cosines(passages.docs, unit_vector(vector))
+        return self._view.cosines(passages.docs, self._unit_vector(vector))
 
     def details(self, docs: Numbers) -> NDArray[np.int8]:
         return self._view.details[docs]

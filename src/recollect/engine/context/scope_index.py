@@ -99,6 +99,7 @@ class ScopeIndex:
         self.last_doc = 0
         self._view: ScopeView | None = None
         self._views = 0
+        self.nbytes = 0
         self._numbers = {name: Column(np.int64) for name in NUMBER_COLUMNS}
         self._message_ids = Column(object)
         self._terms = Column(np.uint64)
@@ -115,8 +116,7 @@ class ScopeIndex:
         self._authors = Numbering()
         self._languages = Numbering()
 
-    @property
-    def nbytes(self) -> int:
+    def _count_bytes(self) -> int:
         columns = (*self._numbers.values(), self._message_ids, self._terms, self._owners, self._vectors)
         return sum(column.nbytes for column in columns) + self._sorted_terms.nbytes + 16 * len(self._places)
 
@@ -130,6 +130,7 @@ class ScopeIndex:
             self._view = None
         if self._view is None:
             self._sort_places()
+            self.nbytes = self._count_bytes()
             self._view = ScopeView(
                 **{name: column.view() for name, column in self._numbers.items()},
                 message_ids=self._message_ids.view(),

@@ -1,4 +1,4 @@
-"""Terms as numbers that need no list of all terms: a term of up to eight bytes is the number itself, a longer one a hash.
+"""Terms as numbers, without a list of all terms: a term of up to eight bytes is the number, a longer one is hashed.
 
 So the terms of many passages are numbered by a few operations on arrays, and the same term has the same number in every
 index of every process. Two different terms have the same number with a chance of one in 2^64.
