@@ -6,6 +6,8 @@ index of every process. Two different terms have the same number with a chance o
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,7 @@ _MASKS = np.array([(1 << (8 * count)) - 1 for count in range(WORD + 1)], np.uint
 _MULTIPLIER = np.uint64(MULTIPLIER)
 
 
+@lru_cache(maxsize=4096)
 def term_code(term: str) -> int:
     """The number of one term."""
     data = term.encode()

@@ -81,10 +81,9 @@ class Surroundings:
         """For each passage, a share of the words that it lacks and others of its occasion have. It lifts a passage at
         most up to the best one of its occasion, so the order of occasions does not change."""
         occasions = self.occasion[self.home]
-        occasion_words = np.zeros((len(self.lean), words.shape[1]))
-        occasion_best = np.zeros(len(self.lean))
-        np.maximum.at(occasion_words, occasions, words)
-        np.maximum.at(occasion_best, occasions, own_scores)
+        starts = np.flatnonzero(np.concatenate([[True], self.occasion[1:] != self.occasion[:-1]]))
+        occasion_words = np.maximum.reduceat(self._best_by_message(words)[:-1], starts, axis=0)
+        occasion_best = np.maximum.reduceat(self._best_by_message(own_scores)[:-1], starts)
         lacking = share * (occasion_words.sum(axis=1)[occasions] - words.sum(axis=1))
         return np.asarray(np.minimum(lacking, occasion_best[occasions] - own_scores))
 
@@ -98,7 +97,10 @@ class Surroundings:
     def _best_by_message(self, scores: Scores) -> Scores:
         """The best score of each message; the last row, of zeros, is that of a missing neighbour."""
         best = np.zeros((len(self.lean) + 1, *scores.shape[1:]))
-        np.maximum.at(best, self.home, scores)
+        if len(self.home) == len(self.lean):  # every message is one passage
+            best[self.home] = scores
+        else:
+            np.maximum.at(best, self.home, scores)
         return best
 
 
