@@ -68,12 +68,19 @@ class PassageBlock(NamedTuple):
 
 
 class ScopeState(NamedTuple):
-    """How many passages a scope has, how often something was removed from the index, and which embedder made its
-    vectors: equal if nothing changed."""
+    """How many passages a scope has; how often something was removed from the index of its space, and from all; how
+    often passages were changed in another way than that; and which embedder made the vectors."""
 
     docs: int
+    removed: int
     removals: int
+    resets: int
     embedder: str | None = None
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """What is the same as long as the passages are. A later one is greater."""
+        return self.resets, self.removed, self.docs
 
 
 class PassageCandidate(NamedTuple):
@@ -267,6 +274,9 @@ class Tx(Protocol):
         """The passages of a space whose messages have expired and are not removed yet."""
 
     def scope_state(self, space: str, user: str | None) -> ScopeState: ...
+
+    def docs_upto(self, space: str, user: str | None, doc: int) -> NDArray[np.int64]:
+        """The passages of a user, or of a space, up to this one, in order."""
 
     def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
         """The passages of a user, or of a space, after this one, at most so many."""

@@ -31,7 +31,10 @@ from recollect.stores.schema import entries, meta, tallies, vectors
 from recollect.stores.vectors import stack_vectors, unit_vectors
 from recollect.stores.views import ViewTx
 
-REMOVALS = "removals"  # the note that counts how often something was removed from the index
+# Notes that count how often something was removed from the index, in a space (with the term of the space) and in all;
+# and how often passages kept their numbers and became others.
+REMOVALS = "removals"
+RESETS = "resets"
 EMBEDDER = "embedder"  # the note that names who made the vectors
 NOBODY = ""  # the user_id of a passage that belongs to no one person
 
@@ -71,6 +74,11 @@ VECTORS = (
 def scope_term(*scope: str) -> str:
     """A term that stands for a space, a user of it, or a conversation of it."""
     return "z" + blake2b("\0".join(scope).encode(), digest_size=10).hexdigest()
+
+
+def space_removals(space: str) -> str:
+    """The note that counts removals from the index of a space. It does not name the space."""
+    return f"{REMOVALS} {scope_term('space', space)}"
 
 
 def entry_terms(entry: Entry) -> str:
@@ -184,16 +192,23 @@ class IndexTx(ViewTx):
             count += len(rows)
         # An empty tally would still name the person it belonged to.
         self.write(tallies, delete(tallies).where(tallies.c.docs == 0))
-        self.note_removal()
+        for space in sorted({message.space for message in messages}):
+            self.add_to_notes(REMOVALS, space_removals(space))
         return count
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
         super().reset_view(view, space, conversation)
-        self.note_removal()
+        self.note_reset()
 
-    def note_removal(self) -> None:
+    def note_reset(self) -> None:
         """Every cached copy of the index in memory must be read again."""
-        self.set_note(REMOVALS, str(parse_meta_number(self.note(REMOVALS)) + 1))
+        self.add_to_notes(REMOVALS, RESETS)
+
+    def add_to_notes(self, *keys: str) -> None:
+        """Count once more in each of these notes."""
+        self.lock(REMOVALS)  # until the end: two that read the same number would count once
+        for key in keys:
+            self.set_note(key, str(parse_meta_number(self.note(key)) + 1))
 
     def tally(self, space: str, user: str | None) -> Tally:
         scope = Filter(space, user)
@@ -256,8 +271,16 @@ class IndexTx(ViewTx):
 
     def scope_state(self, space: str, user: str | None) -> ScopeState:
         scope = Filter(space, user)
-        rows = self.fetch(state_query(queries.filter_shape(scope)), queries.filter_values(scope))
-        return ScopeState(int(rows[0][0]), parse_meta_number(rows[0][1]), rows[0][2])
+        params = queries.filter_values(scope) | {"space_removals": space_removals(space)}
+        docs, *counts, embedder = self.fetch(state_query(queries.filter_shape(scope)), params)[0]
+        return ScopeState(int(docs), *map(parse_meta_number, counts), embedder)
+
+    def docs_upto(self, space: str, user: str | None, doc: int) -> NDArray[np.int64]:
+        scope = Filter(space, user)
+        query = queries.docs_upto_query(queries.filter_shape(scope))
+        rows = self._fetch_raw(query, queries.filter_values(scope) | {"upto_doc": doc})
+        with naming_index_damage():
+            return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
     def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
         scope = Filter(space, user)
@@ -310,7 +333,8 @@ def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -
 @lru_cache(maxsize=16)
 def state_query(fields: queries.Shape) -> Any:
     docs = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(*queries.filter_conditions(tallies, fields))
-    notes = (select(meta.c.value).where(meta.c.key == key).scalar_subquery() for key in (REMOVALS, EMBEDDER))
+    keys = (bindparam("space_removals"), REMOVALS, RESETS, EMBEDDER)
+    notes = (select(meta.c.value).where(meta.c.key == key).scalar_subquery() for key in keys)
     return select(docs.scalar_subquery(), *notes)
 
 

@@ -104,6 +104,13 @@ def passages_after_query(fields: Shape) -> Any:
 
 
 @lru_cache(maxsize=16)
+def docs_upto_query(fields: Shape) -> Any:
+    """The docs of a scope up to one."""
+    conditions = filter_conditions(entries, fields)
+    return select(entries.c.doc).where(*conditions, entries.c.doc <= bindparam("upto_doc")).order_by(entries.c.doc)
+
+
+@lru_cache(maxsize=16)
 def vectors_after_query(fields: Shape) -> Any:
     """Vectors after a doc and up to another."""
     is_between = (vectors.c.doc > bindparam("after_doc"), vectors.c.doc <= bindparam("upto_doc"))

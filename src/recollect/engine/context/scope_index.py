@@ -1,7 +1,7 @@
 """The passages of a scope in memory: a cache of the index of one user, or of one space, that is searched as arrays.
 
 It is compared with the store before each search, by one small query in the same snapshot: passages that came since are
-added at its end, and after a removal it is read again. So it is never newer or older than the snapshot, whichever
+added at its end, and those that were removed are taken out. So it is never newer or older than the snapshot, whichever
 process wrote. A search works on a `ScopeView`, which stays as it is while others add to the index. All indexes together
 have a maximal size; the least recently used is dropped first, and a scope that is larger than that is searched in the
 database.
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.engine.context.scope_view import NO_ROWS, Rows, ScopeView, sort_terms
+from recollect.engine.context.scope_view import NO_ROWS, POSITIONS, Rows, ScopeView, sort_terms
 from recollect.engine.context.term_codes import line_codes
 from recollect.errors import StoreError
 from recollect.model import ROLES
@@ -64,9 +64,19 @@ class Column:
     def view(self) -> NDArray[Any]:
         return self._data[: self.size]
 
+    def kept(self, is_kept: NDArray[np.bool_]) -> Column:
+        """Another one with these of its values."""
+        return filled_column(self.view()[is_kept])
+
     @property
     def nbytes(self) -> int:
         return int(self._data.nbytes)
+
+
+def filled_column(values: NDArray[Any]) -> Column:
+    column = Column(values.dtype, *values.shape[1:])
+    column.extend(values)
+    return column
 
 
 class Numbering:
@@ -94,11 +104,12 @@ class ScopeIndex:
     """The passages of one scope, in columns that grow."""
 
     def __init__(self) -> None:
-        self.state = ScopeState(0, 0)
+        self.version = (0, 0, 0)
         self.lock = threading.Lock()
         self.last_doc = 0
         self._view: ScopeView | None = None
         self._views = 0
+        self._docs = Column(np.int64)
         self.nbytes = 0
         self._numbers = {name: Column(np.int64) for name in NUMBER_COLUMNS}
         self._message_ids = Column(object)
@@ -169,6 +180,35 @@ class ScopeIndex:
         self._places = keys
         self._place_rows = rows
 
+    def keep_only(self, docs: Numbers) -> None:
+        """Take out all passages but these."""
+        is_kept = np.isin(self._docs.view(), docs, assume_unique=True)
+        if is_kept.all():
+            return
+        self._view = None
+        owners = self._owners.view()
+        is_kept_term = is_kept[owners]
+        new_rows = np.cumsum(is_kept) - 1
+        new_positions = (np.cumsum(is_kept_term) - 1).astype(np.uint64)
+        sizes = np.bincount(owners, minlength=len(is_kept))[is_kept]
+        self._numbers = {name: column.kept(is_kept) for name, column in self._numbers.items()}
+        self._numbers["ends"] = filled_column(np.cumsum(sizes))
+        self._docs = self._docs.kept(is_kept)
+        self._message_ids = self._message_ids.kept(is_kept)
+        self._terms = self._terms.kept(is_kept_term)
+        self._owners = filled_column(new_rows[owners[is_kept_term]].astype(np.int32))
+        positions = self._sorted_terms & POSITIONS
+        is_kept_position = is_kept_term[positions]
+        codes = self._sorted_terms[is_kept_position] & ~POSITIONS
+        self._sorted_terms = codes | new_positions[positions[is_kept_position]]
+        self._vectors = self._vectors.kept(is_kept)
+        self._has_vector = self._has_vector.kept(is_kept)
+        self._all_have_vectors = bool(self._has_vector.view().all())
+        self._details = self._details.kept(is_kept)
+        place_rows = self._place_rows
+        self._places = self._places[is_kept[place_rows]]
+        self._place_rows = new_rows[place_rows[is_kept[place_rows]]]
+
     def extend(self, block: PassageBlock, vector_docs: Numbers, vectors: Vectors, room: int = 0) -> None:
         """Add passages, in the order of their docs, and the vectors that some of them have."""
         self._view = None
@@ -197,6 +237,7 @@ class ScopeIndex:
         ids = np.empty(count, object)
         ids[:] = block.message_ids
         self._message_ids.extend(ids, room)
+        self._docs.extend(block.docs, room)
         self._details.extend(np.full(count, UNKNOWN, np.int8), room)
         self._extend_vectors(block.docs, vector_docs, vectors, room)
         self._first_expiry = min(self._first_expiry, int(block.expires.min()))
@@ -250,7 +291,7 @@ class ScopeIndexes:
             index = self._indexes.setdefault((space, user), ScopeIndex())
             self._indexes.move_to_end((space, user))
         with index.lock:
-            if index.state != state:
+            if index.version != state.version:
                 index = self._bring_up_to_date(tx, (space, user), index, state)
             view = index.view()
         self._trim((space, user))
@@ -259,19 +300,21 @@ class ScopeIndexes:
     def _bring_up_to_date(
         self, tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, state: ScopeState
     ) -> ScopeIndex:
-        """The index at this state: with what came since, or read again if something was removed, or if the snapshot is
-        an older one."""
-        is_same_past = index.state.removals == state.removals
-        if is_same_past and index.state.docs < state.docs:
-            read_passages(tx, scope, index, state.docs)
-        if not is_same_past or len(index) != state.docs:
-            is_older = (state.removals, state.docs) < (index.state.removals, index.state.docs)
+        """The index at this state: without what was removed and with what came since; or read again if passages have
+        changed, or if the snapshot is an older one."""
+        is_older = state.version < index.version
+        if not is_older and state.resets == index.version[0] and len(index):
+            if state.removed != index.version[1]:
+                index.keep_only(tx.docs_upto(*scope, index.last_doc))
+            if len(index) < state.docs:
+                read_passages(tx, scope, index, state.docs)
+        if is_older or state.resets != index.version[0] or len(index) != state.docs:
             index = ScopeIndex()
             read_passages(tx, scope, index, state.docs)
             if not is_older:
                 with self._lock:
                     self._indexes[scope] = index
-        index.state = state._replace(docs=len(index))
+        index.version = state._replace(docs=len(index)).version
         return index
 
     @property

@@ -107,7 +107,9 @@ def caller_with(right: str) -> Any:
 
     access_check = access_with(right)
 
-    async def check(request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None) -> Caller:
+    async def check(
+        request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None
+    ) -> Caller:
         return Caller(request.app.state.memory, access, access.resolve_space(space_of_request(request)), request)
 
     return Depends(check)
