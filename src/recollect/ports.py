@@ -45,32 +45,42 @@ class Posting:
     frequency: int
 
 
-class PassageRow(NamedTuple):
-    """An indexed passage as the store keeps it: its terms with two spaces between them, those of its space, user and
-    conversation first; times in microseconds since 1970."""
-
-    doc: int
-    message_id: str
-    time: int
-    length: int
-    terms: str
-    conversation: str
-    turn: int
-    role: str
-    author: str
-    language: str
-    expires_at: int | None
+NEVER = (1 << 63) - 1
+"""When a passage expires that does not."""
 
 
-PASSAGE_FIELDS: tuple[str, ...] = tuple(PassageRow.__annotations__)
-"""The names of the columns of a passage's row, in order."""
+class PassageBlock(NamedTuple):
+    """Passages of a scope in columns, in the order of their docs. `terms` are those of each passage on a line of its
+    own, with spaces between them, those of its space, user and conversation first; times are in microseconds since
+    1970, `NEVER` where a passage does not expire."""
+
+    docs: NDArray[np.int64]
+    times: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    turns: NDArray[np.int64]
+    expires: NDArray[np.int64]
+    message_ids: Sequence[str]
+    conversations: Sequence[str]
+    roles: Sequence[str]
+    authors: Sequence[str]
+    languages: Sequence[str]
+    terms: bytes
 
 
 class ScopeState(NamedTuple):
-    """How many passages a scope has, and how often something was removed from the index: equal if nothing changed."""
+    """How many passages a scope has; how often something was removed from the index of its space, and from all; how
+    often passages were changed in another way than that; and which embedder made the vectors."""
 
     docs: int
+    removed: int
     removals: int
+    resets: int
+    embedder: str | None = None
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """What is the same as long as the passages are. A later one is greater."""
+        return self.resets, self.removed, self.docs
 
 
 class PassageCandidate(NamedTuple):
@@ -274,11 +284,14 @@ class Tx(Protocol):
 
     def scope_state(self, space: str, user: str | None) -> ScopeState: ...
 
-    def passages_after(self, space: str, user: str | None, doc: int) -> list[PassageRow]:
-        """The passages of a user, or of a space, after this one, in order."""
+    def docs_upto(self, space: str, user: str | None, doc: int) -> NDArray[np.int64]:
+        """The passages of a user, or of a space, up to this one, in order."""
 
-    def vectors_after(self, space: str, user: str | None, doc: int) -> tuple[NDArray[np.int64], Vectors]:
-        """The unit vectors of the passages after this one, in order, and their passages."""
+    def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
+        """The passages of a user, or of a space, after this one, at most so many."""
+
+    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
+        """The unit vectors of the passages after one and up to another, in order, and their passages."""
 
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
         """By turn, the vector of each message that has one, of its beginning if it is long."""

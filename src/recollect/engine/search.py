@@ -35,8 +35,7 @@ async def search_messages(
     vector = (await parts.embedder.embed([query]))[0]
 
     def find(tx: Tx) -> list[Hit]:
-        runtime.index.check_embedder(tx)
-        source = open_source(tx, runtime.indexes, where.space, where.user, now)
+        source = open_source(tx, runtime.indexes, where.space, where.user, now, runtime.index.check_vectors_of)
         return recall.search(tx, source, where, query, vector, limit, now, parts.weights, floor)
 
     held_messages = runtime.held.messages_in(where)

@@ -14,7 +14,7 @@ import threading
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -87,7 +87,7 @@ def _alternatives(pieces: Iterable[str], languages: Iterable[str]) -> dict[tuple
     """The terms of each word, as written and without accents: some people leave accents out."""
     groups: dict[tuple[str, ...], None] = {}
     for piece in pieces:
-        forms = (piece, _fold(piece))
+        forms = dict.fromkeys((piece, _fold(piece)))
         terms = dict.fromkeys(term for language in languages for form in forms if (term := _term(form, language)))
         if terms:
             groups[tuple(terms)] = None
@@ -343,6 +343,7 @@ def _language_of(word: str, language: str) -> str:
     return BY_SCRIPT.get(script, (UNKNOWN,))[0]
 
 
+@lru_cache(maxsize=20_000)
 def _term(word: str, language: str) -> str:
     """The term a word is indexed as; empty if nothing of it is left."""
     language = _language_of(word, language) if word else UNKNOWN

@@ -23,7 +23,7 @@ from sqlalchemy import and_, bindparam, delete, func, select
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
-from recollect.ports import PASSAGE_FIELDS, PassageCandidate, PassageRow, Posting, ScopeState, Tally, Vectors
+from recollect.ports import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, Tally, Vectors
 from recollect.stores import queries
 from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
 from recollect.stores.rows import turn_conditions
@@ -31,7 +31,11 @@ from recollect.stores.schema import entries, meta, tallies, vectors
 from recollect.stores.vectors import stack_vectors, unit_vectors
 from recollect.stores.views import ViewTx
 
-REMOVALS = "removals"  # the note that counts how often something was removed from the index
+# Notes that count how often something was removed from the index, in a space (with the term of the space) and in all;
+# and how often passages kept their numbers and became others.
+REMOVALS = "removals"
+RESETS = "resets"
+EMBEDDER = "embedder"  # the note that names who made the vectors
 NOBODY = ""  # the user_id of a passage that belongs to no one person
 
 
@@ -70,6 +74,11 @@ VECTORS = (
 def scope_term(*scope: str) -> str:
     """A term that stands for a space, a user of it, or a conversation of it."""
     return "z" + blake2b("\0".join(scope).encode(), digest_size=10).hexdigest()
+
+
+def space_removals(space: str) -> str:
+    """The note that counts removals from the index of a space. It does not name the space."""
+    return f"{REMOVALS} {scope_term('space', space)}"
 
 
 def entry_terms(entry: Entry) -> str:
@@ -184,16 +193,22 @@ class IndexTx(ViewTx):
         # An empty tally would still name the person it belonged to.
         for space in sorted({message.space for message in messages}):
             self.write(tallies, delete(tallies).where(tallies.c.space == space, tallies.c.docs == 0))
-        self.note_removal()
+            self.add_to_notes(REMOVALS, space_removals(space))
         return count
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
         super().reset_view(view, space, conversation)
-        self.note_removal()
+        self.note_reset()
 
-    def note_removal(self) -> None:
+    def note_reset(self) -> None:
         """Every cached copy of the index in memory must be read again."""
-        self.set_note(REMOVALS, str(parse_meta_number(self.note(REMOVALS)) + 1))
+        self.add_to_notes(REMOVALS, RESETS)
+
+    def add_to_notes(self, *keys: str) -> None:
+        """Count once more in each of these notes."""
+        self.lock(REMOVALS)  # until the end: two that read the same number would count once
+        for key in keys:
+            self.set_note(key, str(parse_meta_number(self.note(key)) + 1))
 
     def tally(self, space: str, user: str | None) -> Tally:
         scope = Filter(space, user)
@@ -256,20 +271,28 @@ class IndexTx(ViewTx):
 
     def scope_state(self, space: str, user: str | None) -> ScopeState:
         scope = Filter(space, user)
-        rows = self.fetch(state_query(queries.filter_shape(scope)), queries.filter_values(scope))
-        return ScopeState(int(rows[0][0]), parse_meta_number(rows[0][1]))
+        params = queries.filter_values(scope) | {"space_removals": space_removals(space)}
+        docs, *counts, embedder = self.fetch(state_query(queries.filter_shape(scope)), params)[0]
+        return ScopeState(int(docs), *map(parse_meta_number, counts), embedder)
 
-    def passages_after(self, space: str, user: str | None, doc: int) -> list[PassageRow]:
+    def docs_upto(self, space: str, user: str | None, doc: int) -> NDArray[np.int64]:
         scope = Filter(space, user)
-        query = passages_after_query(queries.filter_shape(scope))
-        rows = self._fetch_raw(query, queries.filter_values(scope) | {"after_doc": doc})
+        query = queries.docs_upto_query(queries.filter_shape(scope))
+        rows = self._fetch_raw(query, queries.filter_values(scope) | {"upto_doc": doc})
         with naming_index_damage():
-            return [PassageRow(*row) for row in rows]
+            return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
-    def vectors_after(self, space: str, user: str | None, doc: int) -> tuple[NDArray[np.int64], Vectors]:
+    def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
         scope = Filter(space, user)
-        query = vectors_after_query(queries.filter_shape(scope))
-        rows = self.fetch(query, queries.filter_values(scope) | {"after_doc": doc})
+        params = queries.filter_values(scope) | {"after_doc": doc, "most": limit}
+        rows = self._fetch_raw(queries.passages_after_query(queries.filter_shape(scope)), params)
+        with naming_index_damage():
+            return block_of_rows(rows)
+
+    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
+        scope = Filter(space, user)
+        params = queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto}
+        rows = self.fetch(queries.vectors_after_query(queries.filter_shape(scope)), params)
         docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
         if not rows:
             return docs, np.empty((0, 0), np.float32)
@@ -291,6 +314,16 @@ def naming_index_damage() -> Iterator[None]:
         raise StoreError("a row of the index cannot be read; make it anew: recollect rebuild index") from None
 
 
+def block_of_rows(rows: Sequence[Any]) -> PassageBlock:
+    """Rows of `passages_after_query` as columns. Raises ValueError or TypeError if a value is of another kind."""
+    if not rows:
+        return PassageBlock(*[np.empty(0, np.int64)] * 5, *[()] * 5, b"")
+    docs, times, lengths, turns, expires, ids, conversations, roles, authors, languages, terms = zip(*rows, strict=True)
+    expiries = [NEVER if at is None else at for at in expires]
+    numbers = (np.array(column, np.int64) for column in (docs, times, lengths, turns, expiries))
+    return PassageBlock(*numbers, ids, conversations, roles, authors, languages, "\n".join(terms).encode())
+
+
 @lru_cache(maxsize=256)
 def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -> Any:
     selection = tx.is_at_places() if by_place else tx.is_among_numbers(entries.c.doc)
@@ -300,22 +333,9 @@ def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -
 @lru_cache(maxsize=16)
 def state_query(fields: queries.Shape) -> Any:
     docs = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(*queries.filter_conditions(tallies, fields))
-    removals = select(meta.c.value).where(meta.c.key == REMOVALS)
-    return select(docs.scalar_subquery(), removals.scalar_subquery())
-
-
-@lru_cache(maxsize=16)
-def passages_after_query(fields: queries.Shape) -> Any:
-    columns = [entries.c[name] for name in PASSAGE_FIELDS]
-    conditions = queries.filter_conditions(entries, fields)
-    return select(*columns).where(*conditions, entries.c.doc > bindparam("after_doc")).order_by(entries.c.doc)
-
-
-@lru_cache(maxsize=16)
-def vectors_after_query(fields: queries.Shape) -> Any:
-    conditions = queries.filter_conditions(vectors, fields)
-    query = select(vectors.c.doc, vectors.c.vec).where(*conditions, vectors.c.doc > bindparam("after_doc"))
-    return query.order_by(vectors.c.doc)
+    keys = (bindparam("space_removals"), REMOVALS, RESETS, EMBEDDER)
+    notes = (select(meta.c.value).where(meta.c.key == key).scalar_subquery() for key in keys)
+    return select(docs.scalar_subquery(), *notes)
 
 
 @lru_cache(maxsize=16)

@@ -91,4 +91,4 @@ class MoveTx(IndexTx):
             self.write(vectors, statement.values(user_id=new_user), self.number_params(docs))
         # An empty tally would still name the person it belonged to.
         self.write(tallies, delete(tallies).where(tallies.c.space == rows[0]["space"], tallies.c.docs == 0))
-        self.note_removal()
+        self.note_reset()

@@ -142,11 +142,13 @@ class PostgresTx(MoveTx):
         hits = [(row.doc, 1 - row.distance) for row in rows]
         return sorted(hits, key=lambda hit: (-hit[1], -hit[0]))
 
-    def vectors_after(self, space: str, user: str | None, doc: int) -> tuple[NDArray[np.int64], Vectors]:
+    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
         """As in every database; but vectors come in their binary form: to read their numbers as text takes longer than
         all else."""
         query = select(vectors.c.doc, func.halfvec_send(vectors.c.vec, type_=LargeBinary))
-        query = query.where(vectors.c.space == space, vectors.c.doc > doc).order_by(vectors.c.doc)
+        query = query.where(vectors.c.space == space, vectors.c.doc > doc, vectors.c.doc <= upto).order_by(
+            vectors.c.doc
+        )
         if user is not None:
             query = query.where(vectors.c.user_id == user)
         rows = self.connection.execute(query).all()

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from sqlalchemy import Integer, Table, and_, bindparam, exists, or_, select, tuple_
 
 from recollect.model import Filter
-from recollect.stores.schema import chunks, conversations, cursors, leases, messages, meta
+from recollect.stores.schema import chunks, conversations, cursors, entries, leases, messages, meta, vectors
 
 Shape = tuple[str, ...]
 ComparisonKind = Literal[
@@ -91,6 +91,31 @@ MESSAGES_BY_PLATFORM_ID = select(messages).where(
     messages.c.conversation == bindparam("conversation"),
     messages.c.platform_id.in_(bindparam("ids", expanding=True)),
 )
+
+
+@lru_cache(maxsize=16)
+def passages_after_query(fields: Shape) -> Any:
+    """Passages after a doc, at most so many, with the columns of a `PassageBlock`."""
+    names = ("doc", "time", "length", "turn", "expires_at", "message_id", "conversation", "role", "author", "language")
+    columns = [entries.c[name] for name in (*names, "terms")]
+    is_after = entries.c.doc > bindparam("after_doc")
+    query = select(*columns).where(*filter_conditions(entries, fields), is_after).order_by(entries.c.doc)
+    return query.limit(bindparam("most", type_=Integer))
+
+
+@lru_cache(maxsize=16)
+def docs_upto_query(fields: Shape) -> Any:
+    """The docs of a scope up to one."""
+    conditions = filter_conditions(entries, fields)
+    return select(entries.c.doc).where(*conditions, entries.c.doc <= bindparam("upto_doc")).order_by(entries.c.doc)
+
+
+@lru_cache(maxsize=16)
+def vectors_after_query(fields: Shape) -> Any:
+    """Vectors after a doc and up to another."""
+    is_between = (vectors.c.doc > bindparam("after_doc"), vectors.c.doc <= bindparam("upto_doc"))
+    query = select(vectors.c.doc, vectors.c.vec).where(*filter_conditions(vectors, fields), *is_between)
+    return query.order_by(vectors.c.doc)
 
 
 def comparison_shape(where: Mapping[str, Any]) -> Comparison:

@@ -334,12 +334,15 @@ class SqlTx(RowReader, ABC):
         scores = cosines(unit_vectors(vectors), unit_vectors(vector))
         top = np.argpartition(-scores, limit)[: limit + 1] if len(vector_rows) > limit + 1 else range(len(vector_rows))
         best = sorted(top, key=lambda i: (-float(scores[i]), tuple(vector_rows[i][1:])))[:limit]
-        params = {"keys": [tuple(vector_rows[i][1:]) for i in best]}
         rows = {
             tuple(row[key.name] for key in keys): row
-            for row in SqlTx.fetch_named(self, queries.rows_by_key_query(source), params)
+            for row in self.rows_by_key(source, [tuple(vector_rows[i][1:]) for i in best])
         }
         return [(rows[tuple(vector_rows[i][1:])], float(scores[i])) for i in best]
+
+    def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
+        """The rows of a table with these keys."""
+        return SqlTx.fetch_named(self, queries.rows_by_key_query(source), {"keys": list(keys)})
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         if not rows:

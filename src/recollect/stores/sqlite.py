@@ -27,8 +27,9 @@ from sqlalchemy.util import LRUCache
 
 from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
-from recollect.ports import Posting, Vectors
+from recollect.ports import PassageBlock, Posting, Vectors
 from recollect.stores import migrations, queries
+from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UnreadableRow, parse_meta_number
 from recollect.stores.damage import damage_reason, strip_text
 from recollect.stores.index import indexable_terms, scope_terms
@@ -85,6 +86,11 @@ class SqliteTx(MoveTx):
         rows = prepared.convert_rows(prepared.run(self.connection, params))
         return [dict(zip(prepared.columns, row, strict=True)) for row in rows]
 
+    def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
+        """A query for each key: none of them goes over a network, and each is compiled already."""
+        names = [column.name for column in source.primary_key]
+        return [row for key in keys for row in self.rows(source.name, where=dict(zip(names, key, strict=True)))]
+
     def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         self.touched.add(table.name)
         prepare(statement, self.connection.dialect, rows[0]).run_for_each(self.connection, rows)
@@ -98,6 +104,21 @@ class SqliteTx(MoveTx):
                 raise
             # Messages are then read one by one; all else that is read this way is the index, which can be rebuilt.
             raise UnreadableRow(f"a row cannot be read: {reason}; run `recollect rebuild index`") from None
+
+    def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
+        scope = Filter(space, user)
+        params = queries.filter_values(scope) | {"after_doc": doc, "most": limit}
+        row = self._fetch_raw(sqlite_block_query(queries.filter_shape(scope)), params)[0]
+        return part_block(row) or super().passages_after(space, user, doc, limit)
+
+    def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
+        scope = Filter(space, user)
+        params = queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto}
+        count, docs_text, data = self._fetch_raw(sqlite_vectors_query(queries.filter_shape(scope)), params)[0]
+        docs = part_numbers(docs_text, count)
+        if docs is None or type(data) is not bytes or not count or len(data) % (2 * count):
+            return super().vectors_after(space, user, doc, upto)
+        return docs, unit_vectors(np.frombuffer(data, np.float16).reshape(count, -1))
 
     def is_damage(self, error: DBAPIError) -> bool:
         return damage_reason(error.orig) is not None

@@ -120,7 +120,9 @@ def unit_vectors(rows: Any) -> Vectors:
     """Rows of length one, in float32; zero rows stay zero. Stored values are rounded, so lengths are set again."""
     data = np.asarray(rows, dtype=np.float16).astype(np.float32)
     lengths = np.linalg.norm(data, axis=-1, keepdims=True)
-    return np.asarray(np.divide(data, lengths, out=np.zeros_like(data), where=lengths > 0), dtype=np.float32)
+    lengths[lengths == 0] = 1.0
+    data /= lengths
+    return data
 
 
 def cosines(data: Vectors, query: Vectors) -> Vectors:

@@ -201,3 +201,58 @@ def test_the_least_recently_used_index_goes_first(store: Store) -> None:
     indexes.max_bytes = indexes.nbytes - 1
     store.read(lambda tx: indexes.view(tx, "s", "ann"))
     assert indexes.scopes == [("s", "ben"), ("s", "ann")]
+
+
+class ReadingTx:
+    """A transaction that notes which of its operations are used."""
+
+    def __init__(self, tx: Tx) -> None:
+        self._tx = tx
+        self.names: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.names.append(name)
+        return getattr(self._tx, name)
+
+
+def operations(store: Store, indexes: ScopeIndexes, space: str, user: str | None) -> list[str]:
+    """What is asked of a store to bring an index up to date."""
+
+    def look(tx: Tx) -> list[str]:
+        reading: Any = ReadingTx(tx)
+        assert indexes.view(reading, space, user) is not None
+        return list(reading.names)
+
+    return store.read(look)
+
+
+def test_after_a_removal_the_rest_is_not_read_again(store: Store) -> None:
+    world = World(store, 7)
+    world.say(40)
+    other = make_message(1, space="other", conversation="c0", content="apple")
+    store.write(lambda tx: append_messages(tx, other))
+    store.write(lambda tx: tx.put_entries([world.entry(other)]))
+    indexes = ScopeIndexes(1 << 28)
+    assert "passages_after" in operations(store, indexes, "s", None)
+    operations(store, indexes, "other", None)
+    world.remove(3)
+    assert operations(store, indexes, "other", None) == ["scope_state"]
+    assert operations(store, indexes, "s", None) == ["scope_state", "docs_upto"]
+    assert operations(store, indexes, "s", None) == ["scope_state"]
+    world.say(2)
+    assert "docs_upto" not in operations(store, indexes, "s", None)
+    query, vector = " ".join(WORDS), world.vector()
+    fresh = ScopeIndexes(1 << 28)
+    assert seen(world.search(indexes, Filter("s"), query, vector)) == seen(
+        world.search(fresh, Filter("s"), query, vector)
+    )
+
+
+def test_after_a_rebuild_everything_is_read_again(store: Store) -> None:
+    world = World(store, 8)
+    world.say(5)
+    indexes = ScopeIndexes(1 << 28)
+    operations(store, indexes, "s", None)
+    store.write(lambda tx: tx.reset_view("index"))
+    store.write(lambda tx: tx.put_entries([world.entry(message) for message in world.messages]))
+    assert "passages_after" in operations(store, indexes, "s", None)

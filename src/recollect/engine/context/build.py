@@ -253,8 +253,10 @@ def candidates(
     pieces_by_section = {
         "profile": render.note_pieces(state.profile, state.channel, count, labels),
         "summaries": [
-            *render.episode_pieces(newest_first, count, labels=labels),
-            *render.episode_pieces(past_episodes, count, "a past episode close to the message", labels=labels),
+            *render.episode_pieces(newest_first, count, labels=labels, texts=state.texts),
+            *render.episode_pieces(
+                past_episodes, count, "a past episode close to the message", labels=labels, texts=state.texts
+            ),
         ],
         "found": search_pieces,
         "retrieved": retrieved_pieces,

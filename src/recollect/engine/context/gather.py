@@ -221,7 +221,8 @@ class ContextBuilder:
         retrieved = [hit for hit in recalled.hits if hit.message.id not in window_ids]
         topic = self._current_topic(tx, request, spoken) if conversation is not None else None
         active_episodes = [record.episode for record in episodes.active_episodes(tx, *place)] if conversation else []
-        notes = self._profile_notes(tx, person, window, request)
+        viewer = self._viewer(tx, person)
+        notes = self._profile_notes(tx, person, viewer, window, request)
         asks_for_tiers = not is_terse([*(message.content for message in window), request.text])
         state = ContextState(
             text=request.text,
@@ -247,13 +248,14 @@ class ContextBuilder:
             author=None if request.question is None else request.question.author,
             now=request.now,
             zone=zone_of(tx, self._scope.space, self._runtime.parts.time_zone),
+            texts=self._runtime.indexes.texts,
         )
         if request.markers and spoken.is_whole:
             searching = self._has_other_conversations(tx, person)
             state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=asks_for_tiers))
         # In a channel the register knows who speaks, but of messages that are held, which no view has read.
         own_messages = [m for m in (*state.earlier, *window) if person is not None or m.degraded is not None]
-        names = names_in_context(tx, self._scope.space, authors_in(state), self._viewer(tx, person), own_messages)
+        names = names_in_context(tx, self._scope.space, authors_in(state), viewer, own_messages)
         return replace(state, names=names)
 
     def _recall_state(self, known: HeldConversation, request: ContextRequest) -> ContextState:
@@ -319,12 +321,12 @@ class ContextBuilder:
         self, tx: Tx, request: ContextRequest, person: str | None, spoken: SpokenMessages
     ) -> RecalledMessages:
         """What is relevant to the question: messages from outside the window, and turns among the last messages."""
-        hits, past_episodes, nothing_relevant = self._recall(tx, request, person)
+        hits, past_episodes, nothing_relevant, docs = self._recall(tx, request, person)
         held_hits = self._match_held(request, person, spoken, max((hit.score for hit in hits), default=1.0))
         hits = sorted([*hits, *held_hits], key=lambda hit: -hit.score)
         nothing_relevant = nothing_relevant and not held_hits
         # While little has left the window, a search would bring all of it back, and nothing would be saved.
-        indexed_count = spoken.start if person is None else tx.tally(self._scope.space, person).docs
+        indexed_count = spoken.start if person is None else docs
         outside_count = indexed_count if person is None else max(indexed_count - len(spoken.window), 0)
         return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
         excluded_ids = request.shown_ids | {message.id for message in spoken.window}
@@ -336,17 +338,20 @@ class ContextBuilder:
         relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
         return RecalledMessages(retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0)
 
-    def _recall(self, tx: Tx, request: ContextRequest, person: str | None) -> tuple[list[Hit], list[Episode], bool]:
+    def _recall(
+        self, tx: Tx, request: ContextRequest, person: str | None
+    ) -> tuple[list[Hit], list[Episode], bool, int]:
         """Messages and past episodes near the question, from the person's memory or from the channel; and whether the
-        search found nothing relevant: then no message is recalled, and only an episode that is very close."""
+        search found nothing relevant: then no message is recalled, and only an episode that is very close. And how
+        many passages there are."""
         if request.vector is None:
-            return [], [], False
+            return [], [], False, 0 if person is None else tx.tally(self._scope.space, person).docs
         parts = self._runtime.parts
         question = request.question
-        self._runtime.index.check_embedder(tx)
         scope = self._recall_scope(person)
         limit = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
-        source = open_source(tx, self._runtime.indexes, scope.space, scope.user, request.now)
+        check = self._runtime.index.check_vectors_of
+        source = open_source(tx, self._runtime.indexes, scope.space, scope.user, request.now, check)
         hits = recall.search(
             tx, source, scope, request.query, request.vector, limit, request.now, parts.weights, question=question
         )
@@ -356,7 +361,7 @@ class ContextBuilder:
         if hits and nothing_relevant:
             least = max(least, parts.weights.cosine_at(CLOSE))
         past_episodes = nearest_episodes(tx, scope, request.vector, parts.near_episodes, least)
-        return [] if nothing_relevant else hits, past_episodes, nothing_relevant
+        return [] if nothing_relevant else hits, past_episodes, nothing_relevant, source.tally().docs
 
     def _match_held(
         self, request: ContextRequest, person: str | None, spoken: SpokenMessages, best_score: float
@@ -411,19 +416,17 @@ class ContextBuilder:
         self,
         tx: Tx,
         person: str | None,
+        viewer: Viewer,
         window: Sequence[Message],
         request: ContextRequest,
     ) -> list[Note]:
         """Notes about the person, or about those who spoke last in a channel; what the message is about first."""
         query = request.query if request.vector is not None else ""
         if person is not None:
-            viewer = self._viewer(tx, person)
             return knowing.person_notes(tx, self._scope.space, person, viewer, request.now, query)
         recent = [*window, *([request.question] if request.question else [])][-SPEAKERS:]
         people = dict.fromkeys(m.author for m in reversed(recent) if m.role == "user")
-        return knowing.group_notes(
-            tx, self._scope.space, people, self._channel_viewer, request.now, request.speaker, query
-        )
+        return knowing.group_notes(tx, self._scope.space, people, viewer, request.now, request.speaker, query)
 
     def _viewer(self, tx: Tx, person: str | None) -> Viewer:
         """Who reads the context: the person of the chat, or everybody in the channel."""

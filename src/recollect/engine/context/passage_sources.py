@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
@@ -10,7 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.engine.context.scope_index import Rows, ScopeIndexes, ScopeView
+from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
+from recollect.engine.context.scope_view import Rows, ScopeView
 from recollect.model import Filter
 from recollect.ports import Posting, Tally, Tx, Vectors
 from recollect.rules.recall.neighbours import split_key
@@ -20,7 +21,7 @@ Groups = Sequence[Sequence[str]]
 
 
 class PassageSource(Protocol):
-    """The passages of a user, or of a space."""
+    """The passages of a user, or of a space. Each has a number; the newer, the higher."""
 
     def tally(self) -> Tally: ...
 
@@ -45,19 +46,33 @@ class PassageSource(Protocol):
     def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None: ...
 
 
-def open_source(tx: Tx, indexes: ScopeIndexes, space: str, user: str | None, now: datetime) -> PassageSource:
+def open_source(
+    tx: Tx,
+    indexes: ScopeIndexes,
+    space: str,
+    user: str | None,
+    now: datetime,
+    check_embedder: Callable[[str | None], None] | None = None,
+) -> PassageSource:
     """The passages of a scope as a transaction sees them, without those that have expired by now."""
-    view = indexes.view(tx, space, user)
+    view = indexes.view(tx, space, user, check_embedder)
     return StoreSource(tx, space, user, now) if view is None else IndexSource(view, now)
 
 
 class IndexSource:
-    """Passages that are held in memory."""
+    """Passages that are held in memory. The number of a passage is its row there."""
 
     def __init__(self, view: ScopeView, now: datetime) -> None:
         self._view = view
         self._now = now
         self._masks: dict[Filter, NDArray[np.bool_] | None] = {}
+        self._query: tuple[Vectors, Vectors] | None = None
+
+    def _unit_vector(self, vector: Vectors) -> Vectors:
+        """The vector of the query with length one: it is compared several times."""
+        if self._query is None or self._query[0] is not vector:
+            self._query = (vector, unit_vector(vector))
+        return self._query[1]
 
     def tally(self) -> Tally:
         return self._view.tally
@@ -72,34 +87,29 @@ class IndexSource:
         return rows if mask is None else rows[mask[rows]]
 
     def postings(self, where: Filter, groups: Groups, limit: int) -> list[Posting]:
-        postings = []
-        for group in groups:
-            rows = self._view.rows_with(group)
-            newest = self._within(where, rows)[::-1][:limit]
-            postings.append(Posting(self._view.docs[newest], len(rows)))
-        return postings
+        return [
+            Posting(self._within(where, rows)[::-1][:limit], len(rows)) for rows in self._view.rows_of_groups(groups)
+        ]
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
-        return self._view.nearest(self._mask(where), vector, limit)
+        return self._view.nearest(self._mask(where), self._unit_vector(vector), limit)
 
     def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
-        return self._view.passages(self._within(where, self._view.rows_of(docs)), groups)
+        return self._view.passages(self._within(where, np.sort(docs)), groups)
 
     def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
-        places, rows = self._view.by_place
-        first = np.searchsorted(places, keys)
-        sizes = np.searchsorted(places, keys, side="right") - first
-        at = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        return self._view.passages(np.sort(self._within(where, rows[at])), groups)
+        return self._view.passages(self._within(where, self._view.rows_at(keys)), groups)
 
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
-        return self._view.cosines(passages.docs, vector)
+        if not vector.any():
+            return np.full(len(passages), np.nan)
+        return self._view.cosines(passages.docs, self._unit_vector(vector))
 
     def details(self, docs: Numbers) -> NDArray[np.int8]:
-        return self._view.details[np.searchsorted(self._view.docs, docs)]
+        return self._view.details[docs]
 
     def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None:
-        self._view.details[np.searchsorted(self._view.docs, docs)] = details
+        self._view.details[docs] = details
 
 
 class StoreSource:

@@ -24,7 +24,15 @@ from recollect.ports import Tally, Tx, Vectors
 from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
 from recollect.rules.recall.message_specificity import detail
-from recollect.rules.recall.neighbours import LONG_LINES, REACH, adjacent_keys, mean_lengths, place_keys
+from recollect.rules.recall.neighbours import (
+    LONG_LINES,
+    REACH,
+    Surroundings,
+    adjacent_keys,
+    mean_lengths,
+    place_keys,
+    surroundings,
+)
 from recollect.rules.recall.passages import USER, Passages, distinct_numbers
 from recollect.rules.recall.ranking import Ranking, Weights, fuse, shortlist, word_scores
 
@@ -68,24 +76,26 @@ def search(
     reading = query_rules.add_authors(reading, query, authors, tally.languages)
     words = word_scores(passages, frequencies, tally)
     cosines = source.cosines(passages, vector)
+    around = surroundings(passages)
     if weights.near and len(passages):
-        anchors = fuse(passages, words, cosines, reading, now, weights, ANCHORS).rows
+        anchors = fuse(passages, words, cosines, reading, now, weights, ANCHORS, around).rows
         # A message that the filter excludes may still complete one that it includes.
         scope = replace(where, role=None, after=None, before=None)
-        neighbours = neighbouring_passages(source, scope, passages, anchors, groups)
-        passages = passages.join(neighbours)
-        words = np.vstack([words, word_scores(neighbours, frequencies, tally)])
-        cosines = np.concatenate([cosines, source.cosines(neighbours, vector)])
+        known = len(passages)
+        passages = with_neighbours(source, scope, passages, anchors, around, groups)
+        words = word_scores(passages, frequencies, tally)
+        cosines = np.concatenate([cosines, source.cosines(passages.take(slice(known, None)), vector)])
+        around = surroundings(passages)
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     max_passages = PASSAGES * max(READ, limit + MORE) if where.is_unrestricted else None
-    ranking = fuse(passages, words, cosines, reading, now, weights, max_passages)
+    ranking = fuse(passages, words, cosines, reading, now, weights, max_passages, around)
     best = best_rows(passages, ranking, is_allowed(passages, where), max(READ, limit + MORE))
     size = scope_size(tx, where, tally)
     shared_words = floor_rules.shared_rarity(passages, frequencies, reading.emphasis, size)
     relevances = floor_rules.relevance(shared_words, weights.deviations(cosines), size, personal=reading.personal)
     if question is not None:
         relevances = relevances * ~is_from(passages, question)
-    relevances = floor_rules.relevance_with_neighbours(passages, relevances)
+    relevances = floor_rules.relevance_with_neighbours(passages, relevances, around)
     ranked = RankedMessages(passages, ranking, best, relevances)
     return read_hits(tx, source, where.space, ranked, limit, weights, floor)
 
@@ -168,18 +178,28 @@ def read_hits(
     return hits
 
 
-def neighbouring_passages(
-    source: PassageSource, scope: Filter, passages: Passages, anchors: NDArray[np.intp], groups: list[tuple[str, ...]]
+def with_neighbours(
+    source: PassageSource,
+    scope: Filter,
+    passages: Passages,
+    anchors: NDArray[np.intp],
+    around: Surroundings,
+    groups: list[tuple[str, ...]],
 ) -> Passages:
-    """The passages next to the anchors that are not known yet: the nearest, and more where messages are short."""
-    known = passages
+    """Passages, and after them those next to the anchors that are not among them: the nearest, and more where messages
+    are short."""
     anchor_passages = passages.take(anchors)
-    for nearest, farthest in ((1, 1), (2, REACH)):
-        keys = adjacent_keys(anchor_passages, nearest, farthest)
-        keys = keys[~np.isin(keys, distinct_numbers(place_keys(known.conversations, known.turns)), assume_unique=True)]
-        known = known.join(source.passages_at(scope, known, keys, groups))
-        anchor_passages = anchor_passages.take(mean_lengths(anchor_passages, known) < LONG_LINES)
-    return known.take(np.arange(len(passages), len(known)))
+    keys = around.unknown_places(adjacent_keys(anchor_passages, 1, REACH))
+    known = passages.join(source.passages_at(scope, passages, keys, groups))
+    is_short = mean_lengths(anchor_passages, known) < LONG_LINES
+    if is_short.all():
+        return known
+    wanted = np.concatenate(
+        [adjacent_keys(anchor_passages, 1, 1), adjacent_keys(anchor_passages.take(is_short), 2, REACH)]
+    )
+    is_wanted = np.isin(place_keys(known.conversations, known.turns), wanted)
+    is_wanted[: len(passages)] = True
+    return known.take(is_wanted)
 
 
 def is_allowed(passages: Passages, where: Filter) -> NDArray[np.bool_]:

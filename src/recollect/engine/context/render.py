@@ -8,7 +8,7 @@ is unique in the context.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -132,12 +132,15 @@ def episode_pieces(
     count: Count,
     reason: str = "",
     *,
-    names: Mapping[str, str] | None = None,
     labels: Labels | None = None,
+    texts: MutableMapping[Hashable, str] | None = None,
 ) -> list[Piece]:
     """Summaries, each with its turns; the days stand in its lines. The words of each line are escaped for themselves,
-    as those of a retrieved message are. People are shown by their labels in the context, or by their `names`."""
+    as those of a retrieved message are. People are shown by their labels in the context. `texts` are summaries as they
+    were rendered before."""
     pieces = []
+    label_key = frozenset((labels or {}).items())
+    texts = {} if texts is None else texts
     for episode in episodes:
         lines = episode.lines or narrative_lines(episode.summary)
         days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
@@ -147,7 +150,10 @@ def episode_pieces(
         )
         if episode.made_by == "model" or not episode.lines:
             lines = tuple(replace(line, time=None) for line in lines)
-        body = render_lines(lines, names, labels=labels, escaped=True)
+        key = (lines, label_key)
+        body = texts.get(key)
+        if body is None:
+            body = texts[key] = render_lines(lines, labels=labels, escaped=True)
         text = fences.Fenced(f"{place}: {body}")
         item_reason = reason or f"summary of level {episode.level}"
         if episode.pending:

@@ -1,7 +1,7 @@
 """The passages of a scope in memory: a cache of the index of one user, or of one space, that is searched as arrays.
 
 It is compared with the store before each search, by one small query in the same snapshot: passages that came since are
-added at its end, and after a removal it is read again. So it is never newer or older than the snapshot, whichever
+added at its end, and those that were removed are taken out. So it is never newer or older than the snapshot, whichever
 process wrote. A search works on a `ScopeView`, which stays as it is while others add to the index. All indexes together
 have a maximal size; the least recently used is dropped first, and a scope that is larger than that is searched in the
 database.
@@ -11,38 +11,36 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from functools import cached_property
-from itertools import chain, count
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.engine.context.scope_view import NO_ROWS, POSITIONS, Rows, ScopeView, sort_terms
+from recollect.engine.context.term_codes import line_codes
 from recollect.errors import StoreError
-from recollect.model import ROLES, Filter
-from recollect.ports import PASSAGE_FIELDS, PassageRow, ScopeState, Tally, Tx, Vectors
-from recollect.rules.log import EPOCH, MICROSECOND
+from recollect.model import ROLES
+from recollect.ports import NEVER, PassageBlock, ScopeState, Tx, Vectors
 from recollect.rules.recall.neighbours import place_keys
-from recollect.rules.recall.passages import Numbers, Passages, distinct_numbers
+from recollect.rules.recall.passages import Numbers
 
-MICROSECONDS = 1e6
 FIRST_ROWS = 256
+SPARE = 8  # room for one more passage in so many, if an array has to grow
 SCOPE_TERMS = 3  # of each passage: its space, its user and its conversation
 UNSORTED = 20_000  # terms that are looked through for each word, at most a quarter of all: more are sorted
 BYTES_PER_PASSAGE = 1_600  # about: a vector of 256 numbers, fifteen terms, the columns
+MAX_TEXTS = 2_000
+BLOCK = 16_384  # passages that are read at a time
 
 LAST_MICROS = 10**12 * 253_402  # of the year 9999
-NEVER = (1 << 63) - 1  # when a passage expires that does not
 UNKNOWN = -1  # how particular a message is that nobody has read
 NUMBER_COLUMNS = (
-    "docs", "micros", "lengths", "conversations", "turns", "roles", "authors", "languages", "expires", "ends",
+    "micros", "lengths", "conversations", "turns", "roles", "authors", "languages", "expires", "ends",
 )  # fmt: skip
-ROLE_NUMBERS: dict[str, int] = {role: number for number, role in enumerate(ROLES)}
-
-Rows = NDArray[np.intp]
+ROLE_NUMBERS = defaultdict(lambda: -1, {role: number for number, role in enumerate(ROLES)})
 
 
 class Column:
@@ -52,11 +50,12 @@ class Column:
         self._data = np.empty((0,) if width is None else (0, width), kind)
         self.size = 0
 
-    def extend(self, values: NDArray[Any]) -> None:
+    def extend(self, values: NDArray[Any], room: int = 0) -> None:
+        """Add values; if the array has to grow, make room for so many in all."""
         need = self.size + len(values)
         if need > len(self._data):
-            room = max(need, 2 * self.size, FIRST_ROWS) if self.size else need
-            bigger = np.empty((room, *values.shape[1:]), self._data.dtype)
+            grown = max(need, room)
+            bigger = np.empty((max(grown + grown // SPARE, FIRST_ROWS), *values.shape[1:]), self._data.dtype)
             bigger[: self.size] = self._data[: self.size] if self.size else bigger[:0]
             self._data = bigger
         self._data[self.size : need] = values
@@ -65,9 +64,19 @@ class Column:
     def view(self) -> NDArray[Any]:
         return self._data[: self.size]
 
+    def kept(self, is_kept: NDArray[np.bool_]) -> Column:
+        """Another one with these of its values."""
+        return filled_column(self.view()[is_kept])
+
     @property
     def nbytes(self) -> int:
         return int(self._data.nbytes)
+
+
+def filled_column(values: NDArray[Any]) -> Column:
+    column = Column(values.dtype, *values.shape[1:])
+    column.extend(values)
+    return column
 
 
 class Numbering:
@@ -83,170 +92,6 @@ class Numbering:
             self.names.extend(list(self._numbers)[len(self.names) :])
         return numbers
 
-    def get(self, name: str) -> int:
-        """The number of a name, or -1."""
-        return self._numbers.get(name, -1)
-
-
-def to_micros(time: datetime) -> int:
-    return (time - EPOCH) // MICROSECOND
-
-
-@dataclass(frozen=True, slots=True)
-class SortedTerms:
-    """The first terms of an index in order, and the row that has each."""
-
-    terms: NDArray[np.int32]
-    rows: Rows
-
-    @property
-    def size(self) -> int:
-        return len(self.terms)
-
-
-@dataclass(frozen=True)
-class ScopeView:
-    """A scope index at one moment. Rows are in the order of their docs."""
-
-    docs: Numbers
-    message_ids: NDArray[np.object_]
-    micros: Numbers
-    lengths: Numbers
-    conversations: Numbers
-    turns: Numbers
-    roles: Numbers
-    authors: Numbers
-    languages: Numbers
-    expires: Numbers
-    ends: Numbers  # where the terms of each row end in `terms`
-    terms: NDArray[np.int32]
-    sorted_terms: SortedTerms
-    vectors: Vectors
-    has_vector: NDArray[np.bool_]
-    details: NDArray[np.int8]
-    conversation_numbers: Numbering
-    author_numbers: Numbering
-    language_numbers: Numbering
-    vocabulary: Callable[[str], int]
-
-    def __len__(self) -> int:
-        return len(self.docs)
-
-    @cached_property
-    def tally(self) -> Tally:
-        """How much there is, as the store counts it."""
-        present = np.bincount(self.languages) if len(self) else np.empty(0, np.int64)
-        names = sorted(self.language_numbers.names[number] for number in np.flatnonzero(present))
-        return Tally(len(self), int(self.lengths.sum()), tuple(names))
-
-    @cached_property
-    def by_place(self) -> tuple[Numbers, Rows]:
-        """The keys of all places in order, and the row of each."""
-        keys = place_keys(self.conversations, self.turns)
-        order = np.argsort(keys, kind="stable")
-        return keys[order], order
-
-    def rows_of(self, docs: Numbers) -> Rows:
-        """The rows of these docs, in order; docs that are not here are left out."""
-        docs = distinct_numbers(docs)
-        rows = np.searchsorted(self.docs, docs)
-        is_inside = rows < len(self)
-        rows, docs = rows[is_inside], docs[is_inside]
-        return np.asarray(rows[self.docs[rows] == docs])
-
-    def rows_with(self, terms: Sequence[str]) -> Rows:
-        """The rows that have one of these terms, in order."""
-        numbers = {number for number in map(self.vocabulary, terms) if number >= 0}
-        rows = [self._rows_with_term(number) for number in numbers]
-        return distinct_numbers(np.concatenate(rows)) if rows else NO_ROWS
-
-    def _rows_with_term(self, number: int) -> Rows:
-        """The rows with a term: by the sorted terms, and by looking through those that came since."""
-        first, last = np.searchsorted(self.sorted_terms.terms, [number, number + 1])
-        size = self.sorted_terms.size
-        new = np.flatnonzero(self.terms[size:] == number) + size
-        new_rows = np.searchsorted(self.ends, new, side="right")
-        return np.concatenate([self.sorted_terms.rows[first:last], new_rows])
-
-    @cached_property
-    def first_expiry(self) -> int:
-        """When the first of the passages expires."""
-        return int(self.expires.min(initial=NEVER))
-
-    def mask(self, where: Filter, now: datetime) -> NDArray[np.bool_] | None:
-        """Which rows a filter means that have not expired by now; None for all."""
-        conditions = []
-        if self.first_expiry <= to_micros(now):
-            conditions.append(self.expires > to_micros(now))
-        if where.conversation is not None:
-            conditions.append(self.conversations == self.conversation_numbers.get(where.conversation))
-        if where.author is not None:
-            conditions.append(self.authors == self.author_numbers.get(where.author))
-        if where.role is not None:
-            conditions.append(self.roles == ROLES.index(where.role))
-        if where.after is not None:
-            conditions.append(self.micros >= to_micros(where.after))
-        if where.before is not None:
-            conditions.append(self.micros < to_micros(where.before))
-        return np.logical_and.reduce(conditions) if conditions else None
-
-    def nearest(self, mask: NDArray[np.bool_] | None, vector: Vectors, limit: int) -> Numbers:
-        """The docs with the highest cosine, best first; of equal ones the newer first."""
-        chosen = self.has_vector if mask is None else mask & self.has_vector
-        rows = None if chosen.all() else np.flatnonzero(chosen)
-        vectors = self.vectors if rows is None else self.vectors[rows]
-        docs = self.docs if rows is None else self.docs[rows]
-        if not len(docs):
-            return docs
-        scores = np.vecdot(vectors, unit_vector(vector))
-        if len(docs) > limit:
-            top = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
-            docs, scores = docs[top], scores[top]
-        return docs[np.lexsort((-docs, -scores))]
-
-    def cosines(self, docs: Numbers, vector: Vectors) -> NDArray[np.float64]:
-        """The cosine of each of these docs, all of which are here; NaN for one without a vector."""
-        if not vector.any() or not self.vectors.shape[1]:
-            return np.full(len(docs), np.nan)
-        rows = np.searchsorted(self.docs, docs)
-        cosines = np.vecdot(self.vectors[rows], unit_vector(vector)).astype(np.float64)
-        cosines[~self.has_vector[rows]] = np.nan
-        return np.asarray(cosines)
-
-    def passages(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Passages:
-        return Passages(
-            docs=self.docs[rows],
-            message_ids=self.message_ids[rows],
-            moments=self.micros[rows] / MICROSECONDS,
-            lengths=self.lengths[rows],
-            counts=self._counts(rows, groups),
-            conversations=self.conversations[rows],
-            turns=self.turns[rows],
-            roles=self.roles[rows],
-            authors=self.authors[rows],
-            conversation_names=self.conversation_numbers.names,
-            author_names=self.author_numbers.names,
-        )
-
-    def _counts(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Numbers:
-        """How often these rows have a term of each group."""
-        counts = np.zeros((len(rows), len(groups)), np.int64)
-        ends = self.ends[rows]
-        sizes = ends - np.where(rows > 0, self.ends[rows - 1], 0)
-        if not len(rows) or not sizes.sum():
-            return counts
-        starts = np.cumsum(sizes) - sizes
-        positions = np.arange(sizes.sum()) + np.repeat(ends - sizes - starts, sizes)
-        terms = self.terms[positions]
-        owners = np.repeat(np.arange(len(rows)), sizes)
-        for number, group in enumerate(groups):
-            for term in {term for term in map(self.vocabulary, group) if term >= 0}:
-                counts[:, number] += np.bincount(owners[terms == term], minlength=len(rows))
-        return counts
-
-
-NO_ROWS = np.empty(0, np.intp)
-
 
 def unit_vector(vector: Vectors) -> Vectors:
     """A vector of length one, rounded as those in the store are, and by the same arithmetic."""
@@ -259,151 +104,217 @@ class ScopeIndex:
     """The passages of one scope, in columns that grow."""
 
     def __init__(self) -> None:
-        self.state = ScopeState(0, 0)
+        self.version = (0, 0, 0)
         self.lock = threading.Lock()
+        self.last_doc = 0
         self._view: ScopeView | None = None
+        self._views = 0
+        self._docs = Column(np.int64)
+        self.nbytes = 0
         self._numbers = {name: Column(np.int64) for name in NUMBER_COLUMNS}
         self._message_ids = Column(object)
-        self._terms = Column(np.int32)
-        self._sorted_terms = SortedTerms(np.empty(0, np.int32), NO_ROWS)
+        self._terms = Column(np.uint64)
+        self._owners = Column(np.int32)
+        self._sorted_terms = np.empty(0, np.uint64)
         self._vectors = Column(np.float32, 0)
         self._has_vector = Column(np.bool_)
+        self._all_have_vectors = True
         self._details = Column(np.int8)
+        self._places: Numbers = np.empty(0, np.int64)
+        self._place_rows: Rows = NO_ROWS
+        self._first_expiry = NEVER
         self._conversations = Numbering()
         self._authors = Numbering()
         self._languages = Numbering()
-        self._vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
 
-    @property
-    def nbytes(self) -> int:
-        columns = (*self._numbers.values(), self._message_ids, self._terms, self._vectors)
-        sorted_bytes = self._sorted_terms.terms.nbytes + self._sorted_terms.rows.nbytes
-        return sum(column.nbytes for column in columns) + sorted_bytes + 100 * len(self._vocabulary)
-
-    @property
-    def last_doc(self) -> int:
-        docs = self._numbers["docs"].view()
-        return int(docs[-1]) if len(docs) else 0
+    def _count_bytes(self) -> int:
+        columns = (*self._numbers.values(), self._message_ids, self._terms, self._owners, self._vectors)
+        return sum(column.nbytes for column in columns) + self._sorted_terms.nbytes + 16 * len(self._places)
 
     def __len__(self) -> int:
         return self._message_ids.size
 
     def view(self) -> ScopeView:
+        self._views += 1
+        if self._has_unsorted_terms():
+            self._sorted_terms = sort_terms(self._terms.view())
+            self._view = None
         if self._view is None:
-            self._sort_terms()
+            self._sort_places()
+            self.nbytes = self._count_bytes()
             self._view = ScopeView(
                 **{name: column.view() for name, column in self._numbers.items()},
                 message_ids=self._message_ids.view(),
                 terms=self._terms.view(),
+                owners=self._owners.view(),
                 sorted_terms=self._sorted_terms,
                 vectors=self._vectors.view(),
                 has_vector=self._has_vector.view(),
                 details=self._details.view(),
-                conversation_numbers=self._conversations,
-                author_numbers=self._authors,
-                language_numbers=self._languages,
-                vocabulary=lambda term: self._vocabulary.get(term, -1),
+                places=self._places,
+                place_rows=self._place_rows,
+                first_expiry=self._first_expiry,
+                all_have_vectors=self._all_have_vectors,
+                conversation_names=self._conversations.names,
+                author_names=self._authors.names,
+                language_names=self._languages.names,
             )
         return self._view
 
-    def _sort_terms(self) -> None:
+    def _has_unsorted_terms(self) -> bool:
+        """Whether there are too many terms to look through. For a single search it takes less time than to sort."""
         size = self._terms.size
-        if size - self._sorted_terms.size <= max(UNSORTED, size // 4):
-            return
-        terms = self._terms.view()
-        order = np.argsort(terms, kind="stable")
-        rows = np.repeat(np.arange(len(self)), np.diff(self._numbers["ends"].view(), prepend=0))
-        self._sorted_terms = SortedTerms(terms[order], rows[order])
+        return self._views > 1 and size - len(self._sorted_terms) > max(UNSORTED, size // 4)
 
-    def extend(self, rows: Sequence[PassageRow], vector_docs: Numbers, vectors: Vectors) -> None:
+    def _sort_places(self) -> None:
+        size = len(self._places)
+        if size == len(self):
+            return
+        conversations = self._numbers["conversations"].view()[size:]
+        keys = np.concatenate([self._places, place_keys(conversations, self._numbers["turns"].view()[size:])])
+        rows = np.concatenate([self._place_rows, np.arange(size, len(self))])
+        if (keys[max(size, 1) :] < keys[max(size, 1) - 1 : -1]).any():
+            order = np.argsort(keys, kind="stable")
+            keys = keys[order]
+            rows = rows[order]
+        self._places = keys
+        self._place_rows = rows
+
+    def keep_only(self, docs: Numbers) -> None:
+        """Take out all passages but these."""
+        is_kept = np.isin(self._docs.view(), docs, assume_unique=True)
+        if is_kept.all():
+            return
+        self._view = None
+        owners = self._owners.view()
+        is_kept_term = is_kept[owners]
+        new_rows = np.cumsum(is_kept) - 1
+        new_positions = (np.cumsum(is_kept_term) - 1).astype(np.uint64)
+        sizes = np.bincount(owners, minlength=len(is_kept))[is_kept]
+        self._numbers = {name: column.kept(is_kept) for name, column in self._numbers.items()}
+        self._numbers["ends"] = filled_column(np.cumsum(sizes))
+        self._docs = self._docs.kept(is_kept)
+        self._message_ids = self._message_ids.kept(is_kept)
+        self._terms = self._terms.kept(is_kept_term)
+        self._owners = filled_column(new_rows[owners[is_kept_term]].astype(np.int32))
+        positions = self._sorted_terms & POSITIONS
+        is_kept_position = is_kept_term[positions]
+        codes = self._sorted_terms[is_kept_position] & ~POSITIONS
+        self._sorted_terms = codes | new_positions[positions[is_kept_position]]
+        self._vectors = self._vectors.kept(is_kept)
+        self._has_vector = self._has_vector.kept(is_kept)
+        self._all_have_vectors = bool(self._has_vector.view().all())
+        self._details = self._details.kept(is_kept)
+        place_rows = self._place_rows
+        self._places = self._places[is_kept[place_rows]]
+        self._place_rows = new_rows[place_rows[is_kept[place_rows]]]
+
+    def extend(self, block: PassageBlock, vector_docs: Numbers, vectors: Vectors, room: int = 0) -> None:
         """Add passages, in the order of their docs, and the vectors that some of them have."""
         self._view = None
-        if not rows:
+        count = len(block.docs)
+        if not count:
             return
-        fields = dict(zip(PASSAGE_FIELDS, zip(*rows, strict=True), strict=True))
-        term_lists = [terms.split()[SCOPE_TERMS:] for terms in fields["terms"]]
-        sizes = np.fromiter(map(len, term_lists), np.int64, len(rows))
-        new_terms = map(self._vocabulary.__getitem__, chain.from_iterable(term_lists))
+        codes, sizes = line_codes(block.terms, SCOPE_TERMS)
         columns = {
-            "docs": fields["doc"],
-            "micros": fields["time"],
-            "lengths": fields["length"],
-            "conversations": self._conversations.numbers(fields["conversation"]),
-            "turns": fields["turn"],
-            "roles": [ROLE_NUMBERS.get(role, -1) for role in fields["role"]],
-            "authors": self._authors.numbers(fields["author"]),
-            "languages": self._languages.numbers(fields["language"]),
-            "expires": [NEVER if at is None else at for at in fields["expires_at"]],
+            "micros": block.times,
+            "lengths": block.lengths,
+            "conversations": self._conversations.numbers(block.conversations),
+            "turns": block.turns,
+            "roles": np.fromiter(map(ROLE_NUMBERS.__getitem__, block.roles), np.int64, count),
+            "authors": self._authors.numbers(block.authors),
+            "languages": self._languages.numbers(block.languages),
+            "expires": block.expires,
             "ends": np.cumsum(sizes) + self._terms.size,
         }
-        numbers = {name: np.asarray(values, np.int64) for name, values in columns.items()}
-        if np.abs(numbers["micros"]).max() > LAST_MICROS:
-            raise ValueError("a time that no calendar has")
-        for name, values in numbers.items():
-            self._numbers[name].extend(values)
-        self._terms.extend(np.fromiter(new_terms, np.int32, int(sizes.sum())))
-        ids = np.empty(len(rows), object)
-        ids[:] = fields["message_id"]
-        self._message_ids.extend(ids)
-        self._details.extend(np.full(len(rows), UNKNOWN, np.int8))
-        self._extend_vectors(np.asarray(fields["doc"], np.int64), vector_docs, vectors)
+        if np.abs(block.times).max() > LAST_MICROS or any(len(column) != count for column in columns.values()):
+            raise ValueError("a time that no calendar has, or a column of another length")
+        first_row = len(self)
+        for name, values in columns.items():
+            self._numbers[name].extend(values, room)
+        self._terms.extend(codes)
+        self._owners.extend(np.repeat(np.arange(first_row, first_row + count, dtype=np.int32), sizes))
+        ids = np.empty(count, object)
+        ids[:] = block.message_ids
+        self._message_ids.extend(ids, room)
+        self._docs.extend(block.docs, room)
+        self._details.extend(np.full(count, UNKNOWN, np.int8), room)
+        self._extend_vectors(block.docs, vector_docs, vectors, room)
+        self._first_expiry = min(self._first_expiry, int(block.expires.min()))
+        self.last_doc = int(block.docs[-1])
 
-    def _extend_vectors(self, docs: Numbers, vector_docs: Numbers, vectors: Vectors) -> None:
+    def _extend_vectors(self, docs: Numbers, vector_docs: Numbers, vectors: Vectors, room: int) -> None:
         """Add a vector for each doc; zeros for one that has none."""
-        has_vector = np.isin(docs, vector_docs)
-        self._has_vector.extend(has_vector)
+        has_vector = np.isin(docs, vector_docs, assume_unique=True)
+        self._has_vector.extend(has_vector, room)
         width = vectors.shape[1] if len(vectors) else self._vectors.view().shape[1]
         if has_vector.all() and len(vectors) == len(docs):
             complete = vectors
         else:
+            self._all_have_vectors = False
             complete = np.zeros((len(docs), width), np.float32)
             places = np.searchsorted(vector_docs, docs[has_vector])
             complete[has_vector] = vectors[places]
         if self._vectors.size and self._vectors.view().shape[1] == 0 and width:  # the first vectors of the scope
             self._vectors, size = Column(np.float32, width), self._vectors.size
-            self._vectors.extend(np.zeros((size, width), np.float32))
-        self._vectors.extend(complete)
+            self._vectors.extend(np.zeros((size, width), np.float32), room)
+        self._vectors.extend(complete, room)
 
 
 class ScopeIndexes:
-    """The indexes in use, up to a number of bytes."""
+    """The indexes in use, up to a number of bytes. `texts` are what contexts have rendered of the store and need again;
+    they are forgotten when something was removed from it."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self._indexes: OrderedDict[tuple[str, str | None], ScopeIndex] = OrderedDict()
+        self._sizes: dict[tuple[str, str | None], int] = {}  # in bytes
+        self._total = 0
+        self.texts: dict[Hashable, str] = {}
+        self._removals = 0
         self._lock = threading.Lock()
 
-    def view(self, tx: Tx, space: str, user: str | None) -> ScopeView | None:
-        """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held."""
+    def view(
+        self, tx: Tx, space: str, user: str | None, check_embedder: Callable[[str | None], None] | None = None
+    ) -> ScopeView | None:
+        """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
+        its vectors is checked first."""
         state = tx.scope_state(space, user)
+        if check_embedder is not None:
+            check_embedder(state.embedder)
+        if state.removals != self._removals or len(self.texts) > MAX_TEXTS:
+            self._removals = state.removals
+            self.texts = {}
         if state.docs * BYTES_PER_PASSAGE > self.max_bytes:
             return None
         with self._lock:
             index = self._indexes.setdefault((space, user), ScopeIndex())
             self._indexes.move_to_end((space, user))
         with index.lock:
-            if index.state != state:
+            if index.version != state.version:
                 index = self._bring_up_to_date(tx, (space, user), index, state)
             view = index.view()
-        self._trim()
+        self._trim((space, user))
         return view
 
     def _bring_up_to_date(
         self, tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, state: ScopeState
     ) -> ScopeIndex:
-        """The index at this state: with what came since, or read again if something was removed, or if the snapshot is
-        an older one."""
-        is_same_past = index.state.removals == state.removals
-        if is_same_past and index.state.docs < state.docs:
-            read_passages(tx, scope, index)
-        if not is_same_past or len(index) != state.docs:
-            is_older = (state.removals, state.docs) < (index.state.removals, index.state.docs)
+        """The index at this state: without what was removed and with what came since; or read again if passages have
+        changed, or if the snapshot is an older one."""
+        is_older = state.version < index.version
+        if not is_older and state.resets == index.version[0] and len(index):
+            if state.removed != index.version[1]:
+                index.keep_only(tx.docs_upto(*scope, index.last_doc))
+            if len(index) < state.docs:
+                read_passages(tx, scope, index, state.docs)
+        if is_older or state.resets != index.version[0] or len(index) != state.docs:
             index = ScopeIndex()
-            read_passages(tx, scope, index)
+            read_passages(tx, scope, index, state.docs)
             if not is_older:
                 with self._lock:
                     self._indexes[scope] = index
-        index.state = ScopeState(len(index), state.removals)
+        index.version = state._replace(docs=len(index)).version
         return index
 
     @property
@@ -413,21 +324,45 @@ class ScopeIndexes:
 
     @property
     def nbytes(self) -> int:
-        return sum(index.nbytes for index in list(self._indexes.values()))
+        return sum(self._sizes.values())
 
-    def _trim(self) -> None:
+    def _trim(self, used: tuple[str, str | None]) -> None:
+        """Note the size of an index that was just used, and drop others if all together are too large."""
         with self._lock:
-            total = sum(index.nbytes for index in self._indexes.values())
-            while total > self.max_bytes and len(self._indexes) > 1:
-                total -= self._indexes.popitem(last=False)[1].nbytes
+            index = self._indexes.get(used)
+            if index is not None:
+                self._total += index.nbytes - self._sizes.get(used, 0)
+                self._sizes[used] = index.nbytes
+            while self._total > self.max_bytes and len(self._indexes) > 1:
+                self._total -= self._sizes.pop(self._indexes.popitem(last=False)[0], 0)
 
 
-def read_passages(tx: Tx, scope: tuple[str, str | None], index: ScopeIndex) -> None:
-    """Add to an index what a snapshot has after its last passage."""
-    last_doc = index.last_doc
-    rows = tx.passages_after(*scope, last_doc)
-    vector_docs, vectors = tx.vectors_after(*scope, last_doc)
-    try:
-        index.extend(rows, vector_docs, vectors)
-    except (AttributeError, TypeError, ValueError, OverflowError):  # a value of another kind than its column
-        raise StoreError("a row of the index cannot be read; make it anew: recollect rebuild index") from None
+def read_passages(tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, room: int) -> None:
+    """Add to an index what a snapshot has after its last passage. `room` is for how many passages in all."""
+    for block, vector_docs, vectors in read_blocks(tx, scope, index.last_doc):
+        try:
+            index.extend(block, vector_docs, vectors, room)
+        except (AttributeError, TypeError, ValueError, OverflowError):  # a value of another kind than its column
+            raise StoreError("a row of the index cannot be read; make it anew: recollect rebuild index") from None
+
+
+def read_blocks(
+    tx: Tx, scope: tuple[str, str | None], last_doc: int
+) -> Iterator[tuple[PassageBlock, Numbers, Vectors]]:
+    """The passages after one, with their vectors. Of many, the next are read in a thread while the last are used."""
+
+    def read(after: int) -> tuple[PassageBlock, Numbers, Vectors]:
+        block = tx.passages_after(*scope, after, BLOCK)
+        upto = int(block.docs[-1]) if len(block.docs) else after
+        return block, *tx.vectors_after(*scope, after, upto)
+
+    part = read(last_doc)
+    if len(part[0].docs) < BLOCK:
+        yield part
+        return
+    with ThreadPoolExecutor(1, thread_name_prefix="recollect-index") as reader:
+        while len(part[0].docs) == BLOCK:
+            next_part = reader.submit(read, int(part[0].docs[-1]))
+            yield part
+            part = next_part.result()
+    yield part

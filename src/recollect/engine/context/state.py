@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
@@ -22,7 +22,7 @@ class ContextState:
     the model is shown anyway, beside the context; `author` is who wrote the current one, if known. `is_whole` says that
     `earlier`, which has left the window, and the window are the whole conversation: it can be sent as it is, with other
     instructions and what was found `elsewhere`, and then `sends_whole`. `names` says what people are called, by id;
-    `now` and `zone` which day it is, and where."""
+    `now` and `zone` which day it is, and where; `texts` are summaries as they were rendered before."""
 
     text: str
     instructions: str
@@ -50,6 +50,7 @@ class ContextState:
     names: Mapping[str, str] = field(default_factory=dict)
     now: datetime | None = None
     zone: tzinfo = UTC
+    texts: MutableMapping[Hashable, str] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> fences.Labels:

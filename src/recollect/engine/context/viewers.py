@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from recollect.engine.tables.facts import TABLE, to_fact
@@ -72,10 +72,18 @@ def name_for(tx: Tx, space: str, person: str, viewer: Viewer) -> str:
 
 def told_name(tx: Tx, space: str, person: str, viewer: Viewer) -> str:
     """The name that a person said of themselves, if the viewer may see it; or nothing."""
-    where = {"space": space, "user_id": person, "active": 1, "key": "name"}
-    name_facts = [fact for fact in map(to_fact, tx.rows(TABLE, where=where)) if fact.subject is None]
-    own_facts = [fact for fact in name_facts if not is_claim(fact) and (fact.audience is not None or viewer.sees(fact))]
-    return own_facts[0].value if own_facts else ""
+    return told_names(tx, space, [person], viewer).get(person, "")
+
+
+def told_names(tx: Tx, space: str, people: Sequence[str], viewer: Viewer) -> dict[str, str]:
+    """The names that people said of themselves, by id, as far as the viewer may see them."""
+    names: dict[str, str] = {}
+    where = {"space": space, "user_id": tuple(people), "active": 1, "key": "name"}
+    for fact in map(to_fact, tx.rows(TABLE, where=where) if people else ()):
+        is_own = fact.subject is None and not is_claim(fact)
+        if is_own and (fact.audience is not None or viewer.sees(fact)):
+            names.setdefault(fact.user, fact.value)
+    return names
 
 
 def names_in_context(
@@ -94,9 +102,7 @@ def names_in_context(
         name_given = message.metadata.get("name")
         if message.role == "user" and message.author not in latest_names and isinstance(name_given, str):
             names[message.author] = " ".join(name_given.split())
-    for person in ids:
-        if person not in names and (name_told := told_name(tx, space, person, viewer)):
-            names[person] = name_told
+    names |= told_names(tx, space, [person for person in ids if person not in names], viewer)
     return {person: name for person, name in names.items() if name and name != person}
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from recollect.engine.views.episodes import TABLE, EpisodeRecord, parts_by_episode, to_record
+from recollect.engine.views.episodes import TABLE, EpisodeRecord, part_rows, to_record
 from recollect.model import Episode, Filter
 from recollect.ports import Tx, Vectors
 
@@ -35,20 +36,16 @@ def descend_to_closest(
     open_positions = set(range(len(hits)))
     for level in range(max((record.episode.level for record, _ in hits), default=1), 1, -1):
         positions = [position for position in open_positions if best[position][0].episode.level == level]
-        parts = parts_by_episode(tx, [best[position][0].episode for position in positions])
+        parts = part_rows(tx, [best[position][0].episode for position in positions])
         for position in positions:
-            part_records = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
-            closest = max(
-                ((part, cosine_to(part, vector)) for part in part_records),
-                key=lambda part: part[1],
-                default=best[position],
-            )
-            if closest[1] <= best[position][1]:
+            rows = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
+            row, cosine = max(((row, cosine_to(row, vector)) for row in rows), key=itemgetter(1), default=(None, 0.0))
+            if row is None or cosine <= best[position][1]:
                 open_positions.discard(position)
             else:
-                best[position] = closest
+                best[position] = (to_record(row), cosine)
     return best
 
 
-def cosine_to(record: EpisodeRecord, vector: Vectors) -> float:
-    return 0.0 if record.vector is None else float(np.frombuffer(record.vector, np.float16).astype(np.float32) @ vector)
+def cosine_to(row: Mapping[str, Any], vector: Vectors) -> float:
+    return 0.0 if row["vec"] is None else float(np.frombuffer(row["vec"], np.float16).astype(np.float32) @ vector)

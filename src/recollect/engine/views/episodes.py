@@ -403,7 +403,8 @@ def pending_episodes(tx: Tx, lag: Lag) -> list[EpisodeRecord]:
 
 
 def parts_of(tx: Tx, episode: Episode) -> list[EpisodeRecord]:
-    return parts_by_episode(tx, [episode]).get((episode.conversation, episode.first), [])
+    rows = part_rows(tx, [episode]).get((episode.conversation, episode.first), [])
+    return [to_record(row) for row in rows]
 
 
 def find_episode(tx: Tx, episode: Episode) -> EpisodeRecord | None:
@@ -427,16 +428,16 @@ def episode_tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
     return sorted(active, key=lambda episode: (-episode.level, episode.first))
 
 
-def parts_by_episode(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[EpisodeRecord]]:
-    """The parts of episodes of one level, by the conversation and the first turn of the episode."""
+def part_rows(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
+    """The rows of the parts of episodes of one level, by the conversation and the first turn of the episode."""
     if not episodes:
         return {}
     chats = tuple(dict.fromkeys(episode.conversation for episode in episodes))
     firsts = tuple(dict.fromkeys(episode.first for episode in episodes))
     where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
-    parts: dict[tuple[str, int], list[EpisodeRecord]] = {}
+    parts: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for row in tx.rows(TABLE, where=where):
-        parts.setdefault((row["conversation"], row["parent"]), []).append(to_record(row))
+        parts.setdefault((row["conversation"], row["parent"]), []).append(row)
     return parts
 
 

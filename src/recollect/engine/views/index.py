@@ -66,12 +66,16 @@ class IndexView:
     def check_embedder(self, tx: Tx) -> str | None:
         """Raise if another embedder made the stored vectors. Returns the embedder that made them, or None."""
         made_by = tx.note(EMBEDDER)
+        self.check_vectors_of(made_by)
+        return made_by
+
+    def check_vectors_of(self, made_by: str | None) -> None:
+        """Raise if vectors of this embedder cannot be compared with ours."""
         if made_by is not None and made_by != self._embedder.identity:
             raise EmbedderMismatch(
                 f"the vectors in this store were made by {made_by!r}, and this embedder is "
                 f"{self._embedder.identity!r}: set the embedder back, or make the index anew: `recollect rebuild index`"
             )
-        return made_by
 
 
 def passages_of(messages: Sequence[Message]) -> list[Passage]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import InvalidInput
-from recollect.rules.recall.neighbours import OCCASION, REACH, place_keys
+from recollect.rules.recall.neighbours import Surroundings, surroundings
 from recollect.rules.recall.passages import Passages
 
 FLOOR = 0.5
@@ -72,19 +72,8 @@ def shared_rarity(passages: Passages, frequencies: Sequence[int], emphasis: Sequ
     return np.asarray((passages.counts > 0) @ weights)
 
 
-def relevance_with_neighbours(passages: Passages, relevances: Scores) -> Scores:
+def relevance_with_neighbours(passages: Passages, relevances: Scores, around: Surroundings | None = None) -> Scores:
     """For each passage its own relevance, or that of a message beside it that it completes."""
     if not len(passages):
         return relevances
-    keys = place_keys(passages.conversations, passages.turns)
-    order = np.lexsort((relevances, keys))
-    last_of_place = np.append(keys[order][1:] != keys[order][:-1], True)
-    best = order[last_of_place]  # the best passage of each place, by place
-    places = keys[best]
-    lent = np.zeros(len(passages))
-    for step in range(-REACH, REACH + 1):
-        at = np.searchsorted(places, keys + step).clip(max=len(places) - 1)
-        neighbour = best[at]
-        is_beside = (places[at] == keys + step) & (np.abs(passages.moments[neighbour] - passages.moments) <= OCCASION)
-        lent = np.maximum(lent, np.where(is_beside, relevances[neighbour], 0.0))
-    return lent.round(6)
+    return (around or surroundings(passages)).best_with_neighbours(relevances).round(6)

@@ -33,6 +33,12 @@ OCCASION = 6 * 3600.0
 """Seconds between two messages beyond which they are not of one occasion."""
 
 _APART = 1 << 32  # more than the turns of a conversation
+_DISTANCES = np.array(sorted(WORDS), np.int64)  # in turns, of the rows of `Surroundings.beside`
+_WORD_SHARES = np.array([WORDS[distance] for distance in _DISTANCES.tolist()])
+_MEANING_ROWS = [_DISTANCES.tolist().index(distance) for distance in MEANING]
+_MEANING_SHARES = np.array(list(MEANING.values()))
+_NEXT_TO = np.array([-1, 0, 1], np.int64)
+_NEXT = _DISTANCES.tolist().index(1)
 
 Scores = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -40,51 +46,62 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The messages that passages belong to, and for each message the numbers of its neighbours, by distance."""
+    """The keys of messages (`places`), the number of the message that each passage belongs to (`home`), and the numbers
+    of the neighbours of each message (`beside`), one row for each distance. A neighbour that is missing has the number
+    after the last."""
 
+    places: Numbers
     home: Places
-    beside: dict[int, Places]
+    beside: Places
     lean: Scores
     assistant: NDArray[np.bool_]
     occasion: Places
 
     def words_with_neighbours(self, scores: Scores) -> Scores:
         """For each passage and each word, the best of its own score and what its neighbours lend it."""
-        best = self._best_by_message(scores)
-        lent = np.zeros_like(best)
-        for distance, share in WORDS.items():
-            lent = np.maximum(lent, share * self.lean[:, np.newaxis] * self._neighbour_scores(best, distance))
-        replies = np.where(self.assistant[:, np.newaxis], best, 0.0)
-        from_reply = REPLY * self._neighbour_scores(replies, 1) * ~self.assistant[:, np.newaxis]
+        neighbour_scores = self._best_by_message(scores)[self.beside]
+        shares = _WORD_SHARES[:, np.newaxis] * self.lean
+        lent = (shares[:, :, np.newaxis] * neighbour_scores).max(axis=0, initial=0.0)
+        is_reply = np.append(self.assistant, False)[self.beside[_NEXT]] & ~self.assistant
+        from_reply = (REPLY * is_reply)[:, np.newaxis] * neighbour_scores[_NEXT]
         return np.asarray(np.maximum(scores, np.maximum(lent, from_reply)[self.home]))
 
     def neighbour_meaning(self, scores: Scores) -> Scores:
         """For each passage, what the likeness of its neighbours adds."""
-        best = self._best_by_message(scores)
-        total = np.zeros_like(best)
-        for distance, share in MEANING.items():
-            total += share * self._neighbour_scores(best, distance)
+        neighbour_scores = self._best_by_message(scores)[self.beside[_MEANING_ROWS]]
+        total = (_MEANING_SHARES[:, np.newaxis] * neighbour_scores).sum(axis=0)
         return np.asarray((self.lean * total)[self.home])
+
+    def best_with_neighbours(self, scores: Scores) -> Scores:
+        """For each passage, the best score of its message and of the messages around it."""
+        best = self._best_by_message(scores)
+        return np.asarray(np.maximum(best[:-1], best[self.beside].max(axis=0, initial=0.0))[self.home])
 
     def occasion_lift(self, words: Scores, own_scores: Scores, share: float) -> Scores:
         """For each passage, a share of the words that it lacks and others of its occasion have. It lifts a passage at
         most up to the best one of its occasion, so the order of occasions does not change."""
         occasions = self.occasion[self.home]
-        occasion_words = np.zeros((len(self.lean), words.shape[1]))
-        occasion_best = np.zeros(len(self.lean))
-        np.maximum.at(occasion_words, occasions, words)
-        np.maximum.at(occasion_best, occasions, own_scores)
+        starts = np.flatnonzero(np.concatenate([[True], self.occasion[1:] != self.occasion[:-1]]))
+        occasion_words = np.maximum.reduceat(self._best_by_message(words)[:-1], starts, axis=0)
+        occasion_best = np.maximum.reduceat(self._best_by_message(own_scores)[:-1], starts)
         lacking = share * (occasion_words.sum(axis=1)[occasions] - words.sum(axis=1))
         return np.asarray(np.minimum(lacking, occasion_best[occasions] - own_scores))
 
-    def _best_by_message(self, scores: Scores) -> Scores:
-        best = np.zeros((len(self.lean), *scores.shape[1:]))
-        np.maximum.at(best, self.home, scores)
-        return best
+    def unknown_places(self, keys: Numbers) -> Numbers:
+        """Those of the keys at which no passage is."""
+        if not len(self.places):
+            return keys
+        at = np.minimum(np.searchsorted(self.places, keys), len(self.places) - 1)
+        return keys[self.places[at] != keys]
 
-    def _neighbour_scores(self, best: Scores, distance: int) -> Scores:
-        rows = np.concatenate([best, np.zeros((1, *best.shape[1:]))])  # the last row is for a missing neighbour
-        return np.asarray(rows[self.beside[distance]])
+    def _best_by_message(self, scores: Scores) -> Scores:
+        """The best score of each message; the last row, of zeros, is that of a missing neighbour."""
+        best = np.zeros((len(self.lean) + 1, *scores.shape[1:]))
+        if len(self.home) == len(self.lean):  # every message is one passage
+            best[self.home] = scores
+        else:
+            np.maximum.at(best, self.home, scores)
+        return best
 
 
 def surroundings(passages: Passages) -> Surroundings:
@@ -94,22 +111,18 @@ def surroundings(passages: Passages) -> Surroundings:
     home = home.reshape(-1)
     times = passages.moments[first]
     parts = np.bincount(home, minlength=len(places))
-    lengths = np.bincount(home, weights=passages.lengths.astype(np.float64), minlength=len(places)) / parts
-    assistant = passages.roles[first] == ASSISTANT
-    beside: dict[int, Places] = {}
-    total = lengths.copy()
-    count = np.ones(len(places))
-    for distance in (*range(-REACH, 0), *range(1, REACH + 1)):
-        at = np.searchsorted(places, places + distance)
-        inside = np.minimum(at, len(places) - 1)
-        is_neighbour = (places[inside] == places + distance) & (np.abs(times[inside] - times) <= OCCASION)
-        beside[distance] = np.where(is_neighbour, inside, len(places))
-        total += np.where(is_neighbour, lengths[inside], 0.0)
-        count += is_neighbour
+    lengths = np.bincount(home, weights=passages.lengths, minlength=len(places)) / parts
+    wanted = places + _DISTANCES[:, np.newaxis]
+    at = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
+    is_neighbour = (places[at] == wanted) & (np.abs(times[at] - times) <= OCCASION)
+    beside = np.where(is_neighbour, at, len(places))
+    total = np.concatenate([lengths[np.newaxis], np.where(is_neighbour, lengths[at], 0.0)]).sum(axis=0)
+    count = is_neighbour.sum(axis=0) + 1.0
     lean = np.minimum(1.0, SHORT_LINES / np.maximum(total / count, 1.0)) ** FALL
-    apart = (np.diff(places // _APART) != 0) | (np.abs(np.diff(times)) > OCCASION)
-    occasion = np.concatenate([[0], np.cumsum(apart)])
-    return Surroundings(home, beside, lean, assistant, occasion)
+    is_apart = (places[1:] // _APART != places[:-1] // _APART) | (np.abs(times[1:] - times[:-1]) > OCCASION)
+    occasion = np.zeros(len(places), np.intp)
+    np.cumsum(is_apart, out=occasion[1:])
+    return Surroundings(places, home, beside, lean, passages.roles[first] == ASSISTANT, occasion)
 
 
 def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:
@@ -119,7 +132,7 @@ def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:
 
 def adjacent_keys(passages: Passages, nearest: int, farthest: int) -> Numbers:
     """The keys of the places from `nearest` to `farthest` turns before and after these passages."""
-    steps = np.array([step * side for step in range(nearest, farthest + 1) for side in (-1, 1)], np.int64)
+    steps = np.concatenate([np.arange(-farthest, 1 - nearest), np.arange(nearest, farthest + 1)])
     turns = passages.turns[:, np.newaxis] + steps
     keys = place_keys(passages.conversations[:, np.newaxis], turns)
     return distinct_numbers(keys[turns > 0])
@@ -130,15 +143,11 @@ def mean_lengths(passages: Passages, known: Passages) -> NDArray[np.float64]:
     keys = place_keys(known.conversations, known.turns)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    total = np.zeros(len(passages))
-    count = np.zeros(len(passages))
-    for step in (-1, 0, 1):
-        wanted = place_keys(passages.conversations, passages.turns + step)
-        at = np.searchsorted(keys, wanted, side="right") - 1  # of several parts, the last
-        is_known = (at >= 0) & (keys[at.clip(min=0)] == wanted)
-        total += np.where(is_known, known.lengths[order][at.clip(min=0)], 0)
-        count += is_known
-    return total / np.maximum(count, 1)
+    wanted = place_keys(passages.conversations, passages.turns + _NEXT_TO[:, np.newaxis])
+    at = np.searchsorted(keys, wanted, side="right") - 1  # of several parts, the last
+    is_known = keys[at] == wanted  # before the first is the last, which is not wanted there
+    total = np.where(is_known, known.lengths[order][at], 0).sum(axis=0)
+    return np.asarray(total / np.maximum(is_known.sum(axis=0), 1))
 
 
 def split_key(key: int) -> tuple[int, int]:

@@ -48,19 +48,20 @@ class Passages:
     def __len__(self) -> int:
         return len(self.docs)
 
-    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Passages:
+    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Passages:
         """These rows of it."""
-        return replace(
-            self,
-            docs=self.docs[rows],
-            message_ids=self.message_ids[rows],
-            moments=self.moments[rows],
-            lengths=self.lengths[rows],
-            counts=self.counts[rows],
-            conversations=self.conversations[rows],
-            turns=self.turns[rows],
-            roles=self.roles[rows],
-            authors=self.authors[rows],
+        return Passages(
+            self.docs[rows],
+            self.message_ids[rows],
+            self.moments[rows],
+            self.lengths[rows],
+            self.counts[rows],
+            self.conversations[rows],
+            self.turns[rows],
+            self.roles[rows],
+            self.authors[rows],
+            self.conversation_names,
+            self.author_names,
         )
 
     def join(self, other: Passages) -> Passages:

@@ -10,7 +10,7 @@ decides between equals and never makes up for relevance. Nothing makes a hit of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from recollect.errors import ConfigError
 from recollect.ports import Posting, Tally
-from recollect.rules.recall.neighbours import place_keys, surroundings
+from recollect.rules.recall.neighbours import Surroundings, place_keys, surroundings
 from recollect.rules.recall.passages import USER, Passages
 from recollect.rules.recall.query import ParsedQuery, closeness
 
@@ -37,6 +37,8 @@ CLOSE = 2
 """Turns between hits that say much the same, where several things are asked for."""
 CROWD = 3
 """Hits close by that are counted, at most."""
+SPARSE = 64
+"""Numbers of passages for each that has a word, up to which all numbers are counted, and none is looked up."""
 _SCALE = 0.5  # keeps a word that one text in fifty has at its plain BM25 weight
 
 
@@ -86,17 +88,22 @@ class Weights:
         return self.unrelated + deviations * self.spread
 
 
+PARTS = ("text", "vector", "near", "speaker", "time", "recency", "occasion", "crowd")
+"""What a score is the sum of, in the order of the columns of a ranking."""
+TEXT, VECTOR, NEAR, SPEAKER, TIME, RECENCY, OCCASION, CROWD = range(len(PARTS))
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Rows of passages, best first; and of every row its score and the parts the score is the sum of."""
 
     rows: NDArray[np.intp]
     scores: NDArray[np.float64]
-    columns: Mapping[str, NDArray[np.float64]]
+    columns: NDArray[np.float64]
 
     def parts(self, row: int) -> dict[str, float]:
         """The parts of a passage's score."""
-        return {name: float(column[row]) for name, column in self.columns.items()}
+        return dict(zip(PARTS, self.columns[row].tolist(), strict=True))
 
 
 def word_scores(passages: Passages, frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
@@ -117,10 +124,19 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
     if not having:
         return np.empty(0, np.int64)
     worth = _worth([posting.frequency for posting in having], tally)
-    docs, places = np.unique(
-        np.concatenate([np.asarray(posting.docs, np.int64) for posting in having]), return_inverse=True
-    )
-    scores = np.bincount(places, weights=np.repeat(worth, [len(posting.docs) for posting in having]))
+    all_docs = np.concatenate([np.asarray(posting.docs, np.int64) for posting in having])
+    weights = np.repeat(worth, [len(posting.docs) for posting in having])
+    if int(all_docs.max()) < SPARSE * len(all_docs):
+        scores = np.bincount(all_docs, weights=weights)
+        docs = np.flatnonzero(scores)
+        scores = scores[docs]
+    else:
+        docs, places = np.unique(all_docs, return_inverse=True)
+        scores = np.bincount(places, weights=weights)
+    if len(docs) > limit:
+        is_best = scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        docs = docs[is_best]
+        scores = scores[is_best]
     return docs[np.lexsort((-docs, -scores))[:limit]]
 
 
@@ -139,45 +155,44 @@ def fuse(
     now: datetime,
     weights: Weights,
     limit: int | None = None,
+    around: Surroundings | None = None,
 ) -> Ranking:
     """The passages, best first, or the first of them; of equal scores, the newer, then the higher number.
 
     `words` are their scores word by word. `cosines` are NaN for a passage without one: it gets nothing for its
-    meaning, as one without any likeness would.
+    meaning, as one without any likeness would. `around` is what stands around them, if that is known already.
     """
     if not len(passages):
-        return Ranking(np.empty(0, np.intp), np.empty(0), {})
+        return Ranking(np.empty(0, np.intp), np.empty(0), np.empty((0, len(PARTS))))
     moments = passages.moments
-    around = surroundings(passages)
+    around = around or surroundings(passages)
     words = words * np.array(query.emphasis) if query.emphasis else words
-    text = words.sum(axis=1) + weights.rarest * words.max(axis=1, initial=0.0)
+    word_sums = words.sum(axis=1)
+    text = word_sums + weights.rarest * words.max(axis=1, initial=0.0)
     vector = weights.vector * weights.deviations(cosines)
-    near = weights.near * (
-        around.words_with_neighbours(words).sum(axis=1) - words.sum(axis=1) + around.neighbour_meaning(vector)
-    )
+    lent_words = around.words_with_neighbours(words).sum(axis=1) - word_sums
+    near = weights.near * (lent_words + around.neighbour_meaning(vector))
     relevant = text + vector + near > 0
     age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
-    columns = {
-        "text": text,
-        "vector": vector,
-        "near": near,
-        "speaker": weights.speaker * relevant * _speaker_matches(passages, query),
-        "time": weights.time * relevant * _time_matches(moments, query),
-        "recency": weights.recency * 0.5**age * (text + vector),
-        "occasion": np.zeros(len(passages)),
-        "crowd": np.zeros(len(passages)),
-    }
+    parts = np.zeros((len(passages), len(PARTS)))
+    parts[:, TEXT] = text
+    parts[:, VECTOR] = vector
+    parts[:, NEAR] = near
+    if query.authors or query.own:
+        parts[:, SPEAKER] = weights.speaker * relevant * _speaker_matches(passages, query)
+    if query.times:
+        parts[:, TIME] = weights.time * relevant * _time_matches(moments, query)
+    parts[:, RECENCY] = weights.recency * 0.5**age * (text + vector)
     if weights.occasion and not query.several:
-        own_scores = np.column_stack(list(columns.values())).sum(axis=1)
-        columns["occasion"] = relevant * around.occasion_lift(words, own_scores, weights.occasion)
-    columns = {name: column.round(6) for name, column in columns.items()}  # so that they add up
-    scores = np.column_stack(list(columns.values())).sum(axis=1).round(6)
+        parts[:, OCCASION] = relevant * around.occasion_lift(words, parts.sum(axis=1), weights.occasion)
+    parts = parts.round(6)  # so that they add up
+    scores = parts.sum(axis=1).round(6)
     rows = np.lexsort((passages.docs, moments, scores))[::-1][:limit]
     if query.several:
-        columns["crowd"] = _crowd_penalties(rows, scores, passages, weights.crowd)
-        scores = (scores + columns["crowd"]).round(6)
+        parts[:, CROWD] = _crowd_penalties(rows, scores, passages, weights.crowd)
+        scores = (scores + parts[:, CROWD]).round(6)
         rows = rows[np.lexsort((passages.docs[rows], moments[rows], scores[rows]))[::-1]]
-    return Ranking(rows, scores, columns)
+    return Ranking(rows, scores, parts)
 
 
 def _speaker_matches(passages: Passages, query: ParsedQuery) -> NDArray[np.float64]:

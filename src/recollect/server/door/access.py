@@ -63,9 +63,10 @@ def access_of(request: Request) -> Access:
 
 
 def access_with(right: str) -> Any:
-    """A dependency: the access of whoever calls, if they have this right."""
+    """A dependency: the access of whoever calls, if they have this right. It is asynchronous, as all are: FastAPI would
+    run it in a thread, which takes longer than the check."""
 
-    def check(request: Request, _: Annotated[Any, Depends(bearer)]) -> Access:
+    async def check(request: Request, _: Annotated[Any, Depends(bearer)]) -> Access:
         access = access_of(request)
         access.check_right(right)
         return access
@@ -109,7 +110,9 @@ def caller_with(right: str) -> Any:
 
     access_check = access_with(right)
 
-    def check(request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None) -> Caller:
+    async def check(
+        request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None
+    ) -> Caller:
         return Caller(request.app.state.memory, access, access.resolve_space(space_of_request(request)), request)
 
     return Depends(check)

@@ -55,7 +55,9 @@ def caller_with(right: str) -> Any:
     """A dependency: the caller, as on every route, but with errors in OpenAI's shape."""
     access_check = access_with(right)
 
-    def check(request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None) -> Caller:
+    async def check(
+        request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None
+    ) -> Caller:
         try:
             return Caller(request.app.state.memory, access, access.resolve_space(space_of_request(request)), request)
         except RecollectError as error:

@@ -59,7 +59,7 @@ def caller_in_path_space(right: str) -> Any:
     """A dependency: the caller, if they have this right in the space that the path names."""
     access_check = access_with(right)
 
-    def check(request: Request, id: Space, access: Access = access_check) -> Caller:
+    async def check(request: Request, id: Space, access: Access = access_check) -> Caller:
         return Caller(request.app.state.memory, access, access.resolve_space(id), request)
 
     return Depends(check)

@@ -1,0 +1,213 @@
+"""A scope index at one moment: columns of all passages of a user, or of a space, and what a search asks of them.
+
+It stays as it is while others add to the index. A passage is known by its row; rows are in the order of their docs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.engine.context.term_codes import Codes, spread_codes, term_code
+from recollect.model import ROLES, Filter
+from recollect.ports import Tally, Vectors
+from recollect.rules.log import EPOCH, MICROSECOND
+from recollect.rules.recall.passages import Numbers, Passages
+
+MICROSECONDS = 1e6
+Rows = NDArray[np.intp]
+NO_ROWS = np.empty(0, np.intp)
+POSITION_BITS = 32  # of a sorted term: the low bits say where it is, the others are of its number
+POSITIONS = np.uint64((1 << POSITION_BITS) - 1)
+
+
+def to_micros(time: datetime) -> int:
+    return (time - EPOCH) // MICROSECOND
+
+
+def sort_terms(codes: Codes) -> Codes:
+    """Positions of terms, so that those of equal terms are together: each number is of its term and its position."""
+    positions = np.arange(len(codes), dtype=np.uint64)
+    return np.sort((spread_codes(codes) << np.uint64(POSITION_BITS)) | positions)
+
+
+@dataclass(frozen=True)
+class ScopeView:
+    """`owners` are the rows of the terms, `ends` where the terms of each row end; `places` are the keys of all
+    messages in order, and `place_rows` the row of each."""
+
+    message_ids: NDArray[np.object_]
+    micros: Numbers
+    lengths: Numbers
+    conversations: Numbers
+    turns: Numbers
+    roles: Numbers
+    authors: Numbers
+    languages: Numbers
+    expires: Numbers
+    ends: Numbers
+    terms: Codes
+    owners: NDArray[np.int32]
+    sorted_terms: Codes
+    vectors: Vectors
+    has_vector: NDArray[np.bool_]
+    details: NDArray[np.int8]
+    places: Numbers
+    place_rows: Rows
+    first_expiry: int
+    all_have_vectors: bool
+    conversation_names: Sequence[str]
+    author_names: Sequence[str]
+    language_names: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.micros)
+
+    @cached_property
+    def tally(self) -> Tally:
+        """How much there is, as the store counts it."""
+        present = np.flatnonzero(np.bincount(self.languages)) if len(self) else []
+        names = sorted(self.language_names[number] for number in present)
+        return Tally(len(self), int(self.lengths.sum()), tuple(names))
+
+    def rows_of_groups(self, groups: Sequence[Sequence[str]]) -> list[Rows]:
+        """For each group of terms the rows that have one of them, in order."""
+        codes = np.array([term_code(term) for group in groups for term in group], np.uint64)
+        keys = spread_codes(codes) << np.uint64(POSITION_BITS)
+        first = np.searchsorted(self.sorted_terms, keys)
+        last = np.searchsorted(self.sorted_terms, keys | POSITIONS, side="right")
+        new_terms = self.terms[len(self.sorted_terms) :]
+        rows_by_term = []
+        for code, start, end in zip(codes, first.tolist(), last.tolist(), strict=True):
+            positions = (self.sorted_terms[start:end] & POSITIONS).astype(np.intp)
+            positions = positions[self.terms[positions] == code]
+            if len(new_terms):
+                new_positions = np.flatnonzero(new_terms == code) + len(self.sorted_terms)
+                positions = np.concatenate([positions, new_positions]) if len(new_positions) else positions
+            rows_by_term.append(without_repeats(self.owners[positions]))
+        rows_of_group = []
+        taken = 0
+        for group in groups:
+            parts = [rows for rows in rows_by_term[taken : taken + len(group)] if len(rows)]
+            taken += len(group)
+            rows_of_group.append(parts[0] if len(parts) == 1 else np.unique(np.concatenate([NO_ROWS, *parts])))
+        return rows_of_group
+
+    def mask(self, where: Filter, now: datetime) -> NDArray[np.bool_] | None:
+        """Which rows a filter means that have not expired by now; None for all."""
+        conditions = []
+        if self.first_expiry <= to_micros(now):
+            conditions.append(self.expires > to_micros(now))
+        if where.conversation is not None:
+            conditions.append(self.conversations == number_of(self.conversation_names, where.conversation))
+        if where.author is not None:
+            conditions.append(self.authors == number_of(self.author_names, where.author))
+        if where.role is not None:
+            conditions.append(self.roles == ROLES.index(where.role))
+        if where.after is not None:
+            conditions.append(self.micros >= to_micros(where.after))
+        if where.before is not None:
+            conditions.append(self.micros < to_micros(where.before))
+        return np.logical_and.reduce(conditions) if conditions else None
+
+    def nearest(self, mask: NDArray[np.bool_] | None, unit_vector: Vectors, limit: int) -> Rows:
+        """The rows with the highest cosine, best first; of equal ones the newer first."""
+        if not self.vectors.shape[1]:
+            return NO_ROWS
+        rows: Rows | None = None
+        if mask is not None or not self.all_have_vectors:
+            rows = np.flatnonzero(self.has_vector if mask is None else mask & self.has_vector)
+        scores = np.vecdot(self.vectors if rows is None else self.vectors[rows], unit_vector)
+        if len(scores) > limit:
+            best = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
+            scores = scores[best]
+            rows = best if rows is None else rows[best]
+        elif rows is None:
+            rows = np.arange(len(scores))
+        return rows[np.lexsort((-rows, -scores))]
+
+    def cosines(self, rows: Numbers, unit_vector: Vectors) -> NDArray[np.float64]:
+        """The cosine of each of these rows; NaN for one without a vector."""
+        if not self.vectors.shape[1]:
+            return np.full(len(rows), np.nan)
+        cosines = np.vecdot(self.vectors[rows], unit_vector).astype(np.float64)
+        if not self.all_have_vectors:
+            cosines[~self.has_vector[rows]] = np.nan
+        return np.asarray(cosines)
+
+    def rows_at(self, keys: Numbers) -> Rows:
+        """The rows of the messages at these places, in order."""
+        first = np.searchsorted(self.places, keys)
+        sizes = np.searchsorted(self.places, keys, side="right") - first
+        return np.sort(self.place_rows[ranges(first, sizes)])
+
+    def passages(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Passages:
+        return Passages(
+            docs=rows,
+            message_ids=self.message_ids[rows],
+            moments=self.micros[rows] / MICROSECONDS,
+            lengths=self.lengths[rows],
+            counts=self._counts(rows, groups),
+            conversations=self.conversations[rows],
+            turns=self.turns[rows],
+            roles=self.roles[rows],
+            authors=self.authors[rows],
+            conversation_names=self.conversation_names,
+            author_names=self.author_names,
+        )
+
+    def _counts(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Numbers:
+        """How often these rows have a term of each group."""
+        ends = self.ends[rows]
+        sizes = ends - np.where(rows > 0, self.ends[rows - 1], 0)
+        terms = self.terms[ranges(ends - sizes, sizes)]
+        pairs = sorted({(term_code(term), number) for number, group in enumerate(groups) for term in group})
+        if not len(terms) or not pairs:
+            return np.zeros((len(rows), len(groups)), np.int64)
+        codes = np.array([code for code, _ in pairs], np.uint64)
+        numbers = np.array([number for _, number in pairs], np.int64)
+        places = np.arange(len(rows)).repeat(sizes) * len(groups)
+        counts = np.zeros(len(rows) * len(groups), np.int64)
+        at = np.searchsorted(codes, terms)
+        for _ in range(shared_terms(codes)):
+            found = np.flatnonzero(codes[np.minimum(at, len(codes) - 1)] == terms)
+            found = found[at[found] < len(codes)]
+            counts += np.bincount(places[found] + numbers[at[found]], minlength=len(counts))
+            at = at + 1
+        return counts.reshape(len(rows), len(groups))
+
+
+def shared_terms(codes: Codes) -> int:
+    """Of how many groups the term of most groups is, given the sorted terms of all groups."""
+    if not (codes[1:] == codes[:-1]).any():
+        return 1
+    return int(np.unique(codes, return_counts=True)[1].max())
+
+
+def ranges(first: Numbers, sizes: Numbers) -> Numbers:
+    """The numbers of several ranges, one after the other, each with its first number and its size."""
+    ends = np.cumsum(sizes)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + sizes, sizes)
+
+
+def without_repeats(rows: NDArray[np.int32]) -> Rows:
+    """Sorted rows, each once."""
+    if len(rows) < 2:
+        return rows.astype(np.intp)
+    is_first = np.empty(len(rows), np.bool_)
+    is_first[0] = True
+    np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
+    return rows[is_first].astype(np.intp)
+
+
+def number_of(names: Sequence[str], name: str) -> int:
+    """The number of a name, or -1."""
+    try:
+        return names.index(name)
+    except ValueError:
+        return -1
