@@ -69,6 +69,10 @@ def retell_predicate(predicate: str) -> Predicate | None:
         return None
     first = verb[0].casefold()
     rest = _strip_adverbs(predicate[verb.end() :].lstrip())
+    if first in ("am", "are", "was", "were", "have", "had"):
+        inner_habit = _KEPT_ADVERBS.match(rest)  # "am still looking", "have always had"
+        adverb += inner_habit[0] if inner_habit else ""
+        rest = _strip_adverbs(rest[inner_habit.end() :]) if inner_habit else rest
     if first in ("am", "are", "was", "were"):
         is_progressive = re.match(r"[a-z]{2,}ing\b", rest, re.IGNORECASE) and first in ("am", "are")
         tense: Tense = "progressive" if is_progressive else "past" if first.startswith("w") else "present"

@@ -43,6 +43,11 @@ _OPENER = lazy_pattern(
     rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+(?=(?:i|we|my|our|gonna|just)\b))",
     re.IGNORECASE,
 )
+_ANNOUNCEMENT = lazy_pattern(
+    r"i\s(?:(?:am|was)\s(?:\w+\s)?(?:excited|happy|glad|thrilled|pleased|proud|stoked)|(?:just\s)?(?:wanted|want|have|had|need))\sto\s"
+    r"(?:tell\syou|let\syou\sknow|share|say|announce|report|mention|admit)(?:\swith\syou)?(?:\sthat)?[\s,:–—-]+(?=(?:i|we|my|our)\b)",
+    re.IGNORECASE,
+)
 _CONDITION = lazy_pattern(rf"^{any_of(words.CONDITION_LEADS, words.LEADING_WORDS)}\b", re.IGNORECASE)
 _UNREAL_LEAD = lazy_pattern(r"(?:even\s)?(?:if|unless)\b", re.IGNORECASE)
 _LEADING_CLAUSE = lazy_pattern(
@@ -125,7 +130,7 @@ def _lower_first(text: str) -> str:
 
 def _strip_openers(text: str) -> str:
     for _ in range(6):
-        opener = _OPENER.match(text)
+        opener = _OPENER.match(text) or _ANNOUNCEMENT.match(text)
         if opener is None or opener.end() == len(text):
             break
         text = text[opener.end() :]

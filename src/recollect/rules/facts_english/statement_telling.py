@@ -20,17 +20,22 @@ _BE = lazy_pattern(r"(?:is|was|(?:has|had)\s(?:\w+\s)?been)\b")
 _LASTING = lazy_pattern(rf"(?!a\s(?:bit|little|tad)\b){any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
 _PLANS = lazy_pattern(
     rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s(?:their\s)?|always\slooks\sforward\sto\s(?:their\s)?)"
-    rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)",
+    rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)"
+    rf"|(?:hopes|is\shoping|has\sbeen\shoping|has\salways\s(?:hoped|wanted))\sto\s(?!{any_of(words.WANT_TO_TALK)}\b)\w",
     re.IGNORECASE,
 )
 _LOOKS_INTO = lazy_pattern(
     rf"has\sbeen\slooking\sinto\s(?!{any_of(words.POINTING_OBJECTS)}\b)(?:\w+\s)*?\w{{4,}}", re.IGNORECASE
 )
 _CONVICTION = lazy_pattern(
-    r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w", re.IGNORECASE
+    r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w"
+    r"|fe(?:el|lt)\s(?:\w+\s){0,3}(?:urge|drawn|called|connection|passionate)\s(?:to|about|with)\s\w"
+    rf"|doing\s(?:an?\s|some\s|my\s)?(?:\w+\s)?{any_of(words.EXERCISES)}\b",
+    re.IGNORECASE,
 )
 _TO_THINK = lazy_pattern(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORECASE)
 _BACKGROUND = lazy_pattern(r"(?:was|were)\s(?:out\s)?\w+ing\b|had\sto\s", re.IGNORECASE)
+_HARD_STEP = lazy_pattern(rf"had\sto\s{any_of(words.HARD_STEPS)}\b", re.IGNORECASE)
 _MOOD = lazy_pattern(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
 _MOMENT = lazy_pattern(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
 _SOME = lazy_pattern(
@@ -72,6 +77,8 @@ _TALKED = lazy_pattern(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
 def tells_of_life(predicate: Predicate) -> bool:
     """Whether a predicate tells of a life, rather than of what somebody thinks or feels just now."""
     action = f"{predicate.verb} {predicate.rest}"
+    if _HARD_STEP.match(predicate.text):
+        return True
     if _PLANS.match(predicate.text) or _LOOKS_INTO.match(predicate.text):
         return not _EMPTY_TALE.match(action)
     if _CONVICTION.match(action):
@@ -94,7 +101,7 @@ def _tells_of_state(predicate: Predicate) -> bool:
     """Whether what somebody is or was lasts, or was more than a feeling."""
     if predicate.tense != "past":
         return _LASTING.match(predicate.rest) is not None
-    if predicate.rest.startswith("able to "):
+    if predicate.rest.startswith("able to ") or _LASTING.match(predicate.rest):
         return True
     return " " in predicate.rest and not _FEELING.match(predicate.rest) and not _BACKGROUND.match(predicate.text)
 

@@ -199,7 +199,7 @@ LASTING_STATES = word_tuple(
     responsible_for good_at bad_at afraid_of scared_of terrified_of used_to new_to keen_on fascinated_by
     fascinated_with obsessed_with addicted_to diagnosed_with drawn_to trained_in trained_as based_in
     originally_from married engaged divorced single retired pregnant vegan vegetarian allergic_to a an the
-    part_of one_of in_charge_of in_a on_a member_of a_member proud_of_my inspired_by_my friends_with
+    part_of one_of in_charge_of in_a on_a member_of a_member proud_of_my inspired_by friends_with
     best_friends in_touch self-employed working studying fluent_in terrible_at great_at hooked_on fond_of
     crazy_about certified in_talks_with in_the_process_of keen_to enrolled_in signed_up_for"""
 )
@@ -217,7 +217,14 @@ LIFE_EFFORTS = word_tuple(
     """eat lose save cut quit learn improve balance spend exercise live prioritize prioritise reduce recover grow
     write build cook bake paint garden"""
 )
-PLANNING_VERBS = word_tuple("want plan planning intend aim thinking considering looking hoping meaning")
+PLANNING_VERBS = word_tuple("want wanted plan planning intend aim thinking considering looking hope hoping hoped meaning")
+HARD_STEPS = word_tuple(
+    """say_goodbye take_a_break quit sell move cancel leave give_up stop close postpone drop_out have_surgery rely learn
+    relearn cut_back take_time_off"""
+)
+EXERCISES = word_tuple(
+    "yoga pilates karate taekwondo judo kickboxing boxing aerobics crossfit zumba gymnastics ballet training"
+)
 
 # Verbs with which a sentence may begin that has no subject: "Just got back from Rome"
 
@@ -229,7 +236,7 @@ BARE_PAST = word_tuple(
 )
 BARE_PROGRESSIVE = word_tuple(
     """planning_to planning_on planning_a working_on trying_to trying_out training_for preparing_for moving_to
-    loving_my enjoying_my"""
+    loving_my enjoying_my learning volunteering_at researching studying hoping_to saving_up"""
 )
 WE_ARE_DOING = word_tuple(
     """considering planning thinking moving adopting building expecting organizing organising hosting launching
@@ -242,7 +249,8 @@ FINITE_VERBS = word_tuple(
     """is are was were has have had got loves love likes like enjoys enjoy lives live works work helps help makes
     make keeps keep means mean reminds remind motivates motivate inspires inspire gives give brings bring plays
     play goes go runs run wants want teaches teach supports support lets let shows show includes include takes
-    take represents symbolizes consists starts gets get loved liked enjoyed"""
+    take represents symbolizes consists starts gets get loved liked enjoyed matters matter calms calm relaxes relax
+    refreshes energizes brightens brighten drives drive fuels fuel pushes push"""
 )
 EFFECT_VERBS = word_tuple("made gave helped brought taught kept inspired motivated")
 SUBJECTS_THAT_POINT = word_tuple(
@@ -250,12 +258,13 @@ SUBJECTS_THAT_POINT = word_tuple(
     if not so such all some any no one both each every everyone everything nothing something someone people
     others another here then now just only even maybe perhaps let sounds looks seems can could would should will
     may might do does did seeing hearing knowing imagining thinking talking looking is are was were has have had
-    and or but because as in on at for to from with by of about being thanks thank hope glad sorry a an really
+    and or but because as in on at for to from with by of about thanks thank hope glad sorry a an really
     definitely truly honestly actually finally literally"""
 )
 PASSING_ACTS = word_tuple("sat lay laid stood jumped slept woke smiled laughed barked purred stared waved cried")
 FINDING_VERBS = word_tuple("found learned learnt noticed discovered realized realised heard read saw decided showed")
 
+TURNING_POINTS = frozenset(word_tuple("graduated retired emigrated eloped"))
 GOALS = word_tuple("goal aim purpose idea intention")
 MATES = word_tuple("teammates classmates roommates workmates friends partners neighbours neighbors colleagues")
 

@@ -59,14 +59,22 @@ def find_statements(
     without a day was not on the day of the message."""
     for sentence in assertions:
         if _HINT.search(sentence):
+            subject_is_speaker = True
             for unit, is_dependent in statement_clauses(sentence):
-                fact = _read_unit(unit, today)
-                if fact is None or (in_request and _IN_REQUEST.match(fact.value)):
+                fact = _read_unit(unit, today) if subject_is_speaker or not _BARE.match(unit) else None
+                subject_is_speaker = SELF.match(unit) is not None
+                if fact is None or (in_request and fact.since is None and _IN_REQUEST.match(fact.value)):
                     continue
-                if is_dependent and (fact.category != "event" or fact.since is None):
+                if is_dependent and not _stands_alone(fact):
                     continue
                 is_undated = is_long_ago and fact.category == "event" and fact.since is None
                 yield replace(fact, is_undated=True) if is_undated else fact
+
+
+def _stands_alone(fact: FoundFact) -> bool:
+    """Whether what a dependent clause tells is told for itself: "when my son broke his arm"."""
+    is_of_kin = fact.category == "relationship" and fact.value.startswith("their ")
+    return is_of_kin if fact.since is None else is_of_kin or fact.category == "event"
 
 
 _IN_REQUEST = lazy_pattern(
@@ -101,7 +109,7 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     lead = TIME_FIRST.match(unit)
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
-    unit = _name_thing(unit)
+    unit = _DREAM.sub("my dream is to ", _name_thing(unit))
     if is_unclear(unit):
         unit = _before_and(unit)
         if is_unclear(unit):
@@ -114,6 +122,9 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     return _build_fact(statement, today)
 
 
+_DREAM = lazy_pattern(
+    r"it\s(?:is|has)\s(?:always\s)?(?:been\s)?(?:an?|my)\s(?:\w+\s)?dream\s(?:of\smine\s)?to\s", re.IGNORECASE
+)
 _ASIDE = lazy_pattern(rf",\s{any_of(words.ASIDES)},\s?", re.IGNORECASE)
 _LONG_PAUSE = lazy_pattern(r",\s|\sand\s", re.IGNORECASE)
 _LEAST_KEPT = 0.4
@@ -236,7 +247,7 @@ _MADE_ME = lazy_pattern(rf"(?:me|us)\s(?:feel\s)?(?:so\s)?{any_of(words.FEELING_
 _CAME_AND = lazy_pattern(r"came\s(?:and|up|in|running|over\sand)\b", re.IGNORECASE)
 _GOAL_WAS = lazy_pattern(rf"(?:my|our)\s(?:\w+\s)?{any_of(words.GOALS)}\s(?:was|were)\b", re.IGNORECASE)
 _IS = lazy_pattern(r"(?:is|are)\b", re.IGNORECASE)
-_EMPTY = lazy_pattern(r"\b(?:just|really|also|actually)\s(?=\w)")
+_EMPTY = lazy_pattern(r"(?<!\bnot\s)\b(?:just|really|also|actually)\s(?=\w)")
 
 
 def _lower_first(text: str) -> str:
@@ -297,7 +308,9 @@ _THIN = words.THIN_WORDS | function_words("en")
 def _says_something(text: str, predicate: Predicate) -> bool:
     """Whether a text names something: beside the verb, if it tells of the past."""
     rest = text.partition(predicate.verb)[2]
-    tells_by_one_name = predicate.tense == "past" or text.startswith("has always had ")
+    if predicate.tense == "past" and predicate.verb in words.TURNING_POINTS:
+        return True
+    tells_by_one_name = predicate.tense == "past" or text.startswith(("has always had ", "is doing "))
     return _names(text, 2) or (tells_by_one_name and _names(rest, 1))
 
 
