@@ -31,9 +31,10 @@ TIME_FIRST = lazy_pattern(
 TIME_HINT = lazy_pattern(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS)}", re.IGNORECASE)
 _BRACKETS = lazy_pattern(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
 _SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
+_TIME_LEAD = r"(?:just\s)?(?:yesterday|today|recently|lately|(?:last|this|next)\s\w+),?"
 _CUT = lazy_pattern(
     rf"(?P<broken>\s*…\s*)|(?P<main>,?\s+(?:and,?\s+)?{any_of(words.EXCLAMATIONS)}\b,?\s*|\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
-    rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+)?(?={_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
+    rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+|maybe\s+|perhaps\s+)?(?=(?:{_TIME_LEAD}\s+)?{_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
     rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
     rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
     re.IGNORECASE,
@@ -44,7 +45,7 @@ _OPENER = lazy_pattern(
     re.IGNORECASE,
 )
 _ANNOUNCEMENT = lazy_pattern(
-    r"i\s(?:(?:am|was)\s(?:\w+\s)?(?:excited|happy|glad|thrilled|pleased|proud|stoked)|(?:just\s)?(?:wanted|want|have|had|need))\sto\s"
+    rf"i\s(?:(?:am|was)\s(?:\w+\s)?{any_of(words.GLAD_WORDS)}|(?:just\s)?(?:wanted|want|have|had|need))\sto\s"
     r"(?:tell\syou|let\syou\sknow|share|say|announce|report|mention|admit)(?:\swith\syou)?(?:\sthat)?[\s,:–—-]+(?=(?:i|we|my|our)\b)",
     re.IGNORECASE,
 )
@@ -68,6 +69,7 @@ _NO_CUT = lazy_pattern(  # "when I was a child", "learned how to row"
     rf"|{any_of(NUMBERS_TO_SIX, NUMBERS_TO_TEN)}\b)",
     re.IGNORECASE,
 )
+_WANNA = lazy_pattern(r"\bwanna\b", re.IGNORECASE)
 _SHORT_DAY = lazy_pattern(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
 _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
 _COMPLEMENTS = frozenset({"what", "how", "why"})
@@ -81,7 +83,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
     text = expand_short_forms(_BRACKETS.sub(" ", sentence[:MAX_SENTENCE])).strip()
     text = _SHORT_DAY.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
-    text = _strip_openers(text)
+    text = _strip_openers(_WANNA.sub("want to", text))
     leading = _LEADING_CLAUSE.match(text)
     if leading:
         text = text[leading.end() :]

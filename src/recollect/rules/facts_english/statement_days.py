@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from recollect.language.calendar_words import WEEKDAYS
+from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.dates import TimeSpan, spans
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.since_until import parse_date, parse_times
@@ -33,6 +33,8 @@ def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str,
         return times.rest, times.since
     now = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
     times_named = spans(text, now)
+    if len(times_named) > 1:  # "two weeks ago, on a Saturday"
+        times_named = [span for span in times_named if not _is_name_part(text, span)]
     if not times_named or not all(_is_time(text, span, predicate) for span in times_named[:2]):
         return text, None
     span = min(times_named[:2], key=lambda time: time.end - time.start)
@@ -87,12 +89,41 @@ def _start_of_several(span: TimeSpan) -> date | None:
 
 
 def _is_name_part(text: str, span: TimeSpan) -> bool:
-    """Whether a time is part of a name: "their Saturday class"."""
-    return _ARTICLE.search(text[: span.at]) is not None and not _DAY_WORD.match(span.text)
+    """Whether a time is part of a name: "their Saturday class", "Black Friday"."""
+    if _DAY_WORD.match(span.text):
+        return False
+    if _ARTICLE.search(text[: span.at]):
+        return True
+    is_bare_name = span.text.isalpha() and span.text.istitle()
+    after = text[span.at + len(span.text) :]
+    return is_bare_name and (_NAME_BEFORE.search(text[: span.at]) is not None or _NAME_AFTER.match(after) is not None)
+
+
+_THIS_PERIOD = lazy_pattern(r"\b(?:later\s|earlier\s)?this\s(month|year)\b", re.IGNORECASE)
+_STALE = lazy_pattern(
+    rf"\b(?:yesterday|today|tomorrow|tonight|(?:\w+\s){{1,2}}ago"
+    rf"|(?:last|this|next|past)\s{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS, ('weekend', 'fall'))})\b",
+    re.IGNORECASE,
+)
+
+
+def date_periods(text: str, today: date | None) -> str:
+    """The text with the month or the year that is meant: "this month" is another one when it is read."""
+    if today is None:
+        return text
+    name = f"{MONTHS[today.month - 1].capitalize()} {today.year}"
+    return _THIS_PERIOD.sub(lambda period: f"in {name if period[1].casefold() == 'month' else today.year}", text)
+
+
+def tells_stale_time(text: str) -> bool:
+    """Whether a text names a time that only the day of its message explains: "yesterday"."""
+    return _STALE.search(text) is not None
 
 
 _SEVERAL = lazy_pattern(r"\band\b", re.IGNORECASE)
 _NO_TIME = lazy_pattern(rf"\b{any_of(words.BEFORE_NO_TIME)}\s+(?:the\s)?$", re.IGNORECASE)
 _HABIT = lazy_pattern(r"\s(?:mornings|afternoons|evenings|nights)\b|s\b", re.IGNORECASE)
+_NAME_BEFORE = lazy_pattern(r"\b(?!I\b)[A-Z][\w'’-]*\s+$")
+_NAME_AFTER = lazy_pattern(r"\s+(?!I\b)[A-Z]\w")
 _ARTICLE = lazy_pattern(r"\b(?:an?(?:\s+\w+)?|their)\s+$", re.IGNORECASE)
 _PART_OF_DAY = lazy_pattern(r"\s(?:morning|afternoon|evening|night)\b", re.IGNORECASE)

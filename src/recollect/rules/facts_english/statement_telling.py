@@ -37,6 +37,8 @@ _TO_THINK = lazy_pattern(rf"(?:to\s)?{any_of(words.THOUGHT_VERBS)}\b", re.IGNORE
 _BACKGROUND = lazy_pattern(r"(?:was|were)\s(?:out\s)?\w+ing\b|had\sto\s", re.IGNORECASE)
 _HARD_STEP = lazy_pattern(rf"had\sto\s{any_of(words.HARD_STEPS)}\b", re.IGNORECASE)
 _MOOD = lazy_pattern(rf"(?:an?|the|some|this|that)\s(?:\w+\s)?{any_of(words.MOODS)}\b", re.IGNORECASE)
+_OF_NOW_ONLY = lazy_pattern(rf"{any_of(words.OF_NOW_ONLY)}\b", re.IGNORECASE)
+_EMPTY_DEED = lazy_pattern(rf"(?:tried\sto\s|try\sto\s)?{any_of(words.EMPTY_DEEDS)}\b", re.IGNORECASE)
 _MOMENT = lazy_pattern(rf"^(?:\w+\s){{0,3}}?{any_of(words.THINGS_OF_THE_MOMENT)}\b", re.IGNORECASE)
 _SOME = lazy_pattern(
     rf"{any_of(words.QUANTITIES, NUMBERS_TO_SIX)}(?:\s(?:{any_of(words.AFTER_QUANTITY)})\b|$)", re.IGNORECASE
@@ -68,7 +70,12 @@ _UNNAMED = lazy_pattern(
 _EMPTY_TALE = lazy_pattern(
     r"(?:.*\bto\s|had\s(?:\w+\s){0,4}(?:fun|blast|time)\s)?(?:\w+ing\sand\s)?"
     r"(?:making|creating|made|created|having)\s(?:\w+\s){0,2}(?:memories|experiences?)$"
-    r"|had\san?\s(?:tough|rough|hard|busy)\s(?:day|week|month|year)\b|had\san?\s(?:\w+\s){0,2}moment\b|shared\smy\s(?:own\s)?(?:journey|story|experiences?)$",
+    r"|had\s(?:\w+\s){0,3}(?:family|quality)\stime(?:\stogether)?$|had\san?\s(?:tough|rough|hard|busy)\s(?:day|week|month|year)\b|had\san?\s(?:\w+\s){0,2}moment\b|shared\smy\s(?:own\s)?(?:journey|story|experiences?)$",
+    re.IGNORECASE,
+)
+_MORE_THAN_WHAT = lazy_pattern(  # "running longer": than what?
+    rf"^\w+ing\s{any_of(words.MORE_WORDS)}(?:$|\sto\b)|\bother\s(?:stuff|things|tasks|options)\b"
+    r"|\bdifferent\soptions\b|\bin\sthe\s(?:industry|field)$",
     re.IGNORECASE,
 )
 _TALKED = lazy_pattern(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
@@ -110,6 +117,10 @@ def _is_passing(predicate: Predicate) -> bool:
     """Whether it is of this moment, or of every day."""
     if predicate.tense == "progressive" and predicate.verb in words.DOING_JUST_NOW:
         return True
+    if predicate.tense == "perfect" and predicate.verb in words.DOING_LATELY:
+        return True
+    if predicate.tense == "progressive" and _OF_NOW_ONLY.match(f"{predicate.verb} {predicate.rest}"):
+        return True
     if predicate.verb in ("have", "got", "had") and _MOOD.match(predicate.rest):
         return True
     return bool(_BACKGROUND.match(predicate.text) or _EVERYDAY.match(f"{predicate.verb} {predicate.rest}"))
@@ -125,6 +136,7 @@ def _names_nothing(predicate: Predicate) -> bool:
         return True
     if predicate.rest.startswith("that "):  # what was heard or noticed
         return True
-    if _EMPTY_TALE.match(f"{predicate.verb} {predicate.rest}"):
+    action = f"{predicate.verb} {predicate.rest}"
+    if _EMPTY_TALE.match(action) or _EMPTY_DEED.match(action) or _MORE_THAN_WHAT.search(action):
         return True
     return bool(_UNNAMED.match(predicate.rest) or _SOME.match(predicate.rest) or _TO_THINK.match(predicate.rest))

@@ -16,7 +16,7 @@ EMPTY_ADVERBS = word_tuple(
 )
 VERBS_IN_LY = word_tuple("reply apply supply rely fly multiply imply comply bully")
 HELPERS = word_tuple("do does did am are was were have has had will")
-ADVERBS_OF_HABIT = word_tuple("always usually often sometimes never still mostly rarely normally generally regularly")
+ADVERBS_OF_HABIT = word_tuple("always usually often sometimes never still mostly rarely normally generally regularly only")
 POSSIBLE = frozenset(word_tuple("can could would should might may must shall ought cannot wanna gotta"))
 PARTICIPLES = frozenset(
     word_tuple(
@@ -81,7 +81,7 @@ WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shop
 END_PHRASES = word_tuple(
     """speaking_of speaking_of_which though_it too as_well at_all haha lol these_days again so_far for_sure
     to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance
-    even now for_a_while for_a_while_now"""
+    even now for_a_while for_a_while_now in_this_way this_way like_this like_that"""
 )
 
 TIME_WORDS = word_tuple(
@@ -99,6 +99,8 @@ BEFORE_TIME = word_tuple(
 )
 BEFORE_NO_TIME = word_tuple("like than as of with between and or such_as every each")
 BEFORE_DAY = word_tuple("for later earlier late early just back about around almost nearly over")
+PARTICLES = word_tuple("across into to at on in with from for out up through about by")
+GLAD_WORDS = word_tuple("excited happy glad thrilled pleased proud stoked")
 NO_NOUNS = word_tuple(
     "is was has had will the with in for on at to from by and or as after before when because so while during of too"
 )
@@ -185,12 +187,24 @@ FEELING_WORDS = word_tuple(
     captivated stunned floored hooked beyond over_the_moon content comfortable sick cold hot wet full set open
     up alive"""
 )
+EMPTY_DEEDS = word_tuple(
+    """stay_calm stay_positive stay_strong stayed_calm stayed_positive did_some_research did_a_lot took_the_plunge
+    had_no_idea weigh_the blessed_with_loads blessed_with_so made_it_to paid_off found_out ended_up_laughing
+    chasing_my_dreams"""
+)
+MORE_WORDS = word_tuple("longer farther further faster more harder better")
 MOODS = word_tuple("surge rush boost sense feeling kick laugh vibe urge hunch")
+OF_NOW_ONLY = word_tuple(
+    """taking_the_time taking_time taking_it taking_things making_a_note making_sure making_progress making_a_difference
+    making_a_real making_an_impact enjoying_the giving_my doing_my sticking_to_it trying_my_best"""
+)
+DOING_LATELY = frozenset(word_tuple("meaning noticing loving feeling"))
 DOING_JUST_NOW = frozenset(
     word_tuple(
         """finding keeping staying hanging chilling relaxing resting heading waiting sitting standing watching
         listening eating drinking walking driving leaving coming taking_the_time getting running_late
-        reaching_out hearing assuming leaning encountering debating guessing"""
+        reaching_out hearing assuming leaning encountering debating guessing focusing relying starting adding
+        concerned intrigued loving"""
     )
 )
 LASTING_STATES = word_tuple(
@@ -201,7 +215,7 @@ LASTING_STATES = word_tuple(
     originally_from married engaged divorced single retired pregnant vegan vegetarian allergic_to a an the
     part_of one_of in_charge_of in_a on_a member_of a_member proud_of_my inspired_by friends_with
     best_friends in_touch self-employed working studying fluent_in terrible_at great_at hooked_on fond_of
-    crazy_about certified in_talks_with in_the_process_of keen_to enrolled_in signed_up_for"""
+    crazy_about certified in_talks_with in_the_process_of keen_to determined_to enrolled_in signed_up_for"""
 )
 WANT_TO_TALK = word_tuple(
     "hear see know say thank ask tell share show talk chat check let wish congratulate mention catch_up meet_up be"
@@ -211,7 +225,8 @@ WANT_TO_TALK_DOING = word_tuple("hearing seeing knowing chatting talking catchin
 
 LIFE_VERBS = word_tuple(
     """become live adopt move open travel pursue study retire marry get_married volunteer settle emigrate learn visit
-    explore improve work_on own"""
+    explore improve work_on own start build raise get_stronger get_into get_better give join teach write run_a run_for
+    buy create grow help inspire"""
 )
 LIFE_EFFORTS = word_tuple(
     """eat lose save cut quit learn improve balance spend exercise live prioritize prioritise reduce recover grow

@@ -24,7 +24,7 @@ from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.retelling import Predicate, retell_predicate, retell_pronouns
 from recollect.rules.facts_english.statement_clarity import is_unclear
 from recollect.rules.facts_english.statement_clauses import SELF, TIME_FIRST, TIME_HINT, statement_clauses
-from recollect.rules.facts_english.statement_days import take_time
+from recollect.rules.facts_english.statement_days import date_periods, take_time, tells_stale_time
 from recollect.rules.facts_english.statement_telling import THOUGHTS, tells_of_life
 from recollect.rules.facts_english.values import place
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of
@@ -78,7 +78,7 @@ def _stands_alone(fact: FoundFact) -> bool:
 
 
 _IN_REQUEST = lazy_pattern(
-    r"(?:is|has\sbeen)\s(?:debating|wondering)\b|is\sthinking\b|the\s.*\s(?:is|are)\simportant\sto\sthem"
+    r"(?:is|has\sbeen)\s(?:debating|wondering)\b|is\s(?:thinking|hoping)\b|hopes\b|wants\b|the\s.*\s(?:is|are)\simportant\sto\sthem"
 )
 _HINT = lazy_pattern(
     rf"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
@@ -110,10 +110,12 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
     unit = _DREAM.sub("my dream is to ", _name_thing(unit))
+    for shorten in (_before_pointer, _before_and, _before_pointer):
+        if not is_unclear(unit):
+            break
+        unit = shorten(unit)
     if is_unclear(unit):
-        unit = _before_and(unit)
-        if is_unclear(unit):
-            return None
+        return None
     statement = _read_statement(unit)
     if statement is None or (statement.predicate.tense in ("present", "progressive") and _PASSING.search(unit)):
         return None
@@ -143,6 +145,17 @@ def _shorten(unit: str) -> str:
     return ""
 
 
+_POINTER_AT_END = lazy_pattern(
+    rf"\s(?:{any_of(words.PARTICLES)}\s(?!his|its|their|one){any_of(words.POINTERS)}(?:\s\w+){{0,2}}|here)$",
+    re.IGNORECASE,
+)
+
+
+def _before_pointer(unit: str) -> str:
+    """A clause without a last phrase that points at what stands elsewhere: "made a cake for her"."""
+    return _POINTER_AT_END.sub("", unit)
+
+
 def _before_and(unit: str) -> str:
     """What a clause says before the last "and", if another verb follows: "a safe and loving home" is not cut."""
     head, joint, tail = unit.rpartition(" and ")
@@ -154,18 +167,22 @@ def _before_and(unit: str) -> str:
 _MINUTES = lazy_pattern(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
 _PASSING = lazy_pattern(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
 _FOUND_THAT = lazy_pattern(r"\b(found)\sthat\s(?=\w+ing\b)", re.IGNORECASE)
-_THIS_THING = lazy_pattern(rf"(?<=\w)\s(?:this|that)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
+_THIS_THING = lazy_pattern(rf"(?<=\w)\s(?P<which>this|that|these|those)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
+_PARTICLES = frozenset(words.PARTICLES)
 
 
 def _name_thing(unit: str) -> str:
-    """The clause with "a bowl" for the first "this bowl", if it follows the verb."""
+    """The clause with "a bowl" for the first "this bowl", if it follows the verb: what is true of one, is true of a."""
     thing = _THIS_THING.search(unit)
     words_before = unit[: thing.start()].split() if thing else []
+    if words_before and words_before[-1].casefold() in _PARTICLES:
+        words_before.pop()
     if thing is None or not 1 <= len(words_before) <= 4 or not is_past(words_before[-1]):
         return unit
     if thing[0].strip() == "that" and words_before[-1].casefold() in words.FINDING_VERBS:
         return _FOUND_THAT.sub(r"\1 ", unit, count=1)  # "found that walking helps" names no thing
-    return f"{unit[: thing.start()]} {'an' if thing[1] in 'aeiou' else 'a'} {unit[thing.end() :]}"
+    article = "some" if thing["which"].endswith("se") else "an" if thing[2] in "aeiou" else "a"
+    return f"{unit[: thing.start()]} {article} {unit[thing.end() :]}"
 
 
 def _read_statement(unit: str) -> LifeStatement | None:
@@ -277,7 +294,9 @@ _WORD = lazy_pattern(r"[^\W\d_][\w'’-]*|\d+")
 def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | None:
     text = _EMPTY_END.sub("", _TAIL.sub("", _VAGUE_TIME.sub("", statement.text)))
     text, since = take_time(text, statement.predicate, today)
-    text = _TAIL.sub("", _SYMBOLS.sub("", text)).strip(" ,.!;:-–—'\"")
+    text = _TAIL.sub("", _SYMBOLS.sub("", date_periods(text, today))).strip(" ,.!;:-–—'\"")
+    if today is not None and tells_stale_time(text):
+        return None
     if not _says_something(text, statement.predicate) or _NO_FAVOURITE.match(text):
         return None
     if statement.predicate.text.startswith("will ") and since is None:
