@@ -107,11 +107,16 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         if unit.strip() and not is_broken and (not joint or joint in words.FACTIVE_JOINTS):
             unit = _HANGING.sub("", unit.rstrip(" ,"))
             unit = _strip_openers((_OPEN_END.sub("", unit) if cut and cut["sub"] else unit).strip(" ,"))
-            yield unit, bool(joint) and joint != "after"
+            yield unit, bool(joint) and not (joint == "after" and _tells_past(unit))
         if cut is None:
             break
         start = cut.end()
         joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+
+
+def _tells_past(unit: str) -> bool:
+    """Whether one of the first words after the subject is a verb in the past."""
+    return any(is_past(word) for word in unit.split()[1:4])
 
 
 _AND_MY = lazy_pattern(r",?\sand\s(?:my|our)\b", re.IGNORECASE)

@@ -13,13 +13,14 @@ from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.dates import TimeSpan, spans
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.since_until import parse_date, parse_times
+from recollect.language.verbs import PAST_FORMS
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.retelling import Predicate
 from recollect.rules.facts_english.words import any_of
 
 _DAY_WORD = lazy_pattern(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$", re.IGNORECASE)
-_BEFORE_DAY = lazy_pattern(rf"(?:\s*\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)
-_BEFORE_TIME = lazy_pattern(rf"(?:\s*\b{any_of(words.BEFORE_TIME)})+\s*$", re.IGNORECASE)
+_BEFORE_DAY = lazy_pattern(rf"(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)
+_BEFORE_TIME = lazy_pattern(rf"(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{any_of(words.BEFORE_TIME)})+\s*$", re.IGNORECASE)
 _WEEKDAY = lazy_pattern(any_of(WEEKDAYS), re.IGNORECASE)
 _FEW = lazy_pattern(r"\b(?:few|several|couple)\b", re.IGNORECASE)
 
@@ -38,9 +39,12 @@ def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str,
     if not times_named or not all(_is_time(text, span, predicate) for span in times_named[:2]):
         return text, None
     span = min(times_named[:2], key=lambda time: time.end - time.start)
+    if predicate.tense == "past" and _AHEAD.match(span.text) and span.start.date() > today:
+        day = span.start.date()  # "signed up for a race next Sunday": the race is then, the signing was before
+        return text.replace(span.text, f"on {day.day} {MONTHS[day.month - 1].capitalize()} {day.year}", 1), None
     start = _first_day(span, predicate, today)
-    if start is None:
-        return text, None
+    if start is None or _INNER_DEED.search(text[: span.at].partition(predicate.verb)[2]):
+        return text, None  # "the boat I bought last week": the time is of the inner clause
     if len(times_named) > 1 and _SEVERAL.search(text[times_named[0].at : times_named[1].at]):
         return text, _first_day(times_named[0], predicate, today)
     for time in reversed(times_named[:2]):  # "last month, on 15 May": the closer one counts
@@ -120,6 +124,8 @@ def tells_stale_time(text: str) -> bool:
     return _STALE.search(text) is not None
 
 
+_INNER_DEED = lazy_pattern(rf"\b(?:they|I)\s(?:{any_of(sorted(PAST_FORMS))}|\w+ed)\b[^,]*$")
+_AHEAD = lazy_pattern(r"(?:next|tomorrow|following)\b", re.IGNORECASE)
 _SEVERAL = lazy_pattern(r"\band\b", re.IGNORECASE)
 _NO_TIME = lazy_pattern(rf"\b{any_of(words.BEFORE_NO_TIME)}\s+(?:the\s)?$", re.IGNORECASE)
 _HABIT = lazy_pattern(r"\s(?:mornings|afternoons|evenings|nights)\b|s\b", re.IGNORECASE)

@@ -21,7 +21,7 @@ _LASTING = lazy_pattern(rf"(?!a\s(?:bit|little|tad)\b){any_of(words.LASTING_STAT
 _PLANS = lazy_pattern(
     rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s(?:their\s)?|always\slooks\sforward\sto\s(?:their\s)?)"
     rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)"
-    rf"|(?:hopes|is\shoping|has\sbeen\shoping|has\salways\s(?:hoped|wanted))\sto\s(?!{any_of(words.WANT_TO_TALK)}\b)\w",
+    rf"|(?:hopes|is\shoping|has\sbeen\shoping|has\salways\s(?:hoped|wanted))\sto\s(?!{any_of(words.WANT_TO_TALK)}\b)\w+\s\w",
     re.IGNORECASE,
 )
 _LOOKS_INTO = lazy_pattern(
@@ -78,6 +78,9 @@ _MORE_THAN_WHAT = lazy_pattern(  # "running longer": than what?
     r"|\bdifferent\soptions\b|\bin\sthe\s(?:industry|field)$",
     re.IGNORECASE,
 )
+_WHICH_THING = lazy_pattern(
+    rf"\b(?:the|these|those)\s(?!{any_of(KNOWN_TO_ALL, words.FAMILIAR_THINGS)}\b)(?:two\s|other\s)?[a-z][\w-]+(?=$|,|\s(?:and|or|but)\b)"
+)
 _TALKED = lazy_pattern(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
 
 
@@ -101,6 +104,8 @@ def tells_of_life(predicate: Predicate) -> bool:
         return predicate.verb != "having" and " with " in predicate.rest
     if predicate.verb in ("have", "got") and predicate.tense != "past" and _MOMENT.search(predicate.rest):
         return "coming up" in predicate.rest and not predicate.rest.startswith("no ")
+    if predicate.tense in ("progressive", "future") and _WHICH_THING.search(action):
+        return False
     return not predicate.is_negated or " never " in predicate.text
 
 

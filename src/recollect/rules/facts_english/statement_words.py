@@ -133,6 +133,10 @@ PASSING_WORDS = word_tuple(
     """right_now just_now at_the_moment atm today tonight this_morning this_afternoon this_evening for_now again
     temporarily at_present all_day"""
 )
+KIN_DOINGS = word_tuple(
+    """expecting getting_married getting_divorced moving studying working training graduating retiring starting
+    recovering fighting battling undergoing teaching learning visiting coming_to turning living renovating building"""
+)
 AFTER_LASTING_IS = word_tuple(
     """a an the my our about to called named from made based one two three four five all both such in on at part
     important special essential crucial vital key huge_for"""
@@ -149,6 +153,11 @@ TROUBLES = word_tuple(
 
 UNREAL_WORDS = word_tuple("would could might may should can must if whether maybe perhaps")
 GROUPS = word_tuple("kids children people folks family team friends parents dogs cats pets others")
+FAMILIAR_THINGS = word_tuple(
+    """morning afternoon evening night neighborhood neighbourhood mall store shop subway bus train weekends weather
+    backyard yard kitchen office trees people country chance time way same opportunity courage basics ropes elderly
+    poor needy area town village local most best first"""
+)
 PERSON_NOUNS = word_tuple("kid children girl boy woman man guy lady teen people folks friend")
 NEW_SEVERAL = word_tuple("some many several other the")
 
@@ -185,11 +194,11 @@ FEELING_WORDS = word_tuple(
     doing looking hoping wondering thinking saying kind sort lucky_you with_you on_it in_love_with_it
     always_here so_happy so_glad fortunate lucky interested_in_hearing determined mesmerized mesmerised
     captivated stunned floored hooked beyond over_the_moon content comfortable sick cold hot wet full set open
-    up alive"""
+    up alive concerned intrigued"""
 )
 EMPTY_DEEDS = word_tuple(
     """stay_calm stay_positive stay_strong stayed_calm stayed_positive did_some_research did_a_lot took_the_plunge
-    had_no_idea weigh_the blessed_with_loads blessed_with_so made_it_to paid_off found_out ended_up_laughing
+    had_no_idea weigh_the blessed_with_loads blessed_with_so made_it_to ended_up_laughing
     chasing_my_dreams"""
 )
 MORE_WORDS = word_tuple("longer farther further faster more harder better")
@@ -204,7 +213,7 @@ DOING_JUST_NOW = frozenset(
         """finding keeping staying hanging chilling relaxing resting heading waiting sitting standing watching
         listening eating drinking walking driving leaving coming taking_the_time getting running_late
         reaching_out hearing assuming leaning encountering debating guessing focusing relying starting adding
-        concerned intrigued loving"""
+        loving deciding figuring arriving itching dying"""
     )
 )
 LASTING_STATES = word_tuple(
@@ -228,6 +237,7 @@ LIFE_VERBS = word_tuple(
     explore improve work_on own start build raise get_stronger get_into get_better give join teach write run_a run_for
     buy create grow help inspire"""
 )
+WISHES = word_tuple("open visit learn travel adopt move live_in live_on own start write build become study teach explore")
 LIFE_EFFORTS = word_tuple(
     """eat lose save cut quit learn improve balance spend exercise live prioritize prioritise reduce recover grow
     write build cook bake paint garden"""

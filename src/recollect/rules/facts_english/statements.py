@@ -21,13 +21,13 @@ from recollect.language.verbs import PAST_FORMS, gerund, is_past
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.rules.facts_english import statement_words as words
-from recollect.rules.facts_english.retelling import Predicate, retell_predicate, retell_pronouns
+from recollect.rules.facts_english.retelling import Predicate, Tense, retell_predicate, retell_pronouns
 from recollect.rules.facts_english.statement_clarity import is_unclear
 from recollect.rules.facts_english.statement_clauses import SELF, TIME_FIRST, TIME_HINT, statement_clauses
 from recollect.rules.facts_english.statement_days import date_periods, take_time, tells_stale_time
 from recollect.rules.facts_english.statement_telling import THOUGHTS, tells_of_life
 from recollect.rules.facts_english.values import place
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, longest_first
 
 MAX_WORDS = 22
 """Words of one statement; a longer one is a story, and is left out."""
@@ -109,7 +109,7 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     lead = TIME_FIRST.match(unit)
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
-    unit = _DREAM.sub("my dream is to ", _name_thing(unit))
+    unit = _IMPORTANT.sub(_name_important, _DREAM.sub("my dream is to ", _HERE.sub("", _name_thing(unit))))
     for shorten in (_before_pointer, _before_and, _before_pointer):
         if not is_unclear(unit):
             break
@@ -127,7 +127,18 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
 _DREAM = lazy_pattern(
     r"it\s(?:is|has)\s(?:always\s)?(?:been\s)?(?:an?|my)\s(?:\w+\s)?dream\s(?:of\smine\s)?to\s", re.IGNORECASE
 )
+_HERE = lazy_pattern(r"(?<=\w)\shere(?=\s(?:from|in|about|when|\w+\s\w+\sago)\b)", re.IGNORECASE)
+_IMPORTANT = lazy_pattern(
+    r"it\sis\s(?:\w+\s)?(important|essential|crucial)\s(?:to|for)\sme\sto\s(\w+)\s(.+)$", re.IGNORECASE
+)
 _ASIDE = lazy_pattern(rf",\s{any_of(words.ASIDES)},\s?", re.IGNORECASE)
+
+
+def _name_important(match: re.Match[str]) -> str:
+    """The clause with what is important as its subject: "it is important to me to vote"."""
+    return f"{gerund(match[2])} {match[3].rstrip(' .!')} is {match[1]} to me"
+
+
 _LONG_PAUSE = lazy_pattern(r",\s|\sand\s", re.IGNORECASE)
 _LEAST_KEPT = 0.4
 _PAUSE = lazy_pattern(rf",\s|\s{any_of(words.PHRASE_STARTS)}\s", re.IGNORECASE)
@@ -151,9 +162,14 @@ _POINTER_AT_END = lazy_pattern(
 )
 
 
+_OPEN_VERB = lazy_pattern(r"\w+ing$|\bto\s\w+$", re.IGNORECASE)
+
+
 def _before_pointer(unit: str) -> str:
     """A clause without a last phrase that points at what stands elsewhere: "made a cake for her"."""
-    return _POINTER_AT_END.sub("", unit)
+    pointer = _POINTER_AT_END.search(unit)
+    head = unit[: pointer.start()] if pointer else unit
+    return unit if _OPEN_VERB.search(head) else head
 
 
 def _before_and(unit: str) -> str:
@@ -181,6 +197,8 @@ def _name_thing(unit: str) -> str:
         return unit
     if thing[0].strip() == "that" and words_before[-1].casefold() in words.FINDING_VERBS:
         return _FOUND_THAT.sub(r"\1 ", unit, count=1)  # "found that walking helps" names no thing
+    if any(word.casefold() in words.HELPERS for word in words_before[:-1]):
+        return unit  # "have been interested in this"
     article = "some" if thing["which"].endswith("se") else "an" if thing[2] in "aeiou" else "a"
     return f"{unit[: thing.start()]} {article} {unit[thing.end() :]}"
 
@@ -194,7 +212,7 @@ def _read_statement(unit: str) -> LifeStatement | None:
         if (own["we"] and _is_about_all(predicate)) or (not own["other"] and _leaves_out_others(predicate)):
             return None
         other = retell_pronouns(own["other"].strip()) if own["other"] else ""
-        return LifeStatement(f"{predicate.text} with {_lower_first(other)}" if other else predicate.text, predicate)
+        return LifeStatement(_add_company(predicate.text, other), predicate)
     bare = _BARE.match(unit)
     if bare and not _NO_ACTOR.match(unit, bare.end()):
         return None if bare["doing"] and _FINITE.search(unit, bare.end()) else _read_bare(unit, bare)
@@ -205,6 +223,12 @@ def _read_statement(unit: str) -> LifeStatement | None:
     if thing and not (unit[:4].casefold() == "the " and is_past(thing["verb"])):
         return _read_other(unit, thing["verb"], thing.end())
     return None
+
+
+def _add_company(text: str, other: str) -> str:
+    """The text with who else took part, before a clause of time."""
+    head, joint, clause = text.partition(" when they ")
+    return f"{head} with {_lower_first(other)}{joint}{clause}" if other else text
 
 
 _NO_ACTOR = lazy_pattern(  # "took some time", "gave me hope": something else is the subject
@@ -247,20 +271,31 @@ def _read_bare(unit: str, bare: re.Match[str]) -> LifeStatement | None:
 def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
     """What is said of somebody or something of the speaker's: "my car broke down"."""
     rest = _EMPTY.sub("", unit[end:])
+    is_of_kin = _OF_KIN.match(unit) is not None and _KIN_DOING.match(rest) is not None
     if (verb.casefold() in THOUGHTS and verb.casefold() != "believed") or (
-        _IS.match(verb) and not _WHAT_IT_IS.match(rest)
+        _IS.match(verb) and not _WHAT_IT_IS.match(rest) and not is_of_kin
     ):
         return None  # how something is, it is for a while: "my train is late"
-    if _MADE_ME.match(rest) or verb.casefold() in words.PASSING_ACTS or _CAME_AND.match(f"{verb} {rest}"):
+    if _HOW_IT_HAS_BEEN.match(f"{verb} {rest}"):
+        return None
+    if (_MADE_ME.match(rest) and (is_past(verb) or unit[:4].casefold() == "the ")) or verb.casefold() in words.PASSING_ACTS or _CAME_AND.match(f"{verb} {rest}"):
         return None
     if _GOAL_WAS.match(unit):
         return None  # of what it was the goal stands elsewhere
     text = retell_pronouns(_EMPTY.sub("", _lower_first(unit)))
-    predicate = Predicate(text, "past" if is_past(verb) else "present", verb.casefold(), rest)
+    tense: Tense = "past" if is_past(verb) else "progressive" if is_of_kin else "present"
+    predicate = Predicate(text, tense, verb.casefold(), rest)
     return LifeStatement(text, predicate, about_other=True)
 
 
 _MADE_ME = lazy_pattern(rf"(?:me|us)\s(?:feel\s)?(?:so\s)?{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
+_HOW_IT_HAS_BEEN = lazy_pattern(
+    rf"ha(?:s|ve)\sbeen\s(?:so\s|super\s|very\s|really\s)*(?:feeling|running|going|doing|{any_of(words.FEELING_WORDS)})\b", re.IGNORECASE
+)
+_OF_KIN = lazy_pattern(
+    rf"(?:my|our)\s(?:\w+\s)?(?:{any_of(longest_first(RELATIONS))}|kids|family|friends|parents|grandparents)\b", re.IGNORECASE
+)
+_KIN_DOING = lazy_pattern(rf"{any_of(words.KIN_DOINGS)}\b", re.IGNORECASE)
 _CAME_AND = lazy_pattern(r"came\s(?:and|up|in|running|over\sand)\b", re.IGNORECASE)
 _GOAL_WAS = lazy_pattern(rf"(?:my|our)\s(?:\w+\s)?{any_of(words.GOALS)}\s(?:was|were)\b", re.IGNORECASE)
 _IS = lazy_pattern(r"(?:is|are)\b", re.IGNORECASE)
@@ -299,7 +334,7 @@ def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | Non
         return None
     if not _says_something(text, statement.predicate) or _NO_FAVOURITE.match(text):
         return None
-    if statement.predicate.text.startswith("will ") and since is None:
+    if statement.predicate.text.startswith("will ") and since in (None, today):
         return None  # a promise in the chat: "I'll ask around"
     is_ahead = since is not None and today is not None and since > today
     move = _MOVE.match(text) if is_ahead else None
