@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
+from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import MAX_SENTENCE
 from recollect.language.verbs import is_past
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of, longest_first
 
 SELF = lazy_pattern(
     rf"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b))(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
@@ -69,6 +70,9 @@ _NO_CUT = lazy_pattern(  # "when I was a child", "learned how to row"
     rf"|{any_of(NUMBERS_TO_SIX, NUMBERS_TO_TEN)}\b)",
     re.IGNORECASE,
 )
+_ME_AND = lazy_pattern(
+    rf"^me\sand\s((?:my|our|the)\s(?:\w+\s)?(?:{any_of(longest_first(RELATIONS))}|kids|family|friends|parents))\b", re.IGNORECASE
+)
 _WANNA = lazy_pattern(r"\bwanna\b", re.IGNORECASE)
 _SHORT_DAY = lazy_pattern(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
 _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
@@ -83,7 +87,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
     text = expand_short_forms(_BRACKETS.sub(" ", sentence[:MAX_SENTENCE])).strip()
     text = _SHORT_DAY.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
-    text = _strip_openers(_WANNA.sub("want to", text))
+    text = _ME_AND.sub(r"\1 and I", _strip_openers(_WANNA.sub("want to", text)))
     leading = _LEADING_CLAUSE.match(text)
     if leading:
         text = text[leading.end() :]

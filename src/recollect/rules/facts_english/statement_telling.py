@@ -50,8 +50,8 @@ _OF_THE_MOMENT = lazy_pattern(
     re.IGNORECASE,
 )
 _EVERYDAY = lazy_pattern(
-    rf"(?:got|came|went)\s(?:back\s)?(?:from|to|for)\s(?:an?\s|my\s|the\s)?(?:\w+\s)?{any_of(words.WALKS)}$"
-    r"|added\s(?!.*\bto\b)|saw\s(?:someone|somebody)\b",
+    rf"(?:got|came|went)\s(?:back\s|home\s)?(?:from|to|for)\s(?:an?\s|my\s|the\s)?(?:\w+\s)?{any_of(words.WALKS)}$"
+    r"|(?:sat|lay)\sdown\b|woke\sup\b|added\s(?!.*\bto\b)|saw\s(?:someone|somebody)\b",
     re.IGNORECASE,
 )
 _TALKED_VERBS = ("talked", "chatted", "spoke")

@@ -77,10 +77,10 @@ THOUGHTS_THEN = word_tuple(
     "thought felt knew realized realised hoped figured wondered wow wanted want need hope wonder wondering looking_for"
 )
 ASIDES = word_tuple("like_i_said as_i_said of_course for_example for_instance you_know unsurprisingly apparently")
-WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shopping")
+WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shopping church class practice bed home")
 END_PHRASES = word_tuple(
-    """speaking_of speaking_of_which though_it too as_well at_all haha lol these_days again so_far for_sure
-    to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance
+    """speaking_of speaking_of_which though_it though too as_well at_all haha lol these_days again so_far for_sure
+    to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance probably
     even now for_a_while for_a_while_now in_this_way this_way like_this like_that"""
 )
 
@@ -204,7 +204,7 @@ EMPTY_DEEDS = word_tuple(
 MORE_WORDS = word_tuple("longer farther further faster more harder better")
 MOODS = word_tuple("surge rush boost sense feeling kick laugh vibe urge hunch")
 OF_NOW_ONLY = word_tuple(
-    """taking_the_time taking_time taking_it taking_things making_a_note making_sure making_progress making_a_difference
+    """taking_a_break taking_the_time taking_time taking_it taking_things making_a_note making_sure making_progress making_a_difference
     making_a_real making_an_impact enjoying_the giving_my doing_my sticking_to_it trying_my_best"""
 )
 DOING_LATELY = frozenset(word_tuple("meaning noticing loving feeling"))
@@ -284,7 +284,7 @@ SUBJECTS_THAT_POINT = word_tuple(
     others another here then now just only even maybe perhaps let sounds looks seems can could would should will
     may might do does did seeing hearing knowing imagining thinking talking looking is are was were has have had
     and or but because as in on at for to from with by of about thanks thank hope glad sorry a an really
-    definitely truly honestly actually finally literally"""
+    definitely truly honestly actually finally literally already still never always again"""
 )
 PASSING_ACTS = word_tuple("sat lay laid stood jumped slept woke smiled laughed barked purred stared waved cried")
 FINDING_VERBS = word_tuple("found learned learnt noticed discovered realized realised heard read saw decided showed")
@@ -316,7 +316,7 @@ THIN_WORDS = frozenset(
         amount memories bonding goals achieving putting getting ready having laughing ended meet met held opponents
         journey support voice connections incident unexpected believing
         attitude energy idea ideas effort efforts vibe vibes step steps plan plans them their they themself
-        theirs is are was were has will would can could not"""
+        theirs is are was were has will would can could not begin"""
     )
 )
 
@@ -350,7 +350,7 @@ ANSWERS_YES = word_tuple("yes yeah yep yup yea sure of_course i_do i_am i_have a
 ANSWERS_NO = word_tuple("no nope nah not_really none never no_i_don't i_don't no,_i_do_not nothing")
 BEFORE_ANSWER = word_tuple("well just only mostly mainly in at on from it's it_is that's to for as i'd_say oh um")
 NO_VALUES = word_tuple(
-    """please thanks thank_you maybe why what that this good great fine not_sure no_idea depends same hmm lol haha
+    """please thanks thank_you hi hello hey hiya sup greetings well ok okay sorry maybe why what that this good great fine not_sure no_idea depends same hmm lol haha
     secret private guess anything everything all a_few many some lots and but"""
 )
 VAGUE_OBJECTS = word_tuple("other any different too as_well either more else it that this them those these")

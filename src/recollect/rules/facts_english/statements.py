@@ -109,12 +109,11 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     lead = TIME_FIRST.match(unit)
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
-    unit = _IMPORTANT.sub(_name_important, _DREAM.sub("my dream is to ", _HERE.sub("", _name_thing(unit))))
-    for shorten in (_before_pointer, _before_and, _before_pointer):
-        if not is_unclear(unit):
-            break
-        unit = shorten(unit)
-    if is_unclear(unit):
+    unit = _HERE.sub("", _name_thing(unit))
+    if unit[:3].casefold() == "it ":
+        unit = _IMPORTANT.sub(_name_important, _DREAM.sub("my dream is to ", unit))
+    unit = _clear_part(unit)
+    if not unit:
         return None
     statement = _read_statement(unit)
     if statement is None or (statement.predicate.tense in ("present", "progressive") and _PASSING.search(unit)):
@@ -156,13 +155,22 @@ def _shorten(unit: str) -> str:
     return ""
 
 
+def _clear_part(unit: str) -> str:
+    """The clause, or as much of its beginning as is clear by itself."""
+    if not is_unclear(unit):
+        return unit
+    head = _before_and(unit)
+    parts = [_before_pointer(unit), head, _before_pointer(head)]
+    return next((part for part in parts if part != unit and not is_unclear(part)), "")
+
+
 _POINTER_AT_END = lazy_pattern(
     rf"\s(?:{any_of(words.PARTICLES)}\s(?!his|its|their|one){any_of(words.POINTERS)}(?:\s\w+){{0,2}}|here)$",
     re.IGNORECASE,
 )
 
 
-_OPEN_VERB = lazy_pattern(r"\w+ing$|\bto\s\w+$", re.IGNORECASE)
+_OPEN_VERB = lazy_pattern(r"\w+(?:ing|ed)$|\bto\s\w+$", re.IGNORECASE)
 
 
 def _before_pointer(unit: str) -> str:
@@ -220,7 +228,8 @@ def _read_statement(unit: str) -> LifeStatement | None:
     if mine:
         return None if mine["our"] and not is_past(mine["verb"]) else _read_other(unit, mine["verb"], mine.end())
     thing = _THING.match(unit)
-    if thing and not (unit[:4].casefold() == "the " and is_past(thing["verb"])):
+    is_definite = unit[:4].casefold() == "the "
+    if thing and not (is_definite and (is_past(thing["verb"]) or len(thing["what"].split()) < 2)):
         return _read_other(unit, thing["verb"], thing.end())
     return None
 
@@ -318,6 +327,7 @@ _WHAT_IT_IS = lazy_pattern(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE
 _SYMBOLS = lazy_pattern(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
 _VAGUE_TIME = lazy_pattern(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
 _TAIL = lazy_pattern(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
+_TO_WHOM = lazy_pattern(r"\sto\s(?:remind|tell|show|help|let|make|teach)\s(?:themself|themselves|them)$", re.IGNORECASE)
 _EMPTY_END = lazy_pattern(  # "went rowing and had a ton of fun": only the rowing is told
     r",?\sand\s(?:even\s)?(?:had|having|saw)\s(?:\w+\s){0,4}?(?:fun|blast|stuff|(?:good|great|amazing|awesome)\stime)$",
     re.IGNORECASE,
@@ -327,7 +337,7 @@ _WORD = lazy_pattern(r"[^\W\d_][\w'’-]*|\d+")
 
 
 def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | None:
-    text = _EMPTY_END.sub("", _TAIL.sub("", _VAGUE_TIME.sub("", statement.text)))
+    text = _EMPTY_END.sub("", _TO_WHOM.sub("", _TAIL.sub("", _VAGUE_TIME.sub("", statement.text))))
     text, since = take_time(text, statement.predicate, today)
     text = _TAIL.sub("", _SYMBOLS.sub("", date_periods(text, today))).strip(" ,.!;:-–—'\"")
     if today is not None and tells_stale_time(text):
