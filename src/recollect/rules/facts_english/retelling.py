@@ -95,7 +95,7 @@ def retell_predicate(predicate: str) -> Predicate | None:
 
 
 _READS = lazy_pattern(  # "I read comics": nothing says that it is over
-    r"(?!(?:an?|the|this|that|these|those|my|your|his|her|about|it|some|all|both|one|two|three|four|five|up|through)\b)[a-z]"
+    rf"(?!{any_of(words.AFTER_PAST_READ)}\b)[a-z]"
     r"(?!.*\b(?:yesterday|last|ago|once|when|today)\b)"
 )
 _USE_TO = lazy_pattern(r"^use\sto\s", re.IGNORECASE)

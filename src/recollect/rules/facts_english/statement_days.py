@@ -38,7 +38,7 @@ def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str,
         times_named = [span for span in times_named if not _is_name_part(text, span)]
     if not times_named or not all(_is_time(text, span, predicate) for span in times_named[:2]):
         return text, None
-    span = min(times_named[:2], key=lambda time: time.end - time.start)
+    span = min(times_named[:2], key=lambda time: (time.end - time.start, time.text.isalpha()))
     if predicate.tense == "past" and _AHEAD.match(span.text) and span.start.date() > today:
         day = span.start.date()  # "signed up for a race next Sunday": the race is then, the signing was before
         return text.replace(span.text, f"on {day.day} {MONTHS[day.month - 1].capitalize()} {day.year}", 1), None
@@ -64,7 +64,7 @@ def _cut_time(text: str, span: TimeSpan, after: str) -> str:
     before = (_BEFORE_DAY if _DAY_WORD.match(span.text) else _BEFORE_TIME).sub("", text[: span.at])
     if _PART_OF_DAY.match(after):
         return text
-    return " ".join(f"{before} {after}".split()).replace(" ,", ",")
+    return " ".join(f"{before} {after}".split()).replace(" ,", ",").replace(",,", ",")
 
 
 def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None:
@@ -131,5 +131,5 @@ _NO_TIME = lazy_pattern(rf"\b{any_of(words.BEFORE_NO_TIME)}\s+(?:the\s)?$", re.I
 _HABIT = lazy_pattern(r"\s(?:mornings|afternoons|evenings|nights)\b|s\b", re.IGNORECASE)
 _NAME_BEFORE = lazy_pattern(r"\b(?!I\b)[A-Z][\w'’-]*\s+$")
 _NAME_AFTER = lazy_pattern(r"\s+(?!I\b)[A-Z]\w")
-_ARTICLE = lazy_pattern(r"\b(?:an?(?:\s+\w+)?|their)\s+$", re.IGNORECASE)
+_ARTICLE = lazy_pattern(r"\b(?:an?(?:\s+\w+)?|their|the)\s+$", re.IGNORECASE)
 _PART_OF_DAY = lazy_pattern(r"\s(?:morning|afternoon|evening|night)\b", re.IGNORECASE)

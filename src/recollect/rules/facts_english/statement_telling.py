@@ -16,6 +16,7 @@ THOUGHTS = frozenset(words.THOUGHT_VERBS)
 _FEELING = lazy_pattern(
     rf"(?:so\s|very\s|really\s|quite\s|pretty\s|a\sbit\s|a\slittle\s)*{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE
 )
+_A_BIT = lazy_pattern(r"an?\s(?:bit|little|tad)\b(?!\sof)", re.IGNORECASE)
 _BE = lazy_pattern(r"(?:is|was|(?:has|had)\s(?:\w+\s)?been)\b")
 _LASTING = lazy_pattern(rf"(?!a\s(?:bit|little|tad)\b){any_of(words.LASTING_STATES)}\b", re.IGNORECASE)
 _PLANS = lazy_pattern(
@@ -115,7 +116,8 @@ def _tells_of_state(predicate: Predicate) -> bool:
         return _LASTING.match(predicate.rest) is not None
     if predicate.rest.startswith("able to ") or _LASTING.match(predicate.rest):
         return True
-    return " " in predicate.rest and not _FEELING.match(predicate.rest) and not _BACKGROUND.match(predicate.text)
+    is_mood = _FEELING.match(predicate.rest) or _A_BIT.match(predicate.rest)
+    return " " in predicate.rest and not is_mood and not _BACKGROUND.match(predicate.text)
 
 
 def _is_passing(predicate: Predicate) -> bool:

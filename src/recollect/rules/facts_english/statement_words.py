@@ -33,6 +33,10 @@ PAST_PARTICIPLES = frozenset(
     )
 )
 
+AFTER_PAST_READ = word_tuple(
+    """a an the this that these those my your his her about it some all both one two three four five six up through"""
+)
+
 # What stands before a statement
 
 OPENING_WORDS = word_tuple(
