@@ -151,7 +151,8 @@ _PRONOUNS = {
     "ourselves": "themselves", "mine": "theirs", "ours": "theirs",
 }  # fmt: skip
 _PRONOUN = lazy_pattern(
-    rf"(?P<numeral>\b[A-Z][\w-]+\sI\b(?!\s(?:am|was|have|will|{any_of(sorted(COMMON_VERBS | PAST_FORMS))}|\w+ed)\b))"  # a number in a name: "Mustang I"
+    # A number in a name: "Mustang I".
+    rf"(?P<numeral>\b[A-Z][\w-]+\sI\b(?!\s(?:am|was|have|will|{any_of(sorted(COMMON_VERBS | PAST_FORMS))}|\w+ed)\b))"
     r"|\b(?:I|i|[Ww]e|[Mm]y|MY|[Oo]ur|[Mm]e|ME|us|[Mm]yself|[Oo]urselves|[Mm]ine|[Oo]urs)\b(?!['’.-]\w)"
 )
 _SPACE = lazy_pattern(r"\s+(?:([,.;:!?])(?=\s|$))?")

@@ -71,7 +71,8 @@ _NO_CUT = lazy_pattern(  # "when I was a child", "learned how to row"
     re.IGNORECASE,
 )
 _ME_AND = lazy_pattern(
-    rf"^me\sand\s((?:my|our|the)\s(?:\w+\s)?(?:{any_of(longest_first(RELATIONS))}|kids|family|friends|parents))\b", re.IGNORECASE
+    rf"^me\sand\s((?:my|our|the)\s(?:\w+\s)?(?:{any_of(longest_first(RELATIONS))}|kids|family|friends|parents))\b",
+    re.IGNORECASE,
 )
 _WANNA = lazy_pattern(r"\bwanna\b", re.IGNORECASE)
 _SHORT_DAY = lazy_pattern(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)

@@ -35,7 +35,7 @@ def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str,
     now = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
     times_named = spans(text, now)
     if len(times_named) > 1:  # "two weeks ago, on a Saturday"
-        times_named = [span for span in times_named if not _is_name_part(text, span)]
+        times_named = tuple(span for span in times_named if not _is_name_part(text, span))
     if not times_named or not all(_is_time(text, span, predicate) for span in times_named[:2]):
         return text, None
     span = min(times_named[:2], key=lambda time: (time.end - time.start, time.text.isalpha()))

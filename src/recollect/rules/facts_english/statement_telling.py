@@ -80,7 +80,8 @@ _MORE_THAN_WHAT = lazy_pattern(  # "running longer": than what?
     re.IGNORECASE,
 )
 _WHICH_THING = lazy_pattern(
-    rf"\b(?:the|these|those)\s(?!{any_of(KNOWN_TO_ALL, words.FAMILIAR_THINGS)}\b)(?:two\s|other\s)?[a-z][\w-]+(?=$|,|\s(?:and|or|but)\b)"
+    rf"\b(?:the|these|those)\s(?!{any_of(KNOWN_TO_ALL, words.FAMILIAR_THINGS)}\b)(?:two\s|other\s)?[a-z][\w-]+"
+    r"(?=$|,|\s(?:and|or|but)\b)"
 )
 _TALKED = lazy_pattern(rf"to\s{any_of(words.WANT_TO_TALK)}\b", re.IGNORECASE)
 

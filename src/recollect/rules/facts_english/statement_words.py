@@ -16,7 +16,9 @@ EMPTY_ADVERBS = word_tuple(
 )
 VERBS_IN_LY = word_tuple("reply apply supply rely fly multiply imply comply bully")
 HELPERS = word_tuple("do does did am are was were have has had will")
-ADVERBS_OF_HABIT = word_tuple("always usually often sometimes never still mostly rarely normally generally regularly only")
+ADVERBS_OF_HABIT = word_tuple(
+    "always usually often sometimes never still mostly rarely normally generally regularly only"
+)
 POSSIBLE = frozenset(word_tuple("can could would should might may must shall ought cannot wanna gotta"))
 PARTICIPLES = frozenset(
     word_tuple(
@@ -84,8 +86,8 @@ ASIDES = word_tuple("like_i_said as_i_said of_course for_example for_instance yo
 WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shopping church class practice bed home")
 END_PHRASES = word_tuple(
     """speaking_of speaking_of_which though_it though too as_well at_all haha lol these_days again so_far for_sure
-    to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance probably
-    even now for_a_while for_a_while_now in_this_way this_way like_this like_that"""
+    to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance
+    probably even now for_a_while for_a_while_now in_this_way this_way like_this like_that"""
 )
 
 TIME_WORDS = word_tuple(
@@ -208,8 +210,8 @@ EMPTY_DEEDS = word_tuple(
 MORE_WORDS = word_tuple("longer farther further faster more harder better")
 MOODS = word_tuple("surge rush boost sense feeling kick laugh vibe urge hunch")
 OF_NOW_ONLY = word_tuple(
-    """taking_a_break taking_the_time taking_time taking_it taking_things making_a_note making_sure making_progress making_a_difference
-    making_a_real making_an_impact enjoying_the giving_my doing_my sticking_to_it trying_my_best"""
+    """taking_a_break taking_the_time taking_time taking_it taking_things making_a_note making_sure making_progress
+    making_a_difference making_a_real making_an_impact enjoying_the giving_my doing_my sticking_to_it trying_my_best"""
 )
 DOING_LATELY = frozenset(word_tuple("meaning noticing loving feeling"))
 DOING_JUST_NOW = frozenset(
@@ -241,12 +243,16 @@ LIFE_VERBS = word_tuple(
     explore improve work_on own start build raise get_stronger get_into get_better give join teach write run_a run_for
     buy create grow help inspire"""
 )
-WISHES = word_tuple("open visit learn travel adopt move live_in live_on own start write build become study teach explore")
+WISHES = word_tuple(
+    "open visit learn travel adopt move live_in live_on own start write build become study teach explore"
+)
 LIFE_EFFORTS = word_tuple(
     """eat lose save cut quit learn improve balance spend exercise live prioritize prioritise reduce recover grow
     write build cook bake paint garden"""
 )
-PLANNING_VERBS = word_tuple("want wanted plan planning intend aim thinking considering looking hope hoping hoped meaning")
+PLANNING_VERBS = word_tuple(
+    "want wanted plan planning intend aim thinking considering looking hope hoping hoped meaning"
+)
 HARD_STEPS = word_tuple(
     """say_goodbye take_a_break quit sell move cancel leave give_up stop close postpone drop_out have_surgery rely learn
     relearn cut_back take_time_off"""
@@ -354,7 +360,8 @@ ANSWERS_YES = word_tuple("yes yeah yep yup yea sure of_course i_do i_am i_have a
 ANSWERS_NO = word_tuple("no nope nah not_really none never no_i_don't i_don't no,_i_do_not nothing")
 BEFORE_ANSWER = word_tuple("well just only mostly mainly in at on from it's it_is that's to for as i'd_say oh um")
 NO_VALUES = word_tuple(
-    """please thanks thank_you hi hello hey hiya sup greetings well ok okay sorry maybe why what that this good great fine not_sure no_idea depends same hmm lol haha
+    """please thanks thank_you hi hello hey hiya sup greetings well ok okay sorry maybe why
+    what that this good great fine not_sure no_idea depends same hmm lol haha
     secret private guess anything everything all a_few many some lots and but"""
 )
 VAGUE_OBJECTS = word_tuple("other any different too as_well either more else it that this them those these")

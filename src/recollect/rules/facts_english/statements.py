@@ -191,7 +191,9 @@ def _before_and(unit: str) -> str:
 _MINUTES = lazy_pattern(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
 _PASSING = lazy_pattern(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
 _FOUND_THAT = lazy_pattern(r"\b(found)\sthat\s(?=\w+ing\b)", re.IGNORECASE)
-_THIS_THING = lazy_pattern(rf"(?<=\w)\s(?P<which>this|that|these|those)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
+_THIS_THING = lazy_pattern(
+    rf"(?<=\w)\s(?P<which>this|that|these|those)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)"
+)
 _PARTICLES = frozenset(words.PARTICLES)
 
 
@@ -287,7 +289,11 @@ def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
         return None  # how something is, it is for a while: "my train is late"
     if _HOW_IT_HAS_BEEN.match(f"{verb} {rest}"):
         return None
-    if (_MADE_ME.match(rest) and (is_past(verb) or unit[:4].casefold() == "the ")) or verb.casefold() in words.PASSING_ACTS or _CAME_AND.match(f"{verb} {rest}"):
+    if (
+        (_MADE_ME.match(rest) and (is_past(verb) or unit[:4].casefold() == "the "))
+        or verb.casefold() in words.PASSING_ACTS
+        or _CAME_AND.match(f"{verb} {rest}")
+    ):
         return None
     if _GOAL_WAS.match(unit):
         return None  # of what it was the goal stands elsewhere
@@ -299,10 +305,12 @@ def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
 
 _MADE_ME = lazy_pattern(rf"(?:me|us)\s(?:feel\s)?(?:so\s)?{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
 _HOW_IT_HAS_BEEN = lazy_pattern(
-    rf"ha(?:s|ve)\sbeen\s(?:so\s|super\s|very\s|really\s)*(?:feeling|running|going|doing|{any_of(words.FEELING_WORDS)})\b", re.IGNORECASE
+    rf"ha(?:s|ve)\sbeen\s(?:so\s|super\s|very\s|really\s)*(?:feeling|running|going|doing|{any_of(words.FEELING_WORDS)})\b",
+    re.IGNORECASE,
 )
 _OF_KIN = lazy_pattern(
-    rf"(?:my|our)\s(?:\w+\s)?(?:{any_of(longest_first(RELATIONS))}|kids|family|friends|parents|grandparents)\b", re.IGNORECASE
+    rf"(?:my|our)\s(?:\w+\s)?(?:{any_of(longest_first(RELATIONS))}|kids|family|friends|parents|grandparents)\b",
+    re.IGNORECASE,
 )
 _KIN_DOING = lazy_pattern(rf"{any_of(words.KIN_DOINGS)}\b", re.IGNORECASE)
 _CAME_AND = lazy_pattern(r"came\s(?:and|up|in|running|over\sand)\b", re.IGNORECASE)
@@ -366,6 +374,7 @@ def _liked_thing(text: str) -> str:
     return f"{gerund(to_do[1])}{text[to_do.end() :]}" if to_do else text
 
 
+_TOLD_BY_ONE_NAME = ("has always had ", "is doing ", "their dream is to ")
 _THIN = words.THIN_WORDS | function_words("en")
 
 
@@ -374,7 +383,7 @@ def _says_something(text: str, predicate: Predicate) -> bool:
     rest = text.partition(predicate.verb)[2]
     if predicate.tense == "past" and predicate.verb in words.TURNING_POINTS:
         return True
-    tells_by_one_name = predicate.tense == "past" or text.startswith(("has always had ", "is doing "))
+    tells_by_one_name = predicate.tense == "past" or text.startswith(_TOLD_BY_ONE_NAME)
     return _names(text, 2) or (tells_by_one_name and _names(rest, 1))
 
 
