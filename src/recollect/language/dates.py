@@ -178,6 +178,12 @@ def _ago(match: re.Match[str], now: datetime) -> Bounds:
     return _range_ago(now, high, low, match["unit"].lower())
 
 
+def _weekends_ago(match: re.Match[str], now: datetime) -> Bounds:
+    low, high = _count(match["count"])
+    first = _days(now + timedelta(days=5 - now.weekday() - 7 * int(high)), 2)
+    return first[0], _days(now + timedelta(days=5 - now.weekday() - 7 * int(low)), 2)[1]
+
+
 def _from_now(match: re.Match[str], now: datetime) -> Bounds:
     low, high = _count(match["count"])
     return _range_ago(now, -low, -high, match["unit"].lower())
@@ -338,6 +344,7 @@ _DATED = r"(?P<rest>(?:[\w,./-]+\s?){1,4})"
 _LENGTH = "(?:the |last )?(?:" + _COUNT + " )?(?P<unit>day|week|weekend|month|year)s?"
 _RULES = (
     _rule(_COUNT + " " + _UNIT + " (?:ago|back|earlier)", _ago),
+    _rule(_COUNT + " weekends? ago", _weekends_ago),
     _rule("in " + _COUNT + " " + _UNIT + "(?: time)?", _from_now),
     _rule(_COUNT + " " + _UNIT + " from now", _from_now),
     _rule(r"(?:in|over|during|within|for) the (?:last|past) (?:" + _COUNT + " )?" + _UNIT, _rolling),

@@ -115,11 +115,13 @@ def assertions_in(spoken_sentences: Iterable[Sentence]) -> list[str]:
         text = sentence.text.strip()
         if sentence.is_question:
             text = _text_before_question(text)
-        if text and not _ASKS.match(text) and not supposes(text):
+        asks = _ASKS.match(text) is not None and (sentence.is_question or not _WHEN_CLAUSE.match(text))
+        if text and not asks and not supposes(text):
             texts.append(text)
     return texts
 
 
+_WHEN_CLAUSE = lazy_pattern(r"(?:and\s|but\s|so\s|oh,?\s)?when\s(?:i|we|my|our)\s[^,?]{2,80},\s\w", re.IGNORECASE)
 _UNREAL = lazy_pattern(r"\bwould\b|['’]d\b|\bcould\b", re.IGNORECASE)
 _IF = lazy_pattern(r"\bif\s(?:i|we|my|our)\b", re.IGNORECASE)
 

@@ -66,7 +66,7 @@ def read_facts(
     """All that a message tells of its author: the facts that `find_facts` finds, and statements of what they did, do
     and plan. If a statement says the same as a fact, only the fact is kept."""
     sentences = prose_sentences(text)
-    facts = list(_relation_mentions(sentences))
+    facts = [*_relation_mentions(sentences), *_named_animals(sentences)]
     answer = complete_answer(text, question) if question else ""
     in_request = any(sentence.is_question for sentence in sentences)
     is_long_ago = _LONG_AGO.search(text) is not None or _BEFORE_TODAY.search(text) is not None
@@ -159,6 +159,23 @@ def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
             given_name = re.sub(r"['’]s?$", "", name(words[0])) if words else ""
             if given_name and not given_name.isupper() and given_name.casefold() not in _TITLES:
                 yield from _relation_fact(mention[1].casefold(), given_name)
+
+
+_NEW_ANIMAL = lazy_pattern(
+    rf"\b(?:i|we)\s(?:\w+\s){{0,2}}?(?:got|adopted|have|bought|rescued)\s(?:an?|another|this)\s(?:[\w-]+\s){{0,3}}?"
+    rf"({any_of(longest_first(PETS))})\b[^?]{{0,120}}?[.!,–—-]+\s+"
+    r"(?:(?:her|his|its)\sname(?:['’]s|\sis)|(?:she|he|it)(?:['’]s|\sis)\s(?:called|named)"
+    r"|(?:i|we)\s(?:named|called)\s(?:her|him|it))\s(?-i:([A-Z]\w+))",
+    re.IGNORECASE,
+)
+
+
+def _named_animals(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
+    """The animals that are named in a sentence after the one that tells of them: "I got a dog. Her name is Ada." """
+    text = " ".join(sentence.text for sentence in sentences)
+    if "name" in text or "called" in text:
+        for animal in _NEW_ANIMAL.finditer(text):
+            yield from _relation_fact(animal[1].casefold(), animal[2])
 
 
 def _relation_fact(kind: str, given_name: str) -> Iterator[FoundFact]:

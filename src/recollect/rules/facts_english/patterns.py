@@ -299,8 +299,11 @@ def _have_no(absence: re.Match[str]) -> Iterator[FactReading]:
         yield FactReading("identity", "number of children", EVERY, 0.95, 0.6, is_denied=True)
 
 
+_AGO = lazy_pattern(r"^(?:\w+\s){1,4}(?:ago|back)$|^(?:last|this)\s\w+$", re.IGNORECASE)
+
+
 def _avoid(rest: str, clause: Clause) -> Iterator[FactReading]:
-    for item in things(rest):
+    for item in things("" if _AGO.search(rest) else rest):
         yield FactReading("constraint", "avoids", item, 0.95, 0.8, survives_negation=True)
 
 

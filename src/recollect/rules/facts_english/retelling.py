@@ -51,7 +51,7 @@ _EMPHASIS = lazy_pattern(rf"do\s(?={any_of(sorted(COMMON_VERBS))}\s|tend\sto\s)"
 
 def retell_predicate(predicate: str) -> Predicate | None:
     """What follows "I" or "we", in the third person; None if it says only what may be."""
-    predicate = _strip_adverbs(predicate)
+    predicate = _USE_TO.sub("used to ", _strip_adverbs(predicate), count=1)
     habit = _KEPT_ADVERBS.match(predicate)
     adverb = habit[0] if habit else ""
     predicate = _strip_adverbs(predicate[len(adverb) :])
@@ -69,6 +69,10 @@ def retell_predicate(predicate: str) -> Predicate | None:
         return None
     first = verb[0].casefold()
     rest = _strip_adverbs(predicate[verb.end() :].lstrip())
+    if first in ("am", "are", "was", "were", "have", "had"):
+        inner_habit = _KEPT_ADVERBS.match(rest)  # "am still looking", "have always had"
+        adverb += inner_habit[0] if inner_habit else ""
+        rest = _strip_adverbs(rest[inner_habit.end() :]) if inner_habit else rest
     if first in ("am", "are", "was", "were"):
         is_progressive = re.match(r"[a-z]{2,}ing\b", rest, re.IGNORECASE) and first in ("am", "are")
         tense: Tense = "progressive" if is_progressive else "past" if first.startswith("w") else "present"
@@ -80,7 +84,8 @@ def retell_predicate(predicate: str) -> Predicate | None:
             begins = "has" if first == "have" else "had"
             main = _strip_adverbs(rest.partition(" ")[2]) if participle == "been" else rest
             return _build(f"{begins} {adverb}{rest}", "perfect", main)
-    if (first in SAME_IN_THE_PAST and not adverb) or is_past(first):
+    reads = first == "read" and _READS.match(rest) is not None
+    if (first in SAME_IN_THE_PAST and not adverb and not reads) or is_past(first):
         adverb = "" if adverb.casefold().strip() == "still" else adverb
         return _build(f"{adverb}{verb[0]} {rest}", "past", f"{verb[0]} {rest}")
     if first in SAME_IN_THE_PAST:
@@ -89,6 +94,11 @@ def retell_predicate(predicate: str) -> Predicate | None:
     return _build(f"{adverb}{form_after_name(verb[0])} {told}", "present", f"{verb[0]} {rest}")
 
 
+_READS = lazy_pattern(  # "I read comics": nothing says that it is over
+    rf"(?!{any_of(words.AFTER_PAST_READ)}\b)[a-z]"
+    r"(?!.*\b(?:yesterday|last|ago|once|when|today)\b)"
+)
+_USE_TO = lazy_pattern(r"^use\sto\s", re.IGNORECASE)
 _SECOND_VERB = lazy_pattern(
     rf"((?:,|\b(?:and|but|then))\s(?:{any_of(words.ADVERBS_OF_HABIT)}\s)?)((?!like\b){any_of(sorted(COMMON_VERBS))})(?=[\s,])(?!\s(?:is|are|was)\b)"
 )
@@ -141,7 +151,8 @@ _PRONOUNS = {
     "ourselves": "themselves", "mine": "theirs", "ours": "theirs",
 }  # fmt: skip
 _PRONOUN = lazy_pattern(
-    r"(?P<numeral>\b[A-Z][\w-]+\sI\b(?!\s(?:am|was|have|had|\w+ed)\b))"  # a number in a name: "Mustang I"
+    # A number in a name: "Mustang I".
+    rf"(?P<numeral>\b[A-Z][\w-]+\sI\b(?!\s(?:am|was|have|will|{any_of(sorted(COMMON_VERBS | PAST_FORMS))}|\w+ed)\b))"
     r"|\b(?:I|i|[Ww]e|[Mm]y|MY|[Oo]ur|[Mm]e|ME|us|[Mm]yself|[Oo]urselves|[Mm]ine|[Oo]urs)\b(?!['’.-]\w)"
 )
 _SPACE = lazy_pattern(r"\s+(?:([,.;:!?])(?=\s|$))?")

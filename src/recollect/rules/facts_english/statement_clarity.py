@@ -15,8 +15,7 @@ from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, longest_first
 
 _UNREAL = lazy_pattern(rf"\b{any_of(words.UNREAL_WORDS)}\b")
-_YOU = lazy_pattern(rf"\b{any_of(words.YOU_WORDS)}\b", re.IGNORECASE)
-_TALK = lazy_pattern(rf"\b{any_of(words.TALK_WORDS)}\b", re.IGNORECASE)
+_TALK = lazy_pattern(rf"\b{any_of(words.YOU_WORDS, words.TALK_WORDS)}\b", re.IGNORECASE)
 _SO_THAT = lazy_pattern(r"\b(?:so|such)\s(?:\w+\s){1,6}that\b", re.IGNORECASE)
 _THEN = lazy_pattern(
     r"\b(?:(?:since|by|until|before|after)\sthen|the\s(?:same|whole)\s\w+$|a\ssimilar|got\sthe\s\w+(?:$|\sand\b)"
@@ -33,7 +32,7 @@ _WHICH_ONE = lazy_pattern(
 
 def is_unclear(unit: str) -> bool:
     """Whether a clause speaks to somebody, supposes something, or points at what it does not name."""
-    patterns = (_YOU, _UNREAL, _TALK, _SO_THAT, _THEN, _SOMETHING, _CUT_SHORT, _WHICH_ONE)
+    patterns = (_TALK, _UNREAL, _SO_THAT, _THEN, _SOMETHING, _CUT_SHORT, _WHICH_ONE)
     return any(pattern.search(unit) for pattern in patterns) or _points_away(unit)
 
 

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
+from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import MAX_SENTENCE
 from recollect.language.verbs import is_past
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of, longest_first
 
 SELF = lazy_pattern(
     rf"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b))(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
@@ -31,9 +32,10 @@ TIME_FIRST = lazy_pattern(
 TIME_HINT = lazy_pattern(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS)}", re.IGNORECASE)
 _BRACKETS = lazy_pattern(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
 _SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
+_TIME_LEAD = r"(?:just\s)?(?:yesterday|today|recently|lately|(?:last|this|next)\s\w+),?"
 _CUT = lazy_pattern(
     rf"(?P<broken>\s*…\s*)|(?P<main>,?\s+(?:and,?\s+)?{any_of(words.EXCLAMATIONS)}\b,?\s*|\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
-    rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+)?(?={_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
+    rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+|maybe\s+|perhaps\s+)?(?=(?:{_TIME_LEAD}\s+)?{_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
     rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
     rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
     re.IGNORECASE,
@@ -41,6 +43,11 @@ _CUT = lazy_pattern(
 _OPENER = lazy_pattern(
     rf"(?:{any_of(words.OPENING_WORDS)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"
     rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+(?=(?:i|we|my|our|gonna|just)\b))",
+    re.IGNORECASE,
+)
+_ANNOUNCEMENT = lazy_pattern(
+    rf"i\s(?:(?:am|was)\s(?:\w+\s)?{any_of(words.GLAD_WORDS)}|(?:just\s)?(?:wanted|want|have|had|need))\sto\s"
+    r"(?:tell\syou|let\syou\sknow|share|say|announce|report|mention|admit)(?:\swith\syou)?(?:\sthat)?[\s,:–—-]+(?=(?:i|we|my|our)\b)",
     re.IGNORECASE,
 )
 _CONDITION = lazy_pattern(rf"^{any_of(words.CONDITION_LEADS, words.LEADING_WORDS)}\b", re.IGNORECASE)
@@ -63,6 +70,11 @@ _NO_CUT = lazy_pattern(  # "when I was a child", "learned how to row"
     rf"|{any_of(NUMBERS_TO_SIX, NUMBERS_TO_TEN)}\b)",
     re.IGNORECASE,
 )
+_ME_AND = lazy_pattern(
+    rf"^me\sand\s((?:my|our|the)\s(?:\w+\s)?(?:{any_of(longest_first(RELATIONS))}|kids|family|friends|parents))\b",
+    re.IGNORECASE,
+)
+_WANNA = lazy_pattern(r"\bwanna\b", re.IGNORECASE)
 _SHORT_DAY = lazy_pattern(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
 _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
 _COMPLEMENTS = frozenset({"what", "how", "why"})
@@ -76,7 +88,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
     text = expand_short_forms(_BRACKETS.sub(" ", sentence[:MAX_SENTENCE])).strip()
     text = _SHORT_DAY.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
-    text = _strip_openers(text)
+    text = _ME_AND.sub(r"\1 and I", _strip_openers(_WANNA.sub("want to", text)))
     leading = _LEADING_CLAUSE.match(text)
     if leading:
         text = text[leading.end() :]
@@ -100,11 +112,16 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         if unit.strip() and not is_broken and (not joint or joint in words.FACTIVE_JOINTS):
             unit = _HANGING.sub("", unit.rstrip(" ,"))
             unit = _strip_openers((_OPEN_END.sub("", unit) if cut and cut["sub"] else unit).strip(" ,"))
-            yield unit, bool(joint) and joint != "after"
+            yield unit, bool(joint) and not (joint == "after" and _tells_past(unit))
         if cut is None:
             break
         start = cut.end()
         joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+
+
+def _tells_past(unit: str) -> bool:
+    """Whether one of the first words after the subject is a verb in the past."""
+    return any(is_past(word) for word in unit.split()[1:4])
 
 
 _AND_MY = lazy_pattern(r",?\sand\s(?:my|our)\b", re.IGNORECASE)
@@ -125,7 +142,7 @@ def _lower_first(text: str) -> str:
 
 def _strip_openers(text: str) -> str:
     for _ in range(6):
-        opener = _OPENER.match(text)
+        opener = _OPENER.match(text) or _ANNOUNCEMENT.match(text)
         if opener is None or opener.end() == len(text):
             break
         text = text[opener.end() :]

@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from recollect.language.calendar_words import WEEKDAYS
+from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.dates import TimeSpan, spans
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.since_until import parse_date, parse_times
+from recollect.language.verbs import PAST_FORMS
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.retelling import Predicate
 from recollect.rules.facts_english.words import any_of
 
 _DAY_WORD = lazy_pattern(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$", re.IGNORECASE)
-_BEFORE_DAY = lazy_pattern(rf"(?:\s*\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)
-_BEFORE_TIME = lazy_pattern(rf"(?:\s*\b{any_of(words.BEFORE_TIME)})+\s*$", re.IGNORECASE)
+_BEFORE_DAY = lazy_pattern(rf"(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)
+_BEFORE_TIME = lazy_pattern(rf"(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{any_of(words.BEFORE_TIME)})+\s*$", re.IGNORECASE)
 _WEEKDAY = lazy_pattern(any_of(WEEKDAYS), re.IGNORECASE)
 _FEW = lazy_pattern(r"\b(?:few|several|couple)\b", re.IGNORECASE)
 
@@ -33,12 +34,17 @@ def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str,
         return times.rest, times.since
     now = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
     times_named = spans(text, now)
+    if len(times_named) > 1:  # "two weeks ago, on a Saturday"
+        times_named = tuple(span for span in times_named if not _is_name_part(text, span))
     if not times_named or not all(_is_time(text, span, predicate) for span in times_named[:2]):
         return text, None
-    span = min(times_named[:2], key=lambda time: time.end - time.start)
+    span = min(times_named[:2], key=lambda time: (time.end - time.start, time.text.isalpha()))
+    if predicate.tense == "past" and _AHEAD.match(span.text) and span.start.date() > today:
+        day = span.start.date()  # "signed up for a race next Sunday": the race is then, the signing was before
+        return text.replace(span.text, f"on {day.day} {MONTHS[day.month - 1].capitalize()} {day.year}", 1), None
     start = _first_day(span, predicate, today)
-    if start is None:
-        return text, None
+    if start is None or _INNER_DEED.search(text[: span.at].partition(predicate.verb)[2]):
+        return text, None  # "the boat I bought last week": the time is of the inner clause
     if len(times_named) > 1 and _SEVERAL.search(text[times_named[0].at : times_named[1].at]):
         return text, _first_day(times_named[0], predicate, today)
     for time in reversed(times_named[:2]):  # "last month, on 15 May": the closer one counts
@@ -58,7 +64,7 @@ def _cut_time(text: str, span: TimeSpan, after: str) -> str:
     before = (_BEFORE_DAY if _DAY_WORD.match(span.text) else _BEFORE_TIME).sub("", text[: span.at])
     if _PART_OF_DAY.match(after):
         return text
-    return " ".join(f"{before} {after}".split()).replace(" ,", ",")
+    return " ".join(f"{before} {after}".split()).replace(" ,", ",").replace(",,", ",")
 
 
 def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None:
@@ -87,12 +93,43 @@ def _start_of_several(span: TimeSpan) -> date | None:
 
 
 def _is_name_part(text: str, span: TimeSpan) -> bool:
-    """Whether a time is part of a name: "their Saturday class"."""
-    return _ARTICLE.search(text[: span.at]) is not None and not _DAY_WORD.match(span.text)
+    """Whether a time is part of a name: "their Saturday class", "Black Friday"."""
+    if _DAY_WORD.match(span.text):
+        return False
+    if _ARTICLE.search(text[: span.at]):
+        return True
+    is_bare_name = span.text.isalpha() and span.text.istitle()
+    after = text[span.at + len(span.text) :]
+    return is_bare_name and (_NAME_BEFORE.search(text[: span.at]) is not None or _NAME_AFTER.match(after) is not None)
 
 
+_THIS_PERIOD = lazy_pattern(r"\b(?:later\s|earlier\s)?this\s(month|year)\b", re.IGNORECASE)
+_STALE = lazy_pattern(
+    rf"\b(?:yesterday|today|tomorrow|tonight|(?:\w+\s){{1,2}}ago"
+    rf"|(?:last|this|next|past)\s{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS, ('weekend', 'fall'))})\b",
+    re.IGNORECASE,
+)
+
+
+def date_periods(text: str, today: date | None) -> str:
+    """The text with the month or the year that is meant: "this month" is another one when it is read."""
+    if today is None:
+        return text
+    name = f"{MONTHS[today.month - 1].capitalize()} {today.year}"
+    return _THIS_PERIOD.sub(lambda period: f"in {name if period[1].casefold() == 'month' else today.year}", text)
+
+
+def tells_stale_time(text: str) -> bool:
+    """Whether a text names a time that only the day of its message explains: "yesterday"."""
+    return _STALE.search(text) is not None
+
+
+_INNER_DEED = lazy_pattern(rf"\b(?:they|I)\s(?:{any_of(sorted(PAST_FORMS))}|\w+ed)\b[^,]*$")
+_AHEAD = lazy_pattern(r"(?:next|tomorrow|following)\b", re.IGNORECASE)
 _SEVERAL = lazy_pattern(r"\band\b", re.IGNORECASE)
 _NO_TIME = lazy_pattern(rf"\b{any_of(words.BEFORE_NO_TIME)}\s+(?:the\s)?$", re.IGNORECASE)
 _HABIT = lazy_pattern(r"\s(?:mornings|afternoons|evenings|nights)\b|s\b", re.IGNORECASE)
-_ARTICLE = lazy_pattern(r"\b(?:an?(?:\s+\w+)?|their)\s+$", re.IGNORECASE)
+_NAME_BEFORE = lazy_pattern(r"\b(?!I\b)[A-Z][\w'’-]*\s+$")
+_NAME_AFTER = lazy_pattern(r"\s+(?!I\b)[A-Z]\w")
+_ARTICLE = lazy_pattern(r"\b(?:an?(?:\s+\w+)?|their|the)\s+$", re.IGNORECASE)
 _PART_OF_DAY = lazy_pattern(r"\s(?:morning|afternoon|evening|night)\b", re.IGNORECASE)

@@ -16,7 +16,9 @@ EMPTY_ADVERBS = word_tuple(
 )
 VERBS_IN_LY = word_tuple("reply apply supply rely fly multiply imply comply bully")
 HELPERS = word_tuple("do does did am are was were have has had will")
-ADVERBS_OF_HABIT = word_tuple("always usually often sometimes never still mostly rarely normally generally regularly")
+ADVERBS_OF_HABIT = word_tuple(
+    "always usually often sometimes never still mostly rarely normally generally regularly only"
+)
 POSSIBLE = frozenset(word_tuple("can could would should might may must shall ought cannot wanna gotta"))
 PARTICIPLES = frozenset(
     word_tuple(
@@ -31,6 +33,10 @@ PAST_PARTICIPLES = frozenset(
         paid sat sent shot slept sold spent stood taught understood won built caught brought fought sought stuck
         hung dug fed fled swept struck swung"""
     )
+)
+
+AFTER_PAST_READ = word_tuple(
+    """a an the this that these those my your his her about it some all both one two three four five six up through"""
 )
 
 # What stands before a statement
@@ -77,11 +83,11 @@ THOUGHTS_THEN = word_tuple(
     "thought felt knew realized realised hoped figured wondered wow wanted want need hope wonder wondering looking_for"
 )
 ASIDES = word_tuple("like_i_said as_i_said of_course for_example for_instance you_know unsurprisingly apparently")
-WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shopping")
+WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shopping church class practice bed home")
 END_PHRASES = word_tuple(
-    """speaking_of speaking_of_which though_it too as_well at_all haha lol these_days again so_far for_sure
+    """speaking_of speaking_of_which though_it though too as_well at_all haha lol these_days again so_far for_sure
     to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance
-    even now for_a_while for_a_while_now"""
+    probably even now for_a_while for_a_while_now in_this_way this_way like_this like_that"""
 )
 
 TIME_WORDS = word_tuple(
@@ -99,6 +105,8 @@ BEFORE_TIME = word_tuple(
 )
 BEFORE_NO_TIME = word_tuple("like than as of with between and or such_as every each")
 BEFORE_DAY = word_tuple("for later earlier late early just back about around almost nearly over")
+PARTICLES = word_tuple("across into to at on in with from for out up through about by")
+GLAD_WORDS = word_tuple("excited happy glad thrilled pleased proud stoked")
 NO_NOUNS = word_tuple(
     "is was has had will the with in for on at to from by and or as after before when because so while during of too"
 )
@@ -131,6 +139,10 @@ PASSING_WORDS = word_tuple(
     """right_now just_now at_the_moment atm today tonight this_morning this_afternoon this_evening for_now again
     temporarily at_present all_day"""
 )
+KIN_DOINGS = word_tuple(
+    """expecting getting_married getting_divorced moving studying working training graduating retiring starting
+    recovering fighting battling undergoing teaching learning visiting coming_to turning living renovating building"""
+)
 AFTER_LASTING_IS = word_tuple(
     """a an the my our about to called named from made based one two three four five all both such in on at part
     important special essential crucial vital key huge_for"""
@@ -147,6 +159,11 @@ TROUBLES = word_tuple(
 
 UNREAL_WORDS = word_tuple("would could might may should can must if whether maybe perhaps")
 GROUPS = word_tuple("kids children people folks family team friends parents dogs cats pets others")
+FAMILIAR_THINGS = word_tuple(
+    """morning afternoon evening night neighborhood neighbourhood mall store shop subway bus train weekends weather
+    backyard yard kitchen office trees people country chance time way same opportunity courage basics ropes elderly
+    poor needy area town village local most best first"""
+)
 PERSON_NOUNS = word_tuple("kid children girl boy woman man guy lady teen people folks friend")
 NEW_SEVERAL = word_tuple("some many several other the")
 
@@ -183,14 +200,26 @@ FEELING_WORDS = word_tuple(
     doing looking hoping wondering thinking saying kind sort lucky_you with_you on_it in_love_with_it
     always_here so_happy so_glad fortunate lucky interested_in_hearing determined mesmerized mesmerised
     captivated stunned floored hooked beyond over_the_moon content comfortable sick cold hot wet full set open
-    up alive"""
+    up alive concerned intrigued"""
 )
+EMPTY_DEEDS = word_tuple(
+    """stay_calm stay_positive stay_strong stayed_calm stayed_positive did_some_research did_a_lot took_the_plunge
+    had_no_idea weigh_the blessed_with_loads blessed_with_so made_it_to ended_up_laughing
+    chasing_my_dreams"""
+)
+MORE_WORDS = word_tuple("longer farther further faster more harder better")
 MOODS = word_tuple("surge rush boost sense feeling kick laugh vibe urge hunch")
+OF_NOW_ONLY = word_tuple(
+    """taking_a_break taking_the_time taking_time taking_it taking_things making_a_note making_sure making_progress
+    making_a_difference making_a_real making_an_impact enjoying_the giving_my doing_my sticking_to_it trying_my_best"""
+)
+DOING_LATELY = frozenset(word_tuple("meaning noticing loving feeling"))
 DOING_JUST_NOW = frozenset(
     word_tuple(
         """finding keeping staying hanging chilling relaxing resting heading waiting sitting standing watching
         listening eating drinking walking driving leaving coming taking_the_time getting running_late
-        reaching_out hearing assuming leaning encountering debating guessing"""
+        reaching_out hearing assuming leaning encountering debating guessing focusing relying starting adding
+        loving deciding figuring arriving itching dying"""
     )
 )
 LASTING_STATES = word_tuple(
@@ -199,9 +228,9 @@ LASTING_STATES = word_tuple(
     responsible_for good_at bad_at afraid_of scared_of terrified_of used_to new_to keen_on fascinated_by
     fascinated_with obsessed_with addicted_to diagnosed_with drawn_to trained_in trained_as based_in
     originally_from married engaged divorced single retired pregnant vegan vegetarian allergic_to a an the
-    part_of one_of in_charge_of in_a on_a member_of a_member proud_of_my inspired_by_my friends_with
+    part_of one_of in_charge_of in_a on_a member_of a_member proud_of_my inspired_by friends_with
     best_friends in_touch self-employed working studying fluent_in terrible_at great_at hooked_on fond_of
-    crazy_about certified in_talks_with in_the_process_of keen_to enrolled_in signed_up_for"""
+    crazy_about certified in_talks_with in_the_process_of keen_to determined_to enrolled_in signed_up_for"""
 )
 WANT_TO_TALK = word_tuple(
     "hear see know say thank ask tell share show talk chat check let wish congratulate mention catch_up meet_up be"
@@ -211,13 +240,26 @@ WANT_TO_TALK_DOING = word_tuple("hearing seeing knowing chatting talking catchin
 
 LIFE_VERBS = word_tuple(
     """become live adopt move open travel pursue study retire marry get_married volunteer settle emigrate learn visit
-    explore improve work_on own"""
+    explore improve work_on own start build raise get_stronger get_into get_better give join teach write run_a run_for
+    buy create grow help inspire"""
+)
+WISHES = word_tuple(
+    "open visit learn travel adopt move live_in live_on own start write build become study teach explore"
 )
 LIFE_EFFORTS = word_tuple(
     """eat lose save cut quit learn improve balance spend exercise live prioritize prioritise reduce recover grow
     write build cook bake paint garden"""
 )
-PLANNING_VERBS = word_tuple("want plan planning intend aim thinking considering looking hoping meaning")
+PLANNING_VERBS = word_tuple(
+    "want wanted plan planning intend aim thinking considering looking hope hoping hoped meaning"
+)
+HARD_STEPS = word_tuple(
+    """say_goodbye take_a_break quit sell move cancel leave give_up stop close postpone drop_out have_surgery rely learn
+    relearn cut_back take_time_off"""
+)
+EXERCISES = word_tuple(
+    "yoga pilates karate taekwondo judo kickboxing boxing aerobics crossfit zumba gymnastics ballet training"
+)
 
 # Verbs with which a sentence may begin that has no subject: "Just got back from Rome"
 
@@ -229,7 +271,7 @@ BARE_PAST = word_tuple(
 )
 BARE_PROGRESSIVE = word_tuple(
     """planning_to planning_on planning_a working_on trying_to trying_out training_for preparing_for moving_to
-    loving_my enjoying_my"""
+    loving_my enjoying_my learning volunteering_at researching studying hoping_to saving_up"""
 )
 WE_ARE_DOING = word_tuple(
     """considering planning thinking moving adopting building expecting organizing organising hosting launching
@@ -242,7 +284,8 @@ FINITE_VERBS = word_tuple(
     """is are was were has have had got loves love likes like enjoys enjoy lives live works work helps help makes
     make keeps keep means mean reminds remind motivates motivate inspires inspire gives give brings bring plays
     play goes go runs run wants want teaches teach supports support lets let shows show includes include takes
-    take represents symbolizes consists starts gets get loved liked enjoyed"""
+    take represents symbolizes consists starts gets get loved liked enjoyed matters matter calms calm relaxes relax
+    refreshes energizes brightens brighten drives drive fuels fuel pushes push"""
 )
 EFFECT_VERBS = word_tuple("made gave helped brought taught kept inspired motivated")
 SUBJECTS_THAT_POINT = word_tuple(
@@ -250,12 +293,13 @@ SUBJECTS_THAT_POINT = word_tuple(
     if not so such all some any no one both each every everyone everything nothing something someone people
     others another here then now just only even maybe perhaps let sounds looks seems can could would should will
     may might do does did seeing hearing knowing imagining thinking talking looking is are was were has have had
-    and or but because as in on at for to from with by of about being thanks thank hope glad sorry a an really
-    definitely truly honestly actually finally literally"""
+    and or but because as in on at for to from with by of about thanks thank hope glad sorry a an really
+    definitely truly honestly actually finally literally already still never always again"""
 )
 PASSING_ACTS = word_tuple("sat lay laid stood jumped slept woke smiled laughed barked purred stared waved cried")
 FINDING_VERBS = word_tuple("found learned learnt noticed discovered realized realised heard read saw decided showed")
 
+TURNING_POINTS = frozenset(word_tuple("graduated retired emigrated eloped"))
 GOALS = word_tuple("goal aim purpose idea intention")
 MATES = word_tuple("teammates classmates roommates workmates friends partners neighbours neighbors colleagues")
 
@@ -282,7 +326,7 @@ THIN_WORDS = frozenset(
         amount memories bonding goals achieving putting getting ready having laughing ended meet met held opponents
         journey support voice connections incident unexpected believing
         attitude energy idea ideas effort efforts vibe vibes step steps plan plans them their they themself
-        theirs is are was were has will would can could not"""
+        theirs is are was were has will would can could not begin"""
     )
 )
 
@@ -316,7 +360,8 @@ ANSWERS_YES = word_tuple("yes yeah yep yup yea sure of_course i_do i_am i_have a
 ANSWERS_NO = word_tuple("no nope nah not_really none never no_i_don't i_don't no,_i_do_not nothing")
 BEFORE_ANSWER = word_tuple("well just only mostly mainly in at on from it's it_is that's to for as i'd_say oh um")
 NO_VALUES = word_tuple(
-    """please thanks thank_you maybe why what that this good great fine not_sure no_idea depends same hmm lol haha
+    """please thanks thank_you hi hello hey hiya sup greetings well ok okay sorry maybe why
+    what that this good great fine not_sure no_idea depends same hmm lol haha
     secret private guess anything everything all a_few many some lots and but"""
 )
 VAGUE_OBJECTS = word_tuple("other any different too as_well either more else it that this them those these")

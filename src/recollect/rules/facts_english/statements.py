@@ -21,13 +21,13 @@ from recollect.language.verbs import PAST_FORMS, gerund, is_past
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.rules.facts_english import statement_words as words
-from recollect.rules.facts_english.retelling import Predicate, retell_predicate, retell_pronouns
+from recollect.rules.facts_english.retelling import Predicate, Tense, retell_predicate, retell_pronouns
 from recollect.rules.facts_english.statement_clarity import is_unclear
 from recollect.rules.facts_english.statement_clauses import SELF, TIME_FIRST, TIME_HINT, statement_clauses
-from recollect.rules.facts_english.statement_days import take_time
+from recollect.rules.facts_english.statement_days import date_periods, take_time, tells_stale_time
 from recollect.rules.facts_english.statement_telling import THOUGHTS, tells_of_life
 from recollect.rules.facts_english.values import place
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, longest_first
 
 MAX_WORDS = 22
 """Words of one statement; a longer one is a story, and is left out."""
@@ -59,18 +59,26 @@ def find_statements(
     without a day was not on the day of the message."""
     for sentence in assertions:
         if _HINT.search(sentence):
+            subject_is_speaker = True
             for unit, is_dependent in statement_clauses(sentence):
-                fact = _read_unit(unit, today)
-                if fact is None or (in_request and _IN_REQUEST.match(fact.value)):
+                fact = _read_unit(unit, today) if subject_is_speaker or not _BARE.match(unit) else None
+                subject_is_speaker = SELF.match(unit) is not None
+                if fact is None or (in_request and fact.since is None and _IN_REQUEST.match(fact.value)):
                     continue
-                if is_dependent and (fact.category != "event" or fact.since is None):
+                if is_dependent and not _stands_alone(fact):
                     continue
                 is_undated = is_long_ago and fact.category == "event" and fact.since is None
                 yield replace(fact, is_undated=True) if is_undated else fact
 
 
+def _stands_alone(fact: FoundFact) -> bool:
+    """Whether what a dependent clause tells is told for itself: "when my son broke his arm"."""
+    is_of_kin = fact.category == "relationship" and fact.value.startswith("their ")
+    return is_of_kin if fact.since is None else is_of_kin or fact.category == "event"
+
+
 _IN_REQUEST = lazy_pattern(
-    r"(?:is|has\sbeen)\s(?:debating|wondering)\b|is\sthinking\b|the\s.*\s(?:is|are)\simportant\sto\sthem"
+    r"(?:is|has\sbeen)\s(?:debating|wondering)\b|is\s(?:thinking|hoping)\b|hopes\b|wants\b|the\s.*\s(?:is|are)\simportant\sto\sthem"
 )
 _HINT = lazy_pattern(
     rf"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
@@ -101,11 +109,12 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     lead = TIME_FIRST.match(unit)
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
-    unit = _name_thing(unit)
-    if is_unclear(unit):
-        unit = _before_and(unit)
-        if is_unclear(unit):
-            return None
+    unit = _HERE.sub("", _name_thing(unit))
+    if unit[:3].casefold() == "it ":
+        unit = _IMPORTANT.sub(_name_important, _DREAM.sub("my dream is to ", unit))
+    unit = _clear_part(unit)
+    if not unit:
+        return None
     statement = _read_statement(unit)
     if statement is None or (statement.predicate.tense in ("present", "progressive") and _PASSING.search(unit)):
         return None
@@ -114,7 +123,21 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     return _build_fact(statement, today)
 
 
+_DREAM = lazy_pattern(
+    r"it\s(?:is|has)\s(?:always\s)?(?:been\s)?(?:an?|my)\s(?:\w+\s)?dream\s(?:of\smine\s)?to\s", re.IGNORECASE
+)
+_HERE = lazy_pattern(r"(?<=\w)\shere(?=\s(?:from|in|about|when|\w+\s\w+\sago)\b)", re.IGNORECASE)
+_IMPORTANT = lazy_pattern(
+    r"it\sis\s(?:\w+\s)?(important|essential|crucial)\s(?:to|for)\sme\sto\s(\w+)\s(.+)$", re.IGNORECASE
+)
 _ASIDE = lazy_pattern(rf",\s{any_of(words.ASIDES)},\s?", re.IGNORECASE)
+
+
+def _name_important(match: re.Match[str]) -> str:
+    """The clause with what is important as its subject: "it is important to me to vote"."""
+    return f"{gerund(match[2])} {match[3].rstrip(' .!')} is {match[1]} to me"
+
+
 _LONG_PAUSE = lazy_pattern(r",\s|\sand\s", re.IGNORECASE)
 _LEAST_KEPT = 0.4
 _PAUSE = lazy_pattern(rf",\s|\s{any_of(words.PHRASE_STARTS)}\s", re.IGNORECASE)
@@ -132,6 +155,31 @@ def _shorten(unit: str) -> str:
     return ""
 
 
+def _clear_part(unit: str) -> str:
+    """The clause, or as much of its beginning as is clear by itself."""
+    if not is_unclear(unit):
+        return unit
+    head = _before_and(unit)
+    parts = [_before_pointer(unit), head, _before_pointer(head)]
+    return next((part for part in parts if part != unit and not is_unclear(part)), "")
+
+
+_POINTER_AT_END = lazy_pattern(
+    rf"\s(?:{any_of(words.PARTICLES)}\s(?!his|its|their|one){any_of(words.POINTERS)}(?:\s\w+){{0,2}}|here)$",
+    re.IGNORECASE,
+)
+
+
+_OPEN_VERB = lazy_pattern(r"\w+(?:ing|ed)$|\bto\s\w+$", re.IGNORECASE)
+
+
+def _before_pointer(unit: str) -> str:
+    """A clause without a last phrase that points at what stands elsewhere: "made a cake for her"."""
+    pointer = _POINTER_AT_END.search(unit)
+    head = unit[: pointer.start()] if pointer else unit
+    return unit if _OPEN_VERB.search(head) else head
+
+
 def _before_and(unit: str) -> str:
     """What a clause says before the last "and", if another verb follows: "a safe and loving home" is not cut."""
     head, joint, tail = unit.rpartition(" and ")
@@ -143,18 +191,26 @@ def _before_and(unit: str) -> str:
 _MINUTES = lazy_pattern(r"\b(?:minutes?|hours?)\b", re.IGNORECASE)
 _PASSING = lazy_pattern(rf"\b{any_of(words.PASSING_WORDS)}\b", re.IGNORECASE)
 _FOUND_THAT = lazy_pattern(r"\b(found)\sthat\s(?=\w+ing\b)", re.IGNORECASE)
-_THIS_THING = lazy_pattern(rf"(?<=\w)\s(?:this|that)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)")
+_THIS_THING = lazy_pattern(
+    rf"(?<=\w)\s(?P<which>this|that|these|those)\s(?=(?!{any_of(words.NO_NOUNS)}\b)([a-z])[a-z]+)"
+)
+_PARTICLES = frozenset(words.PARTICLES)
 
 
 def _name_thing(unit: str) -> str:
-    """The clause with "a bowl" for the first "this bowl", if it follows the verb."""
+    """The clause with "a bowl" for the first "this bowl", if it follows the verb: what is true of one, is true of a."""
     thing = _THIS_THING.search(unit)
     words_before = unit[: thing.start()].split() if thing else []
+    if words_before and words_before[-1].casefold() in _PARTICLES:
+        words_before.pop()
     if thing is None or not 1 <= len(words_before) <= 4 or not is_past(words_before[-1]):
         return unit
     if thing[0].strip() == "that" and words_before[-1].casefold() in words.FINDING_VERBS:
         return _FOUND_THAT.sub(r"\1 ", unit, count=1)  # "found that walking helps" names no thing
-    return f"{unit[: thing.start()]} {'an' if thing[1] in 'aeiou' else 'a'} {unit[thing.end() :]}"
+    if any(word.casefold() in words.HELPERS for word in words_before[:-1]):
+        return unit  # "have been interested in this"
+    article = "some" if thing["which"].endswith("se") else "an" if thing[2] in "aeiou" else "a"
+    return f"{unit[: thing.start()]} {article} {unit[thing.end() :]}"
 
 
 def _read_statement(unit: str) -> LifeStatement | None:
@@ -166,7 +222,7 @@ def _read_statement(unit: str) -> LifeStatement | None:
         if (own["we"] and _is_about_all(predicate)) or (not own["other"] and _leaves_out_others(predicate)):
             return None
         other = retell_pronouns(own["other"].strip()) if own["other"] else ""
-        return LifeStatement(f"{predicate.text} with {_lower_first(other)}" if other else predicate.text, predicate)
+        return LifeStatement(_add_company(predicate.text, other), predicate)
     bare = _BARE.match(unit)
     if bare and not _NO_ACTOR.match(unit, bare.end()):
         return None if bare["doing"] and _FINITE.search(unit, bare.end()) else _read_bare(unit, bare)
@@ -174,9 +230,16 @@ def _read_statement(unit: str) -> LifeStatement | None:
     if mine:
         return None if mine["our"] and not is_past(mine["verb"]) else _read_other(unit, mine["verb"], mine.end())
     thing = _THING.match(unit)
-    if thing and not (unit[:4].casefold() == "the " and is_past(thing["verb"])):
+    is_definite = unit[:4].casefold() == "the "
+    if thing and not (is_definite and (is_past(thing["verb"]) or len(thing["what"].split()) < 2)):
         return _read_other(unit, thing["verb"], thing.end())
     return None
+
+
+def _add_company(text: str, other: str) -> str:
+    """The text with who else took part, before a clause of time."""
+    head, joint, clause = text.partition(" when they ")
+    return f"{head} with {_lower_first(other)}{joint}{clause}" if other else text
 
 
 _NO_ACTOR = lazy_pattern(  # "took some time", "gave me hope": something else is the subject
@@ -219,24 +282,41 @@ def _read_bare(unit: str, bare: re.Match[str]) -> LifeStatement | None:
 def _read_other(unit: str, verb: str, end: int) -> LifeStatement | None:
     """What is said of somebody or something of the speaker's: "my car broke down"."""
     rest = _EMPTY.sub("", unit[end:])
+    is_of_kin = _OF_KIN.match(unit) is not None and _KIN_DOING.match(rest) is not None
     if (verb.casefold() in THOUGHTS and verb.casefold() != "believed") or (
-        _IS.match(verb) and not _WHAT_IT_IS.match(rest)
+        _IS.match(verb) and not _WHAT_IT_IS.match(rest) and not is_of_kin
     ):
         return None  # how something is, it is for a while: "my train is late"
-    if _MADE_ME.match(rest) or verb.casefold() in words.PASSING_ACTS or _CAME_AND.match(f"{verb} {rest}"):
+    if _HOW_IT_HAS_BEEN.match(f"{verb} {rest}"):
+        return None
+    if (
+        (_MADE_ME.match(rest) and (is_past(verb) or unit[:4].casefold() == "the "))
+        or verb.casefold() in words.PASSING_ACTS
+        or _CAME_AND.match(f"{verb} {rest}")
+    ):
         return None
     if _GOAL_WAS.match(unit):
         return None  # of what it was the goal stands elsewhere
     text = retell_pronouns(_EMPTY.sub("", _lower_first(unit)))
-    predicate = Predicate(text, "past" if is_past(verb) else "present", verb.casefold(), rest)
+    tense: Tense = "past" if is_past(verb) else "progressive" if is_of_kin else "present"
+    predicate = Predicate(text, tense, verb.casefold(), rest)
     return LifeStatement(text, predicate, about_other=True)
 
 
 _MADE_ME = lazy_pattern(rf"(?:me|us)\s(?:feel\s)?(?:so\s)?{any_of(words.FEELING_WORDS)}\b", re.IGNORECASE)
+_HOW_IT_HAS_BEEN = lazy_pattern(
+    rf"ha(?:s|ve)\sbeen\s(?:so\s|super\s|very\s|really\s)*(?:feeling|running|going|doing|{any_of(words.FEELING_WORDS)})\b",
+    re.IGNORECASE,
+)
+_OF_KIN = lazy_pattern(
+    rf"(?:my|our)\s(?:\w+\s)?(?:{any_of(longest_first(RELATIONS))}|kids|family|friends|parents|grandparents)\b",
+    re.IGNORECASE,
+)
+_KIN_DOING = lazy_pattern(rf"{any_of(words.KIN_DOINGS)}\b", re.IGNORECASE)
 _CAME_AND = lazy_pattern(r"came\s(?:and|up|in|running|over\sand)\b", re.IGNORECASE)
 _GOAL_WAS = lazy_pattern(rf"(?:my|our)\s(?:\w+\s)?{any_of(words.GOALS)}\s(?:was|were)\b", re.IGNORECASE)
 _IS = lazy_pattern(r"(?:is|are)\b", re.IGNORECASE)
-_EMPTY = lazy_pattern(r"\b(?:just|really|also|actually)\s(?=\w)")
+_EMPTY = lazy_pattern(r"(?<!\bnot\s)\b(?:just|really|also|actually)\s(?=\w)")
 
 
 def _lower_first(text: str) -> str:
@@ -255,6 +335,7 @@ _WHAT_IT_IS = lazy_pattern(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE
 _SYMBOLS = lazy_pattern(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
 _VAGUE_TIME = lazy_pattern(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
 _TAIL = lazy_pattern(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
+_TO_WHOM = lazy_pattern(r"\sto\s(?:remind|tell|show|help|let|make|teach)\s(?:themself|themselves|them)$", re.IGNORECASE)
 _EMPTY_END = lazy_pattern(  # "went rowing and had a ton of fun": only the rowing is told
     r",?\sand\s(?:even\s)?(?:had|having|saw)\s(?:\w+\s){0,4}?(?:fun|blast|stuff|(?:good|great|amazing|awesome)\stime)$",
     re.IGNORECASE,
@@ -264,12 +345,14 @@ _WORD = lazy_pattern(r"[^\W\d_][\w'’-]*|\d+")
 
 
 def _build_fact(statement: LifeStatement, today: date | None) -> FoundFact | None:
-    text = _EMPTY_END.sub("", _TAIL.sub("", _VAGUE_TIME.sub("", statement.text)))
+    text = _EMPTY_END.sub("", _TO_WHOM.sub("", _TAIL.sub("", _VAGUE_TIME.sub("", statement.text))))
     text, since = take_time(text, statement.predicate, today)
-    text = _TAIL.sub("", _SYMBOLS.sub("", text)).strip(" ,.!;:-–—'\"")
+    text = _TAIL.sub("", _SYMBOLS.sub("", date_periods(text, today))).strip(" ,.!;:-–—'\"")
+    if today is not None and tells_stale_time(text):
+        return None
     if not _says_something(text, statement.predicate) or _NO_FAVOURITE.match(text):
         return None
-    if statement.predicate.text.startswith("will ") and since is None:
+    if statement.predicate.text.startswith("will ") and since in (None, today):
         return None  # a promise in the chat: "I'll ask around"
     is_ahead = since is not None and today is not None and since > today
     move = _MOVE.match(text) if is_ahead else None
@@ -291,13 +374,16 @@ def _liked_thing(text: str) -> str:
     return f"{gerund(to_do[1])}{text[to_do.end() :]}" if to_do else text
 
 
+_TOLD_BY_ONE_NAME = ("has always had ", "is doing ", "their dream is to ")
 _THIN = words.THIN_WORDS | function_words("en")
 
 
 def _says_something(text: str, predicate: Predicate) -> bool:
     """Whether a text names something: beside the verb, if it tells of the past."""
     rest = text.partition(predicate.verb)[2]
-    tells_by_one_name = predicate.tense == "past" or text.startswith("has always had ")
+    if predicate.tense == "past" and predicate.verb in words.TURNING_POINTS:
+        return True
+    tells_by_one_name = predicate.tense == "past" or text.startswith(_TOLD_BY_ONE_NAME)
     return _names(text, 2) or (tells_by_one_name and _names(rest, 1))
 
 
