@@ -5,7 +5,8 @@ For each view and conversation a cursor says how far the view has got. A followe
 behind, reads their new messages, works on them outside any transaction, and then stores the result and the new cursor
 in one transaction. A worker may store only if it still holds the lease and the cursor has not moved: so two workers
 never do the same work twice, and a crash at any point leaves work undone but never half done. Every space is served
-before any is served again, and a batch is as large as can be done in about half a second.
+before any is served again, and a batch is as large as can be done in about half a second, or in two if somebody waits
+for everything.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ log = logging.getLogger("recollect.followers")
 FIRST_ROOM = 32  # messages in the first batch, when it is not yet known how long they take
 MOST_CONVERSATIONS = 256  # in a batch of a view that reads for itself
 BATCH_SECONDS = 0.5  # the intended time of a batch: a space waits this long while another is served
+BACKLOG_SECONDS = 2.0  # and if somebody waits until everything is done: larger batches take less time for a message
 RETRIED = 8  # messages that were set aside and are tried again in one step
 SETTLING = 0.02  # seconds between checks of what other workers are doing
 
@@ -84,7 +86,7 @@ class Follower:
                 if not expects_work and not await self._run(self._store.read, lambda tx: self._has_work(tx, request)):
                     return 0
                 claim, due_rows = await self._claim(request)
-                message_count = await self._catch_up(claim)
+                message_count = await self._catch_up(claim, BACKLOG_SECONDS if expects_work else BATCH_SECONDS)
                 retry_count = sum([await self._worker.retry(row) for row in due_rows])
                 self.drained = self.drained and not (retry_count and len(due_rows) == RETRIED)
                 return message_count + retry_count
@@ -125,8 +127,8 @@ class Follower:
         patience = self._hooks.patience if patient else None
         return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later, patience)
 
-    async def _catch_up(self, claim: Claim) -> int:
-        """Work on what was claimed."""
+    async def _catch_up(self, claim: Claim, batch_seconds: float) -> int:
+        """Work on what was claimed; the next batch is as large as can be done in about so many seconds."""
         self.drained = not claim.has_more
         if not claim.runs:
             return 0
@@ -157,7 +159,7 @@ class Follower:
         if not self._is_steady:
             seconds = time.monotonic() - started_at
             self._room = next_room(
-                self._room, progress.message_count, seconds, target=BATCH_SECONDS, limit=self._max_room
+                self._room, progress.message_count, seconds, target=batch_seconds, limit=self._max_room
             )
         return progress.message_count
 
