@@ -102,18 +102,38 @@ _long_text_words = lru_cache(maxsize=16)(_read_words)
 # -- the ways through a pattern
 
 
-def paths_through(nodes: Iterable[Node]) -> list[str]:
-    """The ways through a sequence: its letters in lower case, and marks for what is not one known letter."""
-    paths = [""]
+def paths_through(nodes: Iterable[Node], start: str = "") -> list[str]:
+    """The ways through a sequence: its letters in lower case, and marks for what is not one known letter. `start` is
+    the edge of a word, if it begins at one."""
+    paths = [start]
     for operation, argument in nodes:
-        steps = node_paths(str(operation), argument)
+        edge = EDGE if all(is_edge(path[-1:]) for path in paths) else ""
+        steps = node_paths(str(operation), argument, edge)
         if len(paths) * len(steps) > MAX_PATHS:
-            steps = [ANY]
+            paths, steps = shorten_paths(paths, steps)
         paths = list(dict.fromkeys(path + step for path in paths for step in steps))
     return paths
 
 
-def node_paths(operation: str, argument: Any) -> list[str]:
+def shorten_paths(paths: Sequence[str], steps: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Ways and their next steps, if there are too many: of each no more than the word it needs."""
+    short_paths = list(dict.fromkeys(map(shorten_path, paths)))
+    short_steps = list(dict.fromkeys(map(shorten_path, steps)))
+    if len(short_paths) * len(short_steps) <= MAX_PATHS:
+        return short_paths, short_steps
+    if weakness(short_paths) > weakness(short_steps) and len(short_steps) <= MAX_PATHS:
+        return [ANY + EDGE if all(is_edge(path[-1:]) for path in paths) else ANY], short_steps
+    return (short_paths if len(short_paths) <= MAX_PATHS else [ANY]), [ANY]
+
+
+def shorten_path(path: str) -> str:
+    word = best_word(path)
+    if word is None:
+        return ANY
+    return f"{ANY}{DIGIT}{ANY}" if word == DIGIT else f"{ANY}{EDGE}{word}{EDGE if word in words_in(path) else ANY}"
+
+
+def node_paths(operation: str, argument: Any, start: str) -> list[str]:
     match operation:
         case "LITERAL":
             return [chr(argument).lower()] if chr(argument) not in MARKS else [ANY]
@@ -124,24 +144,25 @@ def node_paths(operation: str, argument: Any) -> list[str]:
         case "ASSERT" | "ASSERT_NOT":
             return [""]
         case "BRANCH":
-            return list(dict.fromkeys(path for branch in argument[1] for path in paths_through(branch)))
+            paths = list(dict.fromkeys(path for branch in argument[1] for path in paths_through(branch, start)))
+            return paths if len(paths) <= MAX_PATHS else list(dict.fromkeys(map(shorten_path, paths)))
         case "SUBPATTERN":
-            return paths_through(argument[3]) if not argument[1] & re.ASCII else [ANY]
+            return paths_through(argument[3], start) if not argument[1] & re.ASCII else [ANY]
         case "ATOMIC_GROUP":
-            return paths_through(argument)
+            return paths_through(argument, start)
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return repeat_paths(*argument)
+            return repeat_paths(*argument, start)
     return [ANY]
 
 
-def repeat_paths(least: int, most: int, body: Iterable[Node]) -> list[str]:
-    once = paths_through(body)
-    if (least, most) == (0, 1):
-        return ["", *once]
+def repeat_paths(least: int, most: int, body: Iterable[Node], start: str) -> list[str]:
+    once = paths_through(body, start)
+    if most == 1 or all(path.strip(EDGE) == GAP for path in once):
+        return once if least else [start, *once]
+    last_edges = [path[-1:] if path[-1:] in (EDGE, GAP) else "" for path in once]
     if least == 0:
-        return [ANY]
-    gaps_only = all(path == GAP for path in once)
-    return once if most == 1 or gaps_only else [path + ANY for path in once]
+        return [start, *dict.fromkeys(ANY + edge for edge in last_edges)] if all(last_edges) else [ANY]
+    return [path + ANY + edge for path, edge in zip(once, last_edges, strict=True)]
 
 
 def class_paths(members: Sequence[Node]) -> list[str]:
@@ -172,24 +193,41 @@ def is_word_character(character: str) -> bool:
 
 
 def best_word(path: str) -> str | None:
-    """The longest word that a text must hold on this way, or the beginning of one; or a digit."""
-    words = list(words_on(path))
-    longest = max(words, key=len, default=None)
-    return longest or (DIGIT if DIGIT in path else None)
+    """The longest word that a text must hold on this way, or the beginning of one; or a digit, which is rarer than a
+    short word."""
+    longest = max(words_on(path), key=len, default=None)
+    if DIGIT in path and (longest is None or len(longest) <= PREFIX):
+        return DIGIT
+    return longest
+
+
+def weakness(paths: Iterable[str]) -> int:
+    """How little ways need: 2 if one needs nothing that is known, 1 if one needs a short word, else 0."""
+    words = [best_word(path) for path in paths]
+    return 2 if None in words else int(any(word is not None and word != DIGIT and len(word) <= PREFIX for word in words))
+
+
+def words_in(path: str) -> list[str]:
+    """The words of a way that are known to their ends."""
+    return [match[0] for match in WORDS.finditer(path) if is_edge(path[match.end() : match.end() + 1])]
 
 
 def words_on(path: str) -> Iterator[str]:
     for match in WORDS.finditer(path):
         if not match.start() or not is_edge(path[match.start() - 1]):
             continue
-        if match.end() < len(path) and is_edge(path[match.end()]):
+        if is_edge(path[match.end() : match.end() + 1]):
             yield match[0]
         elif len(match[0]) >= PREFIX:
             yield match[0][:PREFIX]
 
 
 def is_edge(character: str) -> bool:
+    if not character:
+        return False
     return character in (EDGE, GAP) or not (is_word_character(character) or character in MARKS)
+
+
 
 
 def best_sign(path: str) -> str | None:
