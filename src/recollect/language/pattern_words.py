@@ -204,7 +204,9 @@ def best_word(path: str) -> str | None:
 def weakness(paths: Iterable[str]) -> int:
     """How little ways need: 2 if one needs nothing that is known, 1 if one needs a short word, else 0."""
     words = [best_word(path) for path in paths]
-    return 2 if None in words else int(any(word is not None and word != DIGIT and len(word) <= PREFIX for word in words))
+    return (
+        2 if None in words else int(any(word is not None and word != DIGIT and len(word) <= PREFIX for word in words))
+    )
 
 
 def words_in(path: str) -> list[str]:
@@ -226,8 +228,6 @@ def is_edge(character: str) -> bool:
     if not character:
         return False
     return character in (EDGE, GAP) or not (is_word_character(character) or character in MARKS)
-
-
 
 
 def best_sign(path: str) -> str | None:

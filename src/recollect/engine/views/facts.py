@@ -17,7 +17,7 @@ from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
 from recollect.engine.tables.fact_changes import DecidedFacts, changes_in, name_retirements
-from recollect.engine.tables.facts import facts_of, facts_with_keys, put_facts
+from recollect.engine.tables.facts import facts_with_keys, put_facts
 from recollect.engine.tables.findings import (
     Finding,
     RefusedFinding,

@@ -38,6 +38,8 @@ MOST_CONVERSATIONS = 256  # in a batch of a view that reads for itself
 BATCH_SECONDS = 0.5  # the intended time of a batch: a space waits this long while another is served
 BACKLOG_SECONDS = 2.0  # and if somebody waits until everything is done: larger batches take less time for a message
 RETRIED = 8  # messages that were set aside and are tried again in one step
+FIRST = ("index", "tiers")  # views on which others build
+LAST = ("episodes", "titles", "facts")  # views that build on others, and one that another process may help with
 SETTLING = 0.02  # seconds between checks of what other workers are doing
 
 
@@ -203,11 +205,8 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
         return 0
     while True:
         message_count = 0
-        for follower in followers:
-            while step_count := await follower.step(expects_work=True):
-                message_count += step_count
-                if follower.drained or time.monotonic() > deadline:
-                    break
+        for group in settling_groups(followers):
+            message_count += await catch_up_together(group, deadline)
         states: list[ViewState] = await read(states_of)
         views_behind = [
             (state, follower)
@@ -225,6 +224,28 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
             raise error
         if not message_count:
             await asyncio.sleep(SETTLING)
+
+
+def settling_groups(followers: Sequence[Follower]) -> list[list[Follower]]:
+    """The followers in groups that work one after the other. The views of a group build on none of it: they take a
+    batch in turn, since much of what one reads in a message the next reads again."""
+    by_name = {follower.view.name: follower for follower in followers}
+    others = [follower for name, follower in by_name.items() if name not in FIRST + LAST]
+    first = [[by_name[name]] for name in FIRST if name in by_name]
+    return [*first, others, *([by_name[name]] for name in LAST if name in by_name)]
+
+
+async def catch_up_together(followers: Sequence[Follower], deadline: float) -> int:
+    """Let these views do all they can, a batch of each in turn. Returns the number of messages handled."""
+    message_count = 0
+    active = list(followers)
+    while active:
+        for follower in [*active]:
+            step_count = await follower.step(expects_work=True)
+            message_count += step_count
+            if not step_count or follower.drained or time.monotonic() > deadline:
+                active.remove(follower)
+    return message_count
 
 
 def is_unsettled(state: ViewState, follower: Follower) -> bool:
