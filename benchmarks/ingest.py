@@ -1,10 +1,12 @@
 """How fast messages are kept, beside floors measured in the same run.
 
     python benchmarks/ingest.py [--sizes 1000 10000 100000] [--store URL] [--minilm 300]
+    python benchmarks/ingest.py --views 6000 [--data FILE]
 
 Floors: the same rows put into a bare SQLite table with the same durability, and the bare embedder. Ours: `add` one by
 one, `extend` in batches of 500, and batches with the index brought up to date (full text and vectors), until all of
-it can be searched. Every number is from a store on the disk of the working directory.
+it can be searched. Every number is from a store on the disk of the working directory. With `--views`, what every view
+takes of an import of so many messages (`backlog.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import backlog
 from corpus import corpus
 from recollect import Draft, Memory
 from recollect.embed.static import StaticEmbedder
@@ -85,12 +88,24 @@ def ours(url: str, texts: list[str], embedder: Embedder | None = None) -> tuple[
     return single, len(texts) / appended, len(texts) / indexed
 
 
+def show_views(store: str | None, data: str | None, size: int) -> None:
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        rows, megabytes = backlog.run(store or f"{folder}/views.db", data, size)
+    title = f"Every view, {size:,} messages, {backlog.data_name(data)}, at most {megabytes:,} MB of memory"
+    show(title, backlog.HEADER, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--store", help="measure this empty store instead of SQLite files")
     parser.add_argument("--minilm", type=int, default=0, metavar="N", help="also N messages with the minilm embedder")
+    parser.add_argument("--views", type=int, default=0, metavar="N", help="only the views, with a backlog of N")
+    parser.add_argument("--data", help="a data set whose messages are the backlog of --views")
     options = parser.parse_args()
+    if options.views:
+        show_views(options.store, options.data, options.views)
+        return
     rows = []
     for size in options.sizes:
         texts = corpus(size)

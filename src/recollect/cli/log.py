@@ -12,6 +12,7 @@ import click
 
 from recollect.cli.terminal.opening import MemoryHandle, find_conversation, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, report_remains, warn
+from recollect.cli.terminal.progress import progress_bar
 from recollect.cli.terminal.settling import index_state
 from recollect.cli.terminal.show import console, format_time, plural, print_indented, print_json, show_table, table
 from recollect.model import ROLES, Role
@@ -304,7 +305,9 @@ def erase(user: str, yes: bool) -> None:
             confirmation = click.prompt("Type the user's id to go on", default="", show_default=False, err=True)
             if confirmation != user:
                 raise RecollectError(f"that is not {user!r}; nothing was erased")
-        erasure = handle.memory.erase(user=user)
+        with progress_bar() as bar:
+            bar.add_task("erasing", total=None)
+            erasure = handle.memory.erase(user=user)
     click.echo(
         f"erased {plural(erasure.messages, 'message')} in {plural(erasure.conversations, 'conversation')} "
         f"and {erasure.entries:,} of the index (erasure {erasure.id})"

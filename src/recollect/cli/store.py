@@ -264,7 +264,8 @@ def retry(view: str | None, conversation: str | None) -> None:
 
 @click.command(cls=StoreCommand)
 @click.option("--once", is_flag=True, help="End as soon as every view has caught up.")
-def worker(once: bool) -> None:
+@click.option("--view", multiple=True, hidden=True, help="With --once, only this view: for a process that helps.")
+def worker(once: bool, view: tuple[str, ...]) -> None:
     """Keep the views up with the log, in a process of its own.
 
     Runs until it is told to stop (Ctrl-C, SIGTERM) and finishes cleanly. Any number of workers may share a store: each
@@ -286,7 +287,7 @@ def worker(once: bool) -> None:
 
     async def work_once() -> int:
         async with open_engine(active_settings) as (memory, store):
-            return await settle(memory, store)
+            return await settle(memory, store, view)
 
     if once:
         click.echo(f"caught up: {plural(asyncio.run(work_once()), 'message')} brought in")

@@ -29,8 +29,9 @@ from recollect.cli.terminal.opening import (
     without_embedder,
 )
 from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, global_option, mask_password, printable
+from recollect.cli.terminal.progress import progress_bar
 from recollect.cli.terminal.settling import settle_or_warn
-from recollect.cli.terminal.show import plural, progress_bar
+from recollect.cli.terminal.show import plural
 from recollect.model import ON_EDIT, OnEdit
 
 if TYPE_CHECKING:

@@ -1,13 +1,28 @@
-"""Patterns that are compiled when they are first used.
+"""Patterns that are compiled when they are first used, and are not searched where they cannot be found.
 
 The rules have some six hundred patterns. To compile all of them takes longer than to start Python, and most programs
-use a few: a search, for example, reads no facts.
+use a few: a search, for example, reads no facts. A pattern that is used often is not searched in a text that lacks the
+words it needs (`pattern_words`): an import reads every sentence with hundreds of patterns, of which few are found.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, cast
+
+from recollect.language.pattern_words import may_match, pattern_needs
+
+OFTEN = 500
+"""Uses of a pattern after which it is worth finding out which words it needs."""
+UNFOUND: dict[str, Callable[[str], Any]] = {
+    "search": lambda text: None,
+    "findall": lambda text: [],
+    "finditer": lambda text: iter(()),
+    "split": lambda text: [text],
+    "sub": lambda text: text,
+}
+"""What a method of a pattern returns if the pattern is not found, by its name."""
 
 
 class _LazyPattern:
@@ -23,8 +38,44 @@ class _LazyPattern:
         if self._compiled is None:
             self._compiled = re.compile(self.pattern, self._flags)
         value = getattr(self._compiled, name)
+        if name in UNFOUND:
+            value = _count_uses(self, name, value)
         setattr(self, name, value)
         return value
+
+
+def _count_uses(pattern: _LazyPattern, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method; once it was used often, the pattern gets one that first looks for the words it needs."""
+    uses_left = OFTEN
+    current = method
+
+    def use(*arguments: Any, **options: Any) -> Any:
+        nonlocal uses_left, current
+        uses_left -= 1
+        if not uses_left:
+            current = _guard(pattern, name, method)
+            setattr(pattern, name, current)
+        return current(*arguments, **options)
+
+    return use
+
+
+def _guard(pattern: _LazyPattern, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    needs = pattern_needs(pattern.pattern, pattern._flags)
+    if needs is None:
+        return method
+    unfound = UNFOUND[name]
+    if name == "sub":
+
+        def substitute(replacement: Any, text: str, *options: Any, **named: Any) -> Any:
+            return method(replacement, text, *options, **named) if may_match(needs, text) else text
+
+        return substitute
+
+    def search(text: str, *options: Any, **named: Any) -> Any:
+        return method(text, *options, **named) if may_match(needs, text) else unfound(text)
+
+    return search
 
 
 def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:

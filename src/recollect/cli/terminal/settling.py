@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import signal
-from collections.abc import Iterator, Sequence
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
 
+from recollect.cli.terminal.opening import current_settings
 from recollect.cli.terminal.options import printable, warn
-from recollect.cli.terminal.show import plural, progress_bar
+from recollect.cli.terminal.progress import progress_bar
+from recollect.cli.terminal.show import plural
 
 if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
     from recollect.model import ViewState
     from recollect.ports import Store
 
-LOOK = 0.2  # seconds between updates of a progress bar
+LOOK = 0.2  # seconds between updates of the progress
+LARGE = 2_000  # messages behind, of which another process does a part
 BUSY = 0.5  # seconds between a worker's reports, while there is work
 IDLE = 3.0  # and while there is none
 
@@ -38,22 +44,23 @@ def view_states(store: Store, views: Sequence[str], space: str | None = None) ->
     return store.read(lambda tx: [tx.view_state(view, now, space) for view in views])
 
 
-async def settle(memory: MemoryEngine, store: Store) -> int:
-    """Bring every view up to date, with a progress bar. Returns how many messages the slowest view was behind."""
+async def settle(memory: MemoryEngine, store: Store, views: Sequence[str] = ()) -> int:
+    """Bring every view up to date, or only these, and show the progress. Returns how many messages the slowest view was
+    behind."""
 
     async def lags() -> dict[str, int]:
         return {state.view: state.behind for state in await asyncio.to_thread(view_states, store, memory.views)}
 
     lag_at_start = await lags()
-    total = sum(lag_at_start.values())
+    total = steps_left(lag_at_start)
     with progress_bar("{task.completed:,} of {task.total:,} steps") as bar:
         task = bar.add_task("catching up", total=total)
-        work = asyncio.create_task(memory.settle(math.inf))
+        work = asyncio.create_task(settle_views(memory, max(lag_at_start.values()), views))
         try:
             while not (await asyncio.wait([work], timeout=None if bar.disable else LOOK))[0]:
                 remaining = await lags()
                 view_at_work = next((view for view in remaining if remaining[view]), "")
-                bar.update(task, description=view_at_work, completed=max(total - sum(remaining.values()), 0))
+                bar.update(task, description=view_at_work, completed=max(total - steps_left(remaining), 0))
             set_aside = await work
         finally:
             work.cancel()
@@ -61,6 +68,53 @@ async def settle(memory: MemoryEngine, store: Store) -> int:
     if set_aside:
         warn(f"{plural(set_aside, 'message')} set aside, since a view failed on them: `recollect doctor` names them")
     return max(lag_at_start.values())
+
+
+def steps_left(lags: Mapping[str, int]) -> int:
+    """How many messages all views together have yet to read; a view that follows another, also what that one has."""
+    from recollect.engine.runtime import FOLLOWED
+
+    leaders = {view: leader for leader, views in FOLLOWED.items() for view in views}
+
+    def left(view: str) -> int:
+        leader = leaders.get(view)
+        return lags.get(view, 0) + (left(leader) if leader is not None else 0)
+
+    return sum(map(left, lags))
+
+
+async def settle_views(memory: MemoryEngine, backlog: int, views: Sequence[str]) -> int:
+    """Bring views up to date. If rules have a large backlog to read, and no model, another process reads facts."""
+    from recollect.engine.work.follower import settle as settle_followers
+
+    if views:
+        followers = [memory.runtime.followers[view] for view in views]
+        return await settle_followers(followers, math.inf, memory.runtime.read)
+    url = current_settings().store
+    if backlog < LARGE or memory.runtime.tasks.has_model or not may_share(url):
+        return await memory.settle(math.inf)
+    helper = start_helper(url)
+    try:
+        return await memory.settle(math.inf)
+    finally:
+        helper.send_signal(signal.SIGINT)  # it gives back what it holds
+        await asyncio.to_thread(helper.wait)
+
+
+def may_share(url: str) -> bool:
+    """Whether another process of this machine can help with a store."""
+    return (os.cpu_count() or 1) > 1 and not url.startswith("json:") and ":memory:" not in url
+
+
+def start_helper(url: str) -> subprocess.Popen[bytes]:
+    """Start a process that reads facts until it has caught up, and then ends: also if this process is killed."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "recollect", "worker", "--once", "--view", "facts"],
+        env={**os.environ, "RECOLLECT_STORE": url},  # an address may have a password, and everybody sees arguments
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 async def report_followers(memory: MemoryEngine, store: Store, stop: asyncio.Event) -> None:

@@ -1,7 +1,6 @@
-"""Output of the commands: styled on a terminal, plain in a pipe, and a progress bar only on a terminal.
+"""Output of the commands: styled on a terminal, plain in a pipe.
 
-Stored text is never interpreted as markup or as terminal control. Progress goes to standard error, so that standard
-output holds results alone.
+Stored text is never interpreted as markup or as terminal control.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ ENDLESS = 100_000  # characters of a line
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
     from rich.table import Table
     from rich.text import Text
 
@@ -30,25 +28,6 @@ def console(*, stderr: bool = False) -> Console:
     if not printer.is_terminal:
         printer.width = ENDLESS
     return printer
-
-
-def progress_bar(*columns: str, bytes_read: bool = False, visible: bool = True) -> Progress:
-    """A progress bar on standard error; nothing at all if that is not a terminal. Columns are formats of a task."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    error_console = console(stderr=True)
-    text_columns = [TextColumn(column, markup=False) for column in columns]
-    byte_columns = [DownloadColumn()] if bytes_read else []
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        *byte_columns,
-        *text_columns,
-        TimeRemainingColumn(),
-        console=error_console,
-        disable=not (visible and error_console.is_terminal),
-        transient=True,
-    )
 
 
 def table(*columns: str, right: tuple[str, ...] = (), whole: tuple[str, ...] = ()) -> Table:

@@ -18,6 +18,12 @@ def facts_of(tx: Tx, space: str, person: str, *, active: bool = False) -> list[F
     return [to_fact(row) for row in tx.rows(TABLE, where=where | {"active": 1} if active else where)]
 
 
+def facts_with_keys(tx: Tx, space: str, person: str, category: str, keys: tuple[str, ...]) -> list[Fact]:
+    """The facts about a person in a category that have one of these keys."""
+    where = {"space": space, "user_id": person, "category": category, "key": keys}
+    return [to_fact(row) for row in tx.rows(TABLE, where=where)]
+
+
 def facts_in(tx: Tx, space: str, person: str | None = None) -> list[Fact]:
     """The facts of a space that hold now; of one person, if given."""
     where: dict[str, Any] = {"space": space, "active": 1}

@@ -13,12 +13,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Any
 
 from recollect.errors import StoreError
 from recollect.model import Fact, FactRefusal, FoundFact, Message, RefusalKind, RefusedFact
 from recollect.ports import Tx
 from recollect.rules.facts import deciding as rules
+from recollect.rules.facts.slot_facts import SlotFacts
 from recollect.rules.facts.validity import place_in_time
 from recollect.rules.facts.values import fold
 
@@ -27,6 +29,7 @@ REFUSED = "refused"
 """The slot of what was refused."""
 MAX_REFUSALS = 200
 """Refusals of a person that are kept: the last ones."""
+IDS = 32  # messages whose findings are looked up together
 OPPOSITES = {"dislikes": "likes"}  # keys that contradict each other share a slot
 
 
@@ -56,8 +59,21 @@ class RefusedFinding:
 
 def slot_of(fact: FoundFact | Fact) -> str:
     """What a fact is about: the same thing of the same person has the same slot."""
-    subject = fold(fact.subject) if fact.subject else ""
-    return json.dumps([subject, fact.category, OPPOSITES.get(fact.key, fact.key)], ensure_ascii=False)
+    return slot_name(fact.subject, fact.category, fact.key)
+
+
+@lru_cache(maxsize=1024)
+def slot_name(subject: str | None, category: str, key: str) -> str:
+    return json.dumps([fold(subject) if subject else "", category, OPPOSITES.get(key, key)], ensure_ascii=False)
+
+
+def keys_of_slots(slots: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """The category and the keys of the facts that may be in these slots, category by category."""
+    keys: dict[str, set[str]] = {}
+    for slot in slots:
+        _, category, key = json.loads(slot)
+        keys.setdefault(category, set()).update({key, *(other for other, name in OPPOSITES.items() if name == key)})
+    return [(category, tuple(sorted(names))) for category, names in sorted(keys.items())]
 
 
 def record_findings(
@@ -71,29 +87,44 @@ def record_findings(
         tidy_fact = place_in_time(rules.tidy_fact(fact), message)
         messages[message.id] = message
         new_findings.setdefault(slot_of(tidy_fact), []).append(Finding(message, number, audience, tidy_fact))
-    stale_slots = {slot for message in messages.values() for slot in drop_findings(tx, person, message)}
+    stale_slots = drop_findings(tx, person, *messages.values())
     slots: dict[str, tuple[list[Finding], bool]] = {}
     for slot in sorted({*new_findings, *stale_slots}):
         fresh = sorted(new_findings.get(slot, ()), key=lambda finding: finding.sort_key)
-        earlier = findings_of(
-            tx, fresh[0].message.space if fresh else next(iter(messages.values())).space, person, slot
-        )
-        is_late = bool(earlier and fresh and fresh[0].sort_key[:3] <= earlier[-1].sort_key[:3])
-        reweigh = slot in stale_slots or is_late
-        slots[slot] = (sorted([*earlier, *fresh], key=lambda finding: finding.sort_key) if reweigh else fresh, reweigh)
+        space = next(iter(messages.values())).space
+        reweigh = slot in stale_slots or is_late(fresh[0], newest_finding(tx, space, person, slot))
+        earlier = findings_of(tx, space, person, slot) if reweigh else []
+        slots[slot] = (sorted([*earlier, *fresh], key=lambda finding: finding.sort_key), reweigh)
     tx.put(
         TABLE, [finding_row(person, slot, finding) for slot, findings in new_findings.items() for finding in findings]
     )
     return slots
 
 
-def drop_findings(tx: Tx, person: str, message: Message) -> set[str]:
-    """Delete what an earlier reading of a message found. Returns the slots of the deleted findings."""
-    where = {"space": message.space, "user_id": person, "message_id": message.id}
-    slots = {str(row["slot"]) for row in tx.rows(TABLE, where=where)}
-    if slots:
-        tx.remove(TABLE, where)
-    return slots - {REFUSED}
+def is_late(finding: Finding, newest: Finding | None) -> bool:
+    """Whether a finding was said before another of its slot that is stored."""
+    return newest is not None and finding.sort_key[:3] <= newest.sort_key[:3]
+
+
+def drop_findings(tx: Tx, person: str, *messages: Message) -> set[str]:
+    """Delete what an earlier reading of messages of one space found. Returns the slots of the deleted findings."""
+    if not messages:
+        return set()
+    place = {"space": messages[0].space, "user_id": person}
+    ids = [message.id for message in messages]
+    rows: list[Mapping[str, Any]] = []
+    for start in range(0, len(ids), IDS):  # always as many, so that the statement is prepared once
+        some_ids = [*ids[start : start + IDS], *([ids[-1]] * IDS)][:IDS] if len(ids) > 1 else ids
+        rows += tx.rows(TABLE, where={**place, "message_id": tuple(some_ids)})
+    for id in {row["message_id"] for row in rows}:
+        tx.remove(TABLE, {**place, "message_id": id})
+    return {str(row["slot"]) for row in rows} - {REFUSED}
+
+
+def newest_finding(tx: Tx, space: str, person: str, slot: str) -> Finding | None:
+    """The finding of a slot that was said last."""
+    rows = tx.rows(TABLE, limit=1, where={"space": space, "user_id": person, "slot": slot}, newest=True)
+    return to_finding(rows[0]) if rows else None
 
 
 def findings_of(tx: Tx, space: str, person: str, slot: str) -> list[Finding]:
@@ -105,13 +136,16 @@ def weigh_findings(
     facts_before: Sequence[Fact], findings: Iterable[Finding], person: str
 ) -> tuple[dict[str, Fact], list[rules.Action]]:
     """The facts of a slot after these findings, by id, and the actions that led to them."""
-    facts = {fact.id: fact for fact in facts_before}
+    facts = SlotFacts(facts_before)
     all_actions: list[rules.Action] = []
     for finding in findings:
-        actions = rules.decide(facts.values(), finding.fact, finding.message, user=person, audience=finding.audience)
-        facts |= {row.id: row for action in actions for row in action.rows}
+        known_facts = facts.facts_like(finding.fact)
+        actions = rules.decide(known_facts, finding.fact, finding.message, user=person, audience=finding.audience)
+        for action in actions:
+            for row in action.rows:
+                facts.put(row)
         all_actions += actions
-    return facts, all_actions
+    return facts.by_id, all_actions
 
 
 # -- refusals

@@ -140,6 +140,9 @@ def batch_lines(lines: Sequence[tuple[Message, ReadLine]]) -> list[list[tuple[Me
 def known_lines(scene: ReadingScene, lines: Iterable[ReadLine]) -> tuple[str, ...]:
     """What is known of the people, a line for each: what the lines speak of, then the most important. The category of a
     known key goes without saying."""
+    all_facts = [fact for facts in (scene.known or {}).values() for fact in facts]
+    if not all_facts:
+        return ()
     terms = {term for line in lines for term in analyse(line.text, "en").terms}
 
     def rank(fact: Fact) -> tuple[bool, float, str]:
@@ -147,7 +150,6 @@ def known_lines(scene: ReadingScene, lines: Iterable[ReadLine]) -> tuple[str, ..
         return terms.isdisjoint(words), -fact.importance, fact.id
 
     names = scene.names or {}
-    all_facts = [fact for facts in (scene.known or {}).values() for fact in facts]
     by_person: dict[str, list[str]] = {}
     for fact in sorted(all_facts, key=rank)[:MAX_KNOWN]:
         name = names.get(fact.user, fact.user)

@@ -17,12 +17,13 @@ from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
 from recollect.engine.tables.fact_changes import DecidedFacts, changes_in, name_retirements
-from recollect.engine.tables.facts import facts_of, put_facts
+from recollect.engine.tables.facts import facts_with_keys, put_facts
 from recollect.engine.tables.findings import (
     Finding,
     RefusedFinding,
     drop_findings,
     findings_of,
+    keys_of_slots,
     record_findings,
     record_refusals,
     slot_of,
@@ -65,6 +66,8 @@ from recollect.tasks import fact_repair, reading
 
 BACKLOG = 2_000
 """Turns from the end of a conversation that a model reads, oldest first; older ones of an import are read by rules."""
+READ_BY_RULES = 512
+"""Messages that rules read at once, at most."""
 LOCK = "facts"
 LASTING_REFUSALS: frozenset[RefusalKind] = frozenset({"unsure", "unimportant", "about_assistant", "incomplete"})
 """Refusals that no rewording mends."""
@@ -84,7 +87,6 @@ class FactsView:
     """Reads facts out of users' messages."""
 
     name = "facts"
-    at_once = 2 * MAX_LINES  # of one conversation, two calls of a model
     ordered = False
 
     def __init__(
@@ -98,6 +100,11 @@ class FactsView:
         self._read = read
         self._run = run
         self._telemetry = telemetry
+
+    @property
+    def at_once(self) -> int:
+        """Messages of one conversation: two calls of a model, or what rules read in a moment."""
+        return 2 * MAX_LINES if self._asking.has_model else READ_BY_RULES
 
     def read_after(self, done: int, turns: int) -> int:
         return done
@@ -264,8 +271,9 @@ def weigh_slots(
     forget_requests = forget_requests_of(tx, space, person)
     change_ids = frozenset(row.id for row in statements_of(tx, space, person, kind=CHANGE))
     by_slot: dict[str, list[Fact]] = {}
-    for fact in facts_of(tx, space, person):
-        by_slot.setdefault(slot_of(fact), []).append(fact)
+    for category, keys in keys_of_slots(slots):
+        for fact in facts_with_keys(tx, space, person, category, keys):
+            by_slot.setdefault(slot_of(fact), []).append(fact)
     changed_facts: dict[str, Fact] = {}
     all_actions: list[rules.Action] = []
     for slot, (findings, reweigh) in slots.items():

@@ -5,7 +5,8 @@ For each view and conversation a cursor says how far the view has got. A followe
 behind, reads their new messages, works on them outside any transaction, and then stores the result and the new cursor
 in one transaction. A worker may store only if it still holds the lease and the cursor has not moved: so two workers
 never do the same work twice, and a crash at any point leaves work undone but never half done. Every space is served
-before any is served again, and a batch is as large as can be done in about half a second.
+before any is served again, and a batch is as large as can be done in about half a second, or in two if somebody waits
+for everything.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ log = logging.getLogger("recollect.followers")
 FIRST_ROOM = 32  # messages in the first batch, when it is not yet known how long they take
 MOST_CONVERSATIONS = 256  # in a batch of a view that reads for itself
 BATCH_SECONDS = 0.5  # the intended time of a batch: a space waits this long while another is served
+BACKLOG_SECONDS = 2.0  # and if somebody waits until everything is done: larger batches take less time for a message
 RETRIED = 8  # messages that were set aside and are tried again in one step
+FIRST = ("index", "tiers")  # views on which others build
+LAST = ("episodes", "titles", "facts")  # views that build on others, and one that another process may help with
 SETTLING = 0.02  # seconds between checks of what other workers are doing
 
 
@@ -84,7 +88,7 @@ class Follower:
                 if not expects_work and not await self._run(self._store.read, lambda tx: self._has_work(tx, request)):
                     return 0
                 claim, due_rows = await self._claim(request)
-                message_count = await self._catch_up(claim)
+                message_count = await self._catch_up(claim, BACKLOG_SECONDS if expects_work else BATCH_SECONDS)
                 retry_count = sum([await self._worker.retry(row) for row in due_rows])
                 self.drained = self.drained and not (retry_count and len(due_rows) == RETRIED)
                 return message_count + retry_count
@@ -125,8 +129,8 @@ class Follower:
         patience = self._hooks.patience if patient else None
         return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later, patience)
 
-    async def _catch_up(self, claim: Claim) -> int:
-        """Work on what was claimed."""
+    async def _catch_up(self, claim: Claim, batch_seconds: float) -> int:
+        """Work on what was claimed; the next batch is as large as can be done in about so many seconds."""
         self.drained = not claim.has_more
         if not claim.runs:
             return 0
@@ -157,7 +161,7 @@ class Follower:
         if not self._is_steady:
             seconds = time.monotonic() - started_at
             self._room = next_room(
-                self._room, progress.message_count, seconds, target=BATCH_SECONDS, limit=self._max_room
+                self._room, progress.message_count, seconds, target=batch_seconds, limit=self._max_room
             )
         return progress.message_count
 
@@ -201,11 +205,8 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
         return 0
     while True:
         message_count = 0
-        for follower in followers:
-            while step_count := await follower.step(expects_work=True):
-                message_count += step_count
-                if follower.drained or time.monotonic() > deadline:
-                    break
+        for group in settling_groups(followers):
+            message_count += await catch_up_together(group, deadline)
         states: list[ViewState] = await read(states_of)
         views_behind = [
             (state, follower)
@@ -223,6 +224,28 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
             raise error
         if not message_count:
             await asyncio.sleep(SETTLING)
+
+
+def settling_groups(followers: Sequence[Follower]) -> list[list[Follower]]:
+    """The followers in groups that work one after the other. The views of a group build on none of it: they take a
+    batch in turn, since much of what one reads in a message the next reads again."""
+    by_name = {follower.view.name: follower for follower in followers}
+    others = [follower for name, follower in by_name.items() if name not in FIRST + LAST]
+    first = [[by_name[name]] for name in FIRST if name in by_name]
+    return [*first, others, *([by_name[name]] for name in LAST if name in by_name)]
+
+
+async def catch_up_together(followers: Sequence[Follower], deadline: float) -> int:
+    """Let these views do all they can, a batch of each in turn. Returns the number of messages handled."""
+    message_count = 0
+    active = list(followers)
+    while active:
+        for follower in [*active]:
+            step_count = await follower.step(expects_work=True)
+            message_count += step_count
+            if not step_count or follower.drained or time.monotonic() > deadline:
+                active.remove(follower)
+    return message_count
 
 
 def is_unsettled(state: ViewState, follower: Follower) -> bool:

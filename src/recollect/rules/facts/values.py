@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from functools import lru_cache
 
 from recollect.language.fact_words import species
@@ -33,6 +34,7 @@ _DIET_KIND = lazy_pattern(
 )
 
 
+@lru_cache(maxsize=4096)
 def fold(text: str) -> str:
     """A value as it is compared: no case, no variants of characters, no article, no marks around it."""
     plain = " ".join(unicodedata.normalize("NFKC", text).casefold().replace("’", "'").split())
@@ -50,6 +52,16 @@ def sense(fact: FoundFact | Fact) -> tuple[str, ...]:
 def _value_terms(text: str) -> tuple[str, ...]:
     value = fold(text)
     return analyse(value, "en").terms or (value,)
+
+
+def value_texts(text: str) -> tuple[object, ...]:
+    """What of a value must be equal for two values to have the same sense."""
+    return fold(text), _value_terms(text)
+
+
+def value_stems(text: str) -> Collection[str]:
+    """The stems of the words by which it is decided whether two values nearly say the same."""
+    return _words_by_stem(text).keys()
 
 
 def has_same_value(fact: Fact, other: FoundFact | Fact) -> bool:

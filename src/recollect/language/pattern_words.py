@@ -1,0 +1,237 @@
+"""Tells without searching that a pattern cannot be found in a text: none of the words that it needs are there.
+
+Most of the patterns of the rules are lists of words, and most sentences hold none of them. What a pattern needs is
+read from its own parse: in `\\b(?:said|told me|decid\\w+)\\b` one of the words "said" and "told", or a word that begins
+with "deci". The words of a text are taken once and compared with those of all patterns, which takes a small part of
+the time of a search. A guard may only rule out what is really not there: wherever the parse is not plain, it says
+nothing, and the pattern is searched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+MAX_PATHS = 1_000  # ways through a pattern that are followed
+MAX_SIGNS = 6  # marks that are looked for one by one
+MAX_CHOICE = 6  # characters of a class that are followed one by one
+LONG = 1_000  # characters of a text whose words are not kept for long
+PREFIX = 3  # characters of the beginning of a word
+
+EDGE = "\x01"  # the edge of a word
+GAP = "\x02"  # some character that is no part of a word
+DIGIT = "\x03"
+ANY = "\x00"  # anything, or nothing
+MARKS = EDGE + GAP + DIGIT + ANY
+WORDS = re.compile(r"\w+")
+DIGITS = re.compile(r"\d")
+RUNS = re.compile(rf"[^{MARKS}]+")
+ODD_CASES = re.compile("[\u0130\u0131\u017f]")  # letters that a pattern without case takes for i and s
+
+Node = tuple[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PatternNeeds:
+    """What a text must hold for a pattern to be found in it: one of the words, as `text_words` gives them, or one of
+    the marks."""
+
+    words: frozenset[str]
+    signs: tuple[str, ...]
+
+
+def pattern_needs(source: str, flags: int) -> PatternNeeds | None:
+    """What a pattern needs; None if that is not known."""
+    try:
+        parsed = import_module("re._parser").parse(source, flags)
+    except (ImportError, AttributeError):  # another Python: everything is searched
+        return None
+    if parsed.state.flags & (re.ASCII | re.LOCALE):
+        return None
+    words: set[str] = set()
+    signs: set[str] = set()
+    for path in paths_through(parsed):
+        word = best_word(path)
+        sign = best_sign(path)
+        if word is not None:
+            words.add(word)
+        elif sign is not None:
+            signs.add(sign)
+        else:
+            return None
+    least_signs = tuple(sign for sign in sorted(signs) if not any(other in sign for other in signs - {sign}))
+    return PatternNeeds(frozenset(words), least_signs) if len(least_signs) <= MAX_SIGNS else None
+
+
+def may_match(needs: PatternNeeds, text: str) -> bool:
+    """Whether a text holds what a pattern needs."""
+    for sign in needs.signs:
+        if sign in text:
+            return True
+    if not needs.words:
+        return False
+    words = text_words(text)
+    return words is None or not needs.words.isdisjoint(words)
+
+
+def text_words(text: str) -> frozenset[str] | None:
+    """The words of a text and their beginnings; None if it has letters for which upper and lower case are not plain."""
+    return _short_text_words(text) if len(text) <= LONG else _long_text_words(text)
+
+
+def _read_words(text: str) -> frozenset[str] | None:
+    lower = text.lower()
+    if not text.isascii() and ODD_CASES.search(text):
+        return None
+    words = WORDS.findall(lower)
+    keys = {word[:PREFIX] for word in words}
+    keys.update(words)
+    if DIGITS.search(lower):
+        keys.add(DIGIT)
+    return frozenset(keys)
+
+
+_short_text_words = lru_cache(maxsize=1_000)(_read_words)
+_long_text_words = lru_cache(maxsize=16)(_read_words)
+
+
+# -- the ways through a pattern
+
+
+def paths_through(nodes: Iterable[Node], start: str = "") -> list[str]:
+    """The ways through a sequence: its letters in lower case, and marks for what is not one known letter. `start` is
+    the edge of a word, if it begins at one."""
+    paths = [start]
+    for operation, argument in nodes:
+        edge = EDGE if all(is_edge(path[-1:]) for path in paths) else ""
+        steps = node_paths(str(operation), argument, edge)
+        if len(paths) * len(steps) > MAX_PATHS:
+            paths, steps = shorten_paths(paths, steps)
+        paths = list(dict.fromkeys(path + step for path in paths for step in steps))
+    return paths
+
+
+def shorten_paths(paths: Sequence[str], steps: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Ways and their next steps, if there are too many: of each no more than the word it needs."""
+    short_paths = list(dict.fromkeys(map(shorten_path, paths)))
+    short_steps = list(dict.fromkeys(map(shorten_path, steps)))
+    if len(short_paths) * len(short_steps) <= MAX_PATHS:
+        return short_paths, short_steps
+    if weakness(short_paths) > weakness(short_steps) and len(short_steps) <= MAX_PATHS:
+        return [ANY + EDGE if all(is_edge(path[-1:]) for path in paths) else ANY], short_steps
+    return (short_paths if len(short_paths) <= MAX_PATHS else [ANY]), [ANY]
+
+
+def shorten_path(path: str) -> str:
+    word = best_word(path)
+    if word is None:
+        return ANY
+    return f"{ANY}{DIGIT}{ANY}" if word == DIGIT else f"{ANY}{EDGE}{word}{EDGE if word in words_in(path) else ANY}"
+
+
+def node_paths(operation: str, argument: Any, start: str) -> list[str]:
+    match operation:
+        case "LITERAL":
+            return [chr(argument).lower()] if chr(argument) not in MARKS else [ANY]
+        case "IN":
+            return class_paths(argument)
+        case "AT":
+            return [""] if str(argument) == "AT_NON_BOUNDARY" else [EDGE]
+        case "ASSERT" | "ASSERT_NOT":
+            return [""]
+        case "BRANCH":
+            paths = list(dict.fromkeys(path for branch in argument[1] for path in paths_through(branch, start)))
+            return paths if len(paths) <= MAX_PATHS else list(dict.fromkeys(map(shorten_path, paths)))
+        case "SUBPATTERN":
+            return paths_through(argument[3], start) if not argument[1] & re.ASCII else [ANY]
+        case "ATOMIC_GROUP":
+            return paths_through(argument, start)
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            return repeat_paths(*argument, start)
+    return [ANY]
+
+
+def repeat_paths(least: int, most: int, body: Iterable[Node], start: str) -> list[str]:
+    once = paths_through(body, start)
+    if most == 1 or all(path.strip(EDGE) == GAP for path in once):
+        return once if least else [start, *once]
+    last_edges = [path[-1:] if path[-1:] in (EDGE, GAP) else "" for path in once]
+    if least == 0:
+        return [start, *dict.fromkeys(ANY + edge for edge in last_edges)] if all(last_edges) else [ANY]
+    return [path + ANY + edge for path, edge in zip(once, last_edges, strict=True)]
+
+
+def class_paths(members: Sequence[Node]) -> list[str]:
+    """The characters of a class, if they are few; or what they have in common."""
+    operations = [(str(operation), argument) for operation, argument in members]
+    if all(operation == "CATEGORY" and str(argument) == "CATEGORY_DIGIT" for operation, argument in operations):
+        return [DIGIT]
+    if all(is_gap(operation, argument) for operation, argument in operations):
+        literals = [chr(argument) for operation, argument in operations if operation == "LITERAL"]
+        return literals if len(literals) == len(operations) <= MAX_CHOICE else [GAP]
+    if all(operation == "LITERAL" for operation, _ in operations) and len(operations) <= MAX_CHOICE:
+        return list(dict.fromkeys(chr(argument).lower() for _, argument in operations))
+    return [ANY]
+
+
+def is_gap(operation: str, argument: Any) -> bool:
+    """Whether a member of a class is no part of a word."""
+    if operation == "CATEGORY":
+        return str(argument) in ("CATEGORY_SPACE", "CATEGORY_NOT_WORD")
+    return operation == "LITERAL" and not is_word_character(chr(argument)) and chr(argument) not in MARKS
+
+
+def is_word_character(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+# -- what a way needs
+
+
+def best_word(path: str) -> str | None:
+    """The longest word that a text must hold on this way, or the beginning of one; or a digit, which is rarer than a
+    short word."""
+    longest = max(words_on(path), key=len, default=None)
+    if DIGIT in path and (longest is None or len(longest) <= PREFIX):
+        return DIGIT
+    return longest
+
+
+def weakness(paths: Iterable[str]) -> int:
+    """How little ways need: 2 if one needs nothing that is known, 1 if one needs a short word, else 0."""
+    words = [best_word(path) for path in paths]
+    return (
+        2 if None in words else int(any(word is not None and word != DIGIT and len(word) <= PREFIX for word in words))
+    )
+
+
+def words_in(path: str) -> list[str]:
+    """The words of a way that are known to their ends."""
+    return [match[0] for match in WORDS.finditer(path) if is_edge(path[match.end() : match.end() + 1])]
+
+
+def words_on(path: str) -> Iterator[str]:
+    for match in WORDS.finditer(path):
+        if not match.start() or not is_edge(path[match.start() - 1]):
+            continue
+        if is_edge(path[match.end() : match.end() + 1]):
+            yield match[0]
+        elif len(match[0]) >= PREFIX:
+            yield match[0][:PREFIX]
+
+
+def is_edge(character: str) -> bool:
+    if not character:
+        return False
+    return character in (EDGE, GAP) or not (is_word_character(character) or character in MARKS)
+
+
+def best_sign(path: str) -> str | None:
+    """The longest run of marks that have no upper and lower case."""
+    runs = [run for run in RUNS.findall(path) if run.lower() == run.upper() and not any(map(str.isalnum, run))]
+    parts = [part for run in RUNS.findall(path) for part in re.findall(r"[^\w\s]+|_+", run)]
+    return max((*runs, *parts), key=len, default=None)

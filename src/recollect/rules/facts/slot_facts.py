@@ -1,0 +1,65 @@
+"""The facts of a slot, of which a found fact is compared only with those that may say the same.
+
+Somebody who tells of ten thousand things that happened has ten thousand facts with one key. Two of them say the same if
+their words mean the same, or if they have two words or more in common (`values`): so the facts are kept by their words,
+and to decide on one more takes as long as there are facts like it. Where more than the words counts, the found fact is
+compared with all: a key of one value, something taken back, an end that was said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+from recollect.model import Fact, FoundFact
+from recollect.rules.facts.keys import holds_several_values
+from recollect.rules.facts.values import value_stems, value_texts
+
+COMPARED_IN_FULL = frozenset({"pets", "diet"})
+"""Keys whose values are compared by more than their words."""
+FEW = 8
+"""Facts of a slot that are compared one by one."""
+COMMON_STEMS = 2
+"""Words that two values that nearly say the same have in common, at least."""
+
+
+class SlotFacts:
+    """The facts of a slot by id, in the order in which they were added."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self.by_id: dict[str, Fact] = {}
+        self._positions: dict[str, int] = {}
+        self._by_text: dict[object, set[str]] = {}
+        self._by_stem: dict[str, set[str]] = {}
+        for fact in facts:
+            self.put(fact)
+
+    def put(self, fact: Fact) -> None:
+        """Add a fact, or a newer version of it."""
+        known_fact = self.by_id.get(fact.id)
+        self.by_id[fact.id] = fact
+        if known_fact is not None and known_fact.value == fact.value:
+            return
+        self._positions.setdefault(fact.id, len(self._positions))
+        for text in value_texts(fact.value):
+            self._by_text.setdefault(text, set()).add(fact.id)
+        for stem in value_stems(fact.value):
+            self._by_stem.setdefault(stem, set()).add(fact.id)
+
+    def facts_like(self, found_fact: FoundFact) -> Collection[Fact]:
+        """The facts that a found fact may change, or that change what becomes of it; in order."""
+        if len(self.by_id) <= FEW or not is_compared_by_words(found_fact):
+            return self.by_id.values()
+        ids = {id for text in value_texts(found_fact.value) for id in self._by_text.get(text, ())}
+        counts: Counter[str] = Counter()
+        for stem in value_stems(found_fact.value):
+            counts.update(self._by_stem.get(stem, ()))
+        ids |= {id for id, count in counts.items() if count >= COMMON_STEMS}
+        return [self.by_id[id] for id in sorted(ids, key=self._positions.__getitem__)]
+
+
+def is_compared_by_words(fact: FoundFact) -> bool:
+    """Whether only facts that may say the same count for what becomes of a found fact."""
+    if fact.retracts or fact.until is not None or fact.key in COMPARED_IN_FULL:
+        return False
+    return holds_several_values(fact.category, fact.key) and not (fact.category == "plan" and fact.corrects)
