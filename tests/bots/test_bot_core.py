@@ -354,6 +354,23 @@ def test_a_command_that_comes_again_after_a_crash_is_not_carried_out_twice(tmp_p
     assert "I know nothing about you yet" in known
 
 
+def test_settings_that_change_at_once_are_all_kept(tmp_path: Path) -> None:
+    async def change() -> tuple[ChatSettings, list[str]]:
+        async with printed_bot(tmp_path, []) as bot:
+            table = bot.tools.table
+            changes: list[dict[str, Any]] = [{"threshold": 40}, {"digest": "day"}, {"told_failure": True}]
+            await asyncio.gather(*(table.change_chat(GROUP, **change) for change in changes))
+            for id in ("a", "b"):
+                await table.begin_command(GROUP, id)
+            await asyncio.gather(*(table.end_command(GROUP, id) for id in ("a", "b")), table.begin_command(GROUP, "c"))
+            states = [await table.begin_command(GROUP, id) for id in ("a", "b", "c")]
+            return await table.chat(GROUP), [*states]
+
+    settings, states = asyncio.run(change())
+    assert (settings.threshold, settings.digest, settings.told_failure) == (40, "day", True)
+    assert states == ["done", "done", "begun"]
+
+
 def test_a_schedule_is_of_one_platform_and_goes_on_when_a_chat_fails(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
