@@ -14,7 +14,7 @@ import discord_bot
 import pytest
 from discord_bot import DiscordTalk
 from discord_server import CHANNEL, GUILD, DiscordServer
-from outages import small_disk, with_full_disk, with_full_file, with_read_only_file, without_file
+from outages import small_disk, with_full_disk, with_full_file, with_read_only_file, without_file, without_folder
 from telegram_bot import ALEX, DANA, GROUP, NOOR, Talk, run, running_bot
 from telegram_server import TelegramServer
 
@@ -138,6 +138,32 @@ def test_a_read_only_file_is_told_in_each_channel_once_and_deletions_follow_late
             assert [message.content for message in await history_of(file, "601")] == ["The cleat is loose."]
 
     asyncio.run(talk())
+
+
+def test_a_disk_that_is_gone_is_told_once_and_nothing_is_lost_d10(tmp_path: Path) -> None:
+    """The folder is somewhere else for a while, with the memory of the chat and the bot's own settings."""
+
+    async def talk() -> None:
+        folder = tmp_path / "memo"
+        model = ScriptedLLM(default="Aye.")
+        with TelegramServer() as server:
+            alex = Talk(server)
+            async with running_bot(server, folder, chat=model) as bot:
+                await alex.ask(BEFORE, "Aye.")
+                with without_folder(await store_of(bot, Place("telegram", "7", True))):
+                    for text in SAID[:4]:
+                        await alex.ask(text, "Aye.")
+                    shown = str(model.requests[-1].messages)
+                    assert all(text in shown for text in (BEFORE, *SAID[:4]))
+                    assert len(warnings(server.sent)) == 1
+                await alex.ask("And now?", "Aye.")
+                await alex.hear("My disk takes messages again")
+            assert len(warnings(server.sent)) == 2
+            kept = await history_of(folder / "telegram-7.db", "chat")
+            assert [message.content for message in kept if message.role == "user"] == [BEFORE, *SAID[:4], "And now?"]
+            assert sum("could not" in sent.text for sent in server.sent) == 0
+
+    run(talk)
 
 
 def test_a_chat_that_cannot_be_written_at_the_end_does_not_cost_another_its_messages_d10(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ logger = logging.getLogger("recollect.bots")
 
 REMEMBERED = 10_000  # presses and commands that are known to have been handled
 MOST_REPLIES = 10  # of a place that wait to be written
+MOST_ANSWERS = 100  # of a place that wait to be sent
 
 CommandRunner = Callable[[CommandCall], Awaitable[BotMessage]]
 FOR_ALL = ("remember", "digest", "who")  # commands and buttons whose answers everybody in a group may read
@@ -162,7 +163,7 @@ class Bot:
 
     async def _take_message(self, message: ReceivedMessage) -> None:
         place = message.place
-        dialogue = await self.tools.table.dialogue(place, message.author)
+        dialogue = await self._find_dialogue(message)
         if dialogue is not None and is_answer(message, dialogue):
             answer = await self.summaries.answer_threshold(place, message.author, message.text, dialogue)
             self._say(place, answer)
@@ -180,6 +181,15 @@ class Bot:
             is_new = (await self._keep(chat, message)).new
         if is_new and self._is_addressed(message):
             await self._answer(message)
+
+    async def _find_dialogue(self, message: ReceivedMessage) -> Dialogue | None:
+        """The question that somebody may be answering. If the bot's own store cannot be read, none: what is said is
+        kept, as far as the memory of the chat can."""
+        try:
+            return await self.tools.table.dialogue(message.place, message.author)
+        except StoreError as error:
+            logger.error("a dialogue could not be read: %s", error)
+            return None
 
     async def _run_request(self, chat: OpenChat, message: ReceivedMessage) -> BotMessage | None:
         """Carry out what a message asks of the memory; None if it asks nothing. The message is kept in any case."""
@@ -403,7 +413,9 @@ class Bot:
 
     def _say(self, place: Place, message: BotMessage, reply_to: str | None = None) -> None:
         """Send something after all that was said in the same place before; nobody waits for it."""
-        self._answers.put(queue_key(place), self._send(place, message, None if place.is_private else reply_to))
+        work = self._send(place, message, None if place.is_private else reply_to)
+        if not self._answers.put(queue_key(place), work, MOST_ANSWERS):
+            logger.warning("a message was not sent: %d wait already", MOST_ANSWERS)
 
     async def _send(self, place: Place, message: BotMessage, reply_to: str | None) -> None:
         try:

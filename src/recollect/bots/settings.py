@@ -6,6 +6,7 @@ document.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -68,6 +69,7 @@ class SettingsTable:
     def __init__(self, documents: DocumentsFace) -> None:
         self._documents = documents
         self._chats: dict[str, ChatSettings] = {}
+        self._writing = asyncio.Lock()  # for what is read, changed and written
 
     # -- chats
 
@@ -84,10 +86,11 @@ class SettingsTable:
 
     async def change_chat(self, place: Place, **changes: Any) -> ChatSettings:
         """Change settings of a chat, and keep them."""
-        settings = replace(await self.chat(place), **changes)
-        await self._documents.put(CHATS, place.key, asdict(settings), texts=[])
-        self._chats[place.key] = settings
-        return settings
+        async with self._writing:
+            settings = replace(await self.chat(place), **changes)
+            await self._documents.put(CHATS, place.key, asdict(settings), texts=[])
+            self._chats[place.key] = settings
+            return settings
 
     async def note_chat(self, place: Place, **changes: Any) -> None:
         """Change what the bot notes of a chat. If the store takes nothing, it is noted until the process ends."""
@@ -154,15 +157,17 @@ class SettingsTable:
     async def begin_command(self, place: Place, id: str) -> CommandState:
         """Note that a command is being carried out; returns how far it had come before, if a platform delivers it again
         after a crash."""
-        states = await self._command_states(place)
-        if id in states:
-            return states[id]
-        await self._put_command_states(place, {**states, id: "begun"})
-        return "new"
+        async with self._writing:
+            states = await self._command_states(place)
+            if id in states:
+                return states[id]
+            await self._put_command_states(place, {**states, id: "begun"})
+            return "new"
 
     async def end_command(self, place: Place, id: str) -> None:
         """Note that a command was carried out and answered."""
-        await self._put_command_states(place, {**await self._command_states(place), id: "done"})
+        async with self._writing:
+            await self._put_command_states(place, {**await self._command_states(place), id: "done"})
 
     async def _command_states(self, place: Place) -> dict[str, CommandState]:
         stored = await self._documents.get(HANDLED, place.key)
