@@ -39,7 +39,9 @@ for name in [name for name in os.environ if name.startswith(PREFIX) and not name
     del os.environ[name]
 
 # The same examples in every run, so that a failure is one for everybody.
-settings.register_profile("recollect", derandomize=True, database=None, deadline=None, print_blob=False)
+settings.register_profile(
+    "recollect", max_examples=60, derandomize=True, database=None, deadline=None, print_blob=False
+)
 settings.load_profile("recollect")
 
 # Where nothing else was asked for and there is room, what tests write stays in memory: a file system like any other,
