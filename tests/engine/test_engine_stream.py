@@ -23,7 +23,7 @@ from recollect.rules.prompt.requests_for_more import strip
 from recollect.testing.llm import ScriptedLLM
 
 QUESTION = "How many shops do I run?"
-PATIENCE = 30.0  # seconds until a broken test gives up
+PATIENCE = 120.0  # seconds until a broken test gives up
 MARKER = "[SEARCH_EPISODIC: shops]"
 TIERS = "\n<recollect>\nU1: question = shops\nA1: shops = 2\n</recollect>"
 LONG = (

@@ -11,7 +11,7 @@ import pytest
 from recollect import Budget, Memory, Settings
 from recollect.engine.views.tiers import load_tiers
 from recollect.llm.local import LocalModel
-from recollect.ports import Completion, Request
+from recollect.ports import ChatMessage, Completion, Request
 from recollect.wiring import open_store
 
 pytest.importorskip("xllamacpp", reason="make test installs it")
@@ -41,7 +41,8 @@ class Brief(LocalModel):
         required = (request.schema or {}).get("required", ())
         self.asked_for = [*getattr(self, "asked_for", ()), *required]
         # The end of what it is asked, without instructions, which take it long to read and help it little.
-        last = [{**message, "content": message["content"][-READ:]} for message in list(request.messages)[-1:]]
+        (*_, message) = request.messages
+        last = [ChatMessage(role=message["role"], content=message["content"][-READ:])]
         self.max_tokens = ANSWER if "answer" in required else SHORT
         return await super().complete(replace(request, messages=last, temperature=0.0, max_tokens=self.max_tokens))
 
