@@ -39,7 +39,9 @@ for name in [name for name in os.environ if name.startswith(PREFIX) and not name
     del os.environ[name]
 
 # The same examples in every run, so that a failure is one for everybody.
-settings.register_profile("recollect", derandomize=True, database=None, deadline=None, print_blob=False)
+settings.register_profile(
+    "recollect", max_examples=60, derandomize=True, database=None, deadline=None, print_blob=False
+)
 settings.load_profile("recollect")
 
 # Where nothing else was asked for and there is room, what tests write stays in memory: a file system like any other,
@@ -63,6 +65,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 USED = ("pytest", "recollect.wiring", *(f"recollect.{name}" for name in ("stores.sqlite", "stores.jsonfile")))
 multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psycopg", "recollect.embed.static"])
 
+PATIENCE = 120.0  # seconds that an HTTP client of a test waits, unless it is told otherwise; no passing test does
 ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time
 
 
@@ -76,6 +79,14 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(ALLOCATED, 20, 20)
         gc.enable()
+
+
+def pytest_collection_finish() -> None:
+    """HTTP clients wait longer than their usual 5 seconds: that a machine has much to do is no failure."""
+    for library in ("httpx", "httpx2"):
+        if library in sys.modules:
+            waits = sys.modules[library].Client.__init__.__kwdefaults__["timeout"]
+            waits.connect = waits.read = waits.write = waits.pool = PATIENCE
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-PATIENCE = 30.0  # seconds a broken test may hang; no passing test waits for it
+PATIENCE = 120.0  # seconds a broken test may hang; no passing test waits for it
 
 
 @dataclass

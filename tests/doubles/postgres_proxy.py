@@ -17,7 +17,7 @@ from typing import Literal, Self
 from sqlalchemy.engine import make_url
 
 Break = Literal["answer", "question", "late"]
-PATIENCE = 30.0  # seconds until a test that waits for something gives up
+PATIENCE = 120.0  # seconds until a test that waits for something gives up
 READY = b"Z"
 
 

@@ -20,7 +20,7 @@ from recollect.rules.log import check_metadata
 from recollect.tokens.estimate import EstimateTokenizer
 from recollect.wiring import build
 
-PATIENCE = 20.0  # seconds until a test that waits for something gives up
+PATIENCE = 120.0  # seconds until a test that waits for something gives up
 LARGE = "word " * 45_000
 UNBROKEN = "漢字" * 60_000
 

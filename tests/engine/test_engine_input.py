@@ -265,11 +265,13 @@ def test_times_long_past_and_a_little_ahead_are_accepted(store_url: str) -> None
         assert (memory.stats().first, memory.stats().last, memory.verify().ok) == (times[0], times[-1], True)
 
 
-@pytest.mark.every_store
+# Of long words: what is made of a message grows with its words, what a store has to hold with its bytes.
+LONG_WORDS = "Antidisestablishmentarianism notwithstanding, counterrevolutionaries misunderstood internationalism. "
+
+
 def test_five_megabytes_are_kept_and_found_by_a_word_near_the_end(store_url: str) -> None:
-    # Of long words: what is made of a message grows with its words, what a store has to hold with its bytes.
-    sentence = "Antidisestablishmentarianism notwithstanding, counterrevolutionaries misunderstood internationalism. "
-    content = sentence * (5_000_000 // len(sentence)) + "Then somebody mentioned the xylophone of Zanzibar. " + sentence
+    many = LONG_WORDS * (5_000_000 // len(LONG_WORDS))
+    content = f"{many}Then somebody mentioned the xylophone of Zanzibar. {LONG_WORDS}"
     with Memory(store_url) as memory:
         chat = memory.conversation("chat", user="alex")
         chat.add("user", content)
@@ -279,6 +281,18 @@ def test_five_megabytes_are_kept_and_found_by_a_word_near_the_end(store_url: str
         assert best.message.turn == 1
         assert best.message.content == content
         assert memory.stats().characters == len(content) + len("short and sweet")
+        assert memory.verify().ok
+
+
+@pytest.mark.parametrize("kind", ["json", "postgresql"], indirect=True)
+def test_every_other_store_takes_five_megabytes_and_finds_them(store_url: str) -> None:
+    content = "x" * 5_000_000 + " and then somebody mentioned the xylophone of Zanzibar."
+    with Memory(store_url, followers=False) as memory:
+        chat = memory.conversation("chat", user="alex")
+        chat.add("user", content)
+        memory.settle()
+        assert memory.search("xylophone Zanzibar", user="alex")[0].message.content == content
+        assert memory.stats().characters == len(content)
         assert memory.verify().ok
 
 

@@ -57,7 +57,7 @@ class Victims:
         assert self._parent.returncode == 0
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def victims() -> Iterator[Victims]:
     processes = Victims()
     yield processes

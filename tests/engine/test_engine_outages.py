@@ -48,7 +48,7 @@ from recollect.testing.llm import ScriptedLLM
 
 QUESTION = "How many shops do I run?"
 SOON = {"retry-after-ms": "1"}
-PATIENCE = 30.0  # seconds until a broken test gives up
+PATIENCE = 120.0  # seconds until a broken test gives up
 MARKER = "[SEARCH_EPISODIC: shops]"
 TIERS = "\n<recollect>\nU1: question = shops\nA1: shops = 2\n</recollect>"
 LONG = (

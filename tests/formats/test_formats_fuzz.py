@@ -23,7 +23,7 @@ WHOLE = {
     "telegram_full.json": "telegram",
 }
 loose = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=100
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=60
 )
 
 values = st.recursive(

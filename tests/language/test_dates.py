@@ -177,7 +177,7 @@ def test_the_end_of_the_calendar_is_no_error() -> None:
     assert spans("tomorrow", datetime(9999, 12, 31, tzinfo=UTC)) == ()
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 @given(
     st.lists(
         st.sampled_from(

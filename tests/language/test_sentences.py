@@ -85,7 +85,7 @@ class TestSentences:
         assert sentences(text)[-1].is_question
 
     @given(ANY_TEXT)
-    @settings(max_examples=80)
+    @settings(max_examples=50)
     def test_any_text_has_sentences(self, text: str) -> None:
         for sentence in sentences(text):
             assert sentence.text
@@ -153,7 +153,7 @@ class TestFiller:
         assert strip_addressee("We saw Rome, Paris and Evan.") == "We saw Rome, Paris and Evan."
 
     @given(ANY_TEXT)
-    @settings(max_examples=80)
+    @settings(max_examples=50)
     def test_something_is_left_of_any_text(self, text: str) -> None:
         assert bool(trim(text)) == bool(text)
 

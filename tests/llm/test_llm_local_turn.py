@@ -11,7 +11,7 @@ import pytest
 from recollect import Budget, Memory, Settings
 from recollect.engine.views.tiers import load_tiers
 from recollect.llm.local import LocalModel
-from recollect.ports import Completion, Request
+from recollect.ports import ChatMessage, Completion, Request
 from recollect.wiring import open_store
 
 pytest.importorskip("xllamacpp", reason="make test installs it")
@@ -20,6 +20,8 @@ SAID = (
     "My name is Alex, I run a small bakery in Lyon with three people, I am allergic to peanuts, and in March I travel "
     "to Kyoto for eleven days to see the old town and the sea."
 )
+TOLD = ("My name is Alex and I am allergic to peanuts.", "I have a cat called Mia.")  # it reads slowly
+READ = 200  # characters
 SHORT = 12  # tokens of a reply: enough to be one
 ANSWER = 32  # tokens of an answer to a question: enough to name lines
 
@@ -38,14 +40,16 @@ class Brief(LocalModel):
     async def complete(self, request: Request) -> Completion:
         required = (request.schema or {}).get("required", ())
         self.asked_for = [*getattr(self, "asked_for", ()), *required]
-        last = list(request.messages)[-1:]  # without its instructions, which take it long to read and help it little
+        # The end of what it is asked, without instructions, which take it long to read and help it little.
+        (*_, message) = request.messages
+        last = [ChatMessage(role=message["role"], content=message["content"][-READ:])]
         self.max_tokens = ANSWER if "answer" in required else SHORT
         return await super().complete(replace(request, messages=last, temperature=0.0, max_tokens=self.max_tokens))
 
 
 def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "memory.db"), Settings())
-    with Memory(store, chat=Brief()) as memory:
+    with Memory(store, chat=Brief(), model_seconds=300) as memory:
         chat = memory.conversation("demo", user="alex")
         seen = "".join(chat.stream(SAID, budget=Budget(total=1_000)))
         memory.settle()
@@ -66,11 +70,9 @@ def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path) -> None
 def test_the_nonsense_of_a_real_model_never_becomes_a_fact_or_a_source_f6(tmp_path: Path) -> None:
     """F6: the whole path, from lines to facts and to an answer, with a model that is too small for it."""
     model = Brief()
-    with Memory(str(tmp_path / "memory.db"), memory=model, followers=False) as memory:
+    with Memory(str(tmp_path / "memory.db"), memory=model, followers=False, model_seconds=300) as memory:
         chat = memory.conversation("demo", user="alex")
-        chat.extend(
-            [{"role": "user", "content": SAID}, {"role": "user", "content": "Oh, and I have a cat called Mia."}]
-        )
+        chat.extend([{"role": "user", "content": text} for text in TOLD])
         memory.settle(timeout=300)
         facts = memory.facts(user="alex")
         answer = memory.ask("What is Alex allergic to?", user="alex")
@@ -82,6 +84,6 @@ def test_the_nonsense_of_a_real_model_never_becomes_a_fact_or_a_source_f6(tmp_pa
     assert {fact.id for fact in answer.facts} <= {fact.id for fact in facts}
     assert {message.id for message in answer.messages} <= {message.id for message in known_messages}
     assert {"Alex", "peanuts"} <= {fact.value for fact in facts}
-    words = f"{SAID} I have a cat called Mia.".casefold()
+    words = " ".join(TOLD).casefold()
     said = {word.strip(".,()") for word in words.split()} | {"they", "their", "them", "runs", "travels", "has"}
     assert all(set(fact.value.casefold().replace("(", "").replace(")", "").split()) <= said for fact in facts), facts

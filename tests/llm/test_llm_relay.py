@@ -133,7 +133,7 @@ REPLY = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.lists(REPLY, min_size=1, max_size=3))
 def test_whatever_a_server_sends_is_an_answer_or_a_model_error(replies: list[dict[str, Any]]) -> None:
     relay, passing = RelayReader(Trouble("model-x")), ReplyStream(FRAME)

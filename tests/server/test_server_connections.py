@@ -12,7 +12,7 @@ import pytest
 from recollect.server.connections import Connection
 from recollect.testing.serving import Serving
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 BODY = json.dumps({"messages": [{"role": "user", "content": "hello"}]}).encode()
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 

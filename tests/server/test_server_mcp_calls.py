@@ -157,6 +157,7 @@ def test_of_a_long_message_a_search_shows_what_it_says_about_the_question(tmp_pa
     async def use() -> None:
         async with talking(tmp_path) as (client, memory):
             await memory.conversation("book", user="sam").add("user", book)
+            await memory.settle()  # a search waits for a book only so long
             answer = await call(client, "search_memory", query="what is the zebra called", user="sam")
             assert answer.structured_content is not None
             shown = {one["conversation"]: one for one in answer.structured_content["messages"]}

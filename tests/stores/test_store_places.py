@@ -27,7 +27,7 @@ from recollect.testing.samples import append_messages, make_message
 from recollect.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")
-PATIENCE = 20.0
+PATIENCE = 120.0
 
 
 # -- taken away

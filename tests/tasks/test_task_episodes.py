@@ -175,7 +175,7 @@ class TestParse:
         assert episode_summary.parse(json.dumps({"summary": text}), inputs).summary == text
 
     @given(st.text(max_size=300), st.integers(1, 60))
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=50, deadline=None)
     def test_any_answer_is_read_or_refused(self, text: str, limit: int) -> None:
         for wrapped in (text, json.dumps({"summary": text}), json.dumps({"summary": f"Emma {text}"})):
             with suppress(ModelNonsense):

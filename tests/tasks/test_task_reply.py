@@ -102,7 +102,7 @@ class TestInline:
         assert "<recollect>" not in found.user2
 
     @given(st.text(st.characters(exclude_categories=()), max_size=300))
-    @settings(max_examples=100)
+    @settings(max_examples=60)
     def test_any_block_is_read_without_an_error(self, block: str) -> None:
         assert parse_inline(block) is None or isinstance(parse_inline(block), InlineTiers)
 
@@ -112,7 +112,7 @@ class TestInline:
     @example("-=c", "", "1.=a", "=")
     @example("", "", "-=A>=[b", "")
     @example("Ac\n : 猫,", "", ".,<, =c<", "")
-    @settings(max_examples=120)
+    @settings(max_examples=70)
     def test_what_was_read_and_written_again_is_read_the_same(self, one: str, two: str, three: str, four: str) -> None:
         read = parse_inline(render_inline(InlineTiers(one, two, three, four)))
         if read is not None:

@@ -211,7 +211,7 @@ def least(state: ContextState, tokenizer: Tokenizer) -> int:
     return PER_REPLY + standing + tokenizer.count(asked(state)) + PER_MESSAGE
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(case=cases, name=st.sampled_from([*TOKENIZERS]))
 def test_a_context_is_never_over_budget_d5(case: Case, name: str) -> None:
     """D5: for any history, budget and tokenizer; and if what must be there fits, there is a context."""
@@ -227,7 +227,7 @@ def test_a_context_is_never_over_budget_d5(case: Case, name: str) -> None:
     assert [one["role"] for one in context.messages[1:]].count("system") == 0
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(case=cases, name=st.sampled_from(["estimate", "bytes", "growing"]))
 def test_the_same_state_gives_the_same_bytes(case: Case, name: str) -> None:
     """And in whatever order what has no order was put in."""
@@ -246,7 +246,7 @@ def test_the_same_state_gives_the_same_bytes(case: Case, name: str) -> None:
         assert first.receipt == second.receipt
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(case=cases)
 def test_the_receipt_adds_up(case: Case) -> None:
     """Where a text costs what its parts cost, the sections and what opens the reply are the whole, to the token."""
@@ -265,7 +265,7 @@ def test_the_receipt_adds_up(case: Case) -> None:
     assert "system" not in names[1:]
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(case=cases)
 def test_sections_keep_to_their_budgets_by_the_models_own_tokenizer_d5(case: Case) -> None:
     """D5: each by itself, with its fence."""
@@ -281,7 +281,7 @@ def test_sections_keep_to_their_budgets_by_the_models_own_tokenizer_d5(case: Cas
         assert budget.recent is None or sum(item.tokens for item in recent) <= budget.recent
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(case=cases, name=st.sampled_from(["estimate", "bytes", "moody"]))
 def test_every_message_of_the_window_is_in_one_place_and_nothing_is_shown_twice_a7_d6(case: Case, name: str) -> None:
     """A7, D6: word for word, in the history, or left out; and what the receipt says is there is there, once."""

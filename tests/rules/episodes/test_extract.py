@@ -137,7 +137,7 @@ def test_b2_never_over_the_limit_and_never_empty(limit: int) -> None:
     ),
     st.integers(0, 60),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_whatever_is_said_the_limit_holds(said: list[tuple[str, str, str]], limit: int) -> None:
     lines = [SpokenLine("user" if role == "user" else "assistant", author, text) for role, author, text in said]
     made = gist(lines, limit, rough)

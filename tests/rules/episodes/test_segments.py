@@ -119,7 +119,7 @@ def test_few_messages_are_one_piece(number: int) -> None:
     st.integers(0, 1_000),
     st.floats(0, 1),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_b2_pieces_are_never_too_short_or_too_long(
     number: int, shortest: int, more: int, seed: int, share: float
 ) -> None:
@@ -171,7 +171,7 @@ class TestContinues:
 
 class TestPausesAndReplies:
     @given(st.lists(st.booleans(), min_size=1, max_size=80), st.lists(st.booleans(), min_size=80, max_size=80))
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=50, deadline=None)
     def test_b2_a_long_pause_is_a_cut_and_a_reply_stays_with_its_question(
         self, pauses: list[bool], replies: list[bool]
     ) -> None:

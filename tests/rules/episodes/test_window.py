@@ -99,7 +99,7 @@ def said_by(chance: Random) -> list[tuple[str, int]]:
     return [(chance.choice(ROLES), chance.randint(0, largest)) for _ in range(chance.randint(0, 60))]
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(messages, rules, st.integers(1, 50))
 def test_a9_no_exchange_is_split_and_five_messages_stay(
     said: list[tuple[str, int]], rule: WindowRule, first: int
@@ -117,7 +117,7 @@ def test_a9_no_exchange_is_split_and_five_messages_stay(
     assert window[cut - 1].role != "user" or unanswered
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(messages, rules)
 def test_it_comes_to_rest(said: list[tuple[str, int]], rule: WindowRule) -> None:
     """Applied again and again, the rule stops: every step takes something, and the last exchange stays."""

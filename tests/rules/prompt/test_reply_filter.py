@@ -64,19 +64,19 @@ def assert_the_same_as_whole(text: str, chunks: list[str]) -> None:
 
 
 class TestChunks:
-    @settings(max_examples=250)
+    @settings(max_examples=120)
     @given(st.one_of(HOSTILE, ANY_TEXT), st.integers(0, 2**62))
     def test_any_cuts_show_the_same(self, text: str, seed: int) -> None:
         chance = Random(seed)
         places = [chance.randint(0, len(text)) for _ in range(chance.randint(0, 12))]
         assert_the_same_as_whole(text, cut(text, places))
 
-    @settings(max_examples=120)
+    @settings(max_examples=70)
     @given(st.one_of(HOSTILE, ANY_TEXT))
     def test_one_character_at_a_time_shows_the_same(self, text: str) -> None:
         assert_the_same_as_whole(text, list(text))
 
-    @settings(max_examples=100)
+    @settings(max_examples=60)
     @given(LONG, st.integers(1, 50))
     def test_long_texts_in_even_chunks_show_the_same(self, text: str, size: int) -> None:
         assert_the_same_as_whole(text, cut(text, range(size, len(text), size)))
@@ -97,12 +97,12 @@ class TestChunks:
                 assert out == "So it is."
                 assert held.markers.asks
 
-    @settings(max_examples=120)
+    @settings(max_examples=70)
     @given(st.one_of(HOSTILE, ANY_TEXT), st.integers(0, 200))
     def test_a_stream_that_breaks_off_shows_what_its_text_would(self, text: str, end: int) -> None:
         assert_the_same_as_whole(text[:end], list(text[:end]))
 
-    @settings(max_examples=250)
+    @settings(max_examples=120)
     @given(HOSTILE)
     def test_no_part_ever_shows_before_the_end(self, text: str) -> None:
         """What has come out at any time is a beginning of what comes out in the end: nothing is taken back."""

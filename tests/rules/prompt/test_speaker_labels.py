@@ -77,7 +77,7 @@ NO_STRUCTURE = re.compile(r"[^][(){}<>:,;=|\"`\\*\n\r·]+")
 RESERVED = re.compile(r"(?:system|user|human|assistant|developer|tool)", re.IGNORECASE)
 
 
-@settings(max_examples=120)
+@settings(max_examples=70)
 @given(SPEAKERS)
 def test_no_two_read_the_same_f14(speakers: list[tuple[Role, str]]) -> None:
     labels = author_labels(speakers)
@@ -86,7 +86,7 @@ def test_no_two_read_the_same_f14(speakers: list[tuple[Role, str]]) -> None:
     assert author_labels(reversed(speakers)) == labels, "whoever spoke first"
 
 
-@settings(max_examples=120)
+@settings(max_examples=70)
 @given(SPEAKERS)
 def test_none_is_structure_or_a_role_f14(speakers: list[tuple[Role, str]]) -> None:
     for (role, author), label in author_labels(speakers).items():
@@ -97,7 +97,7 @@ def test_none_is_structure_or_a_role_f14(speakers: list[tuple[Role, str]]) -> No
         assert label == role or role != "user" or not RESERVED.fullmatch(reading.strip())
 
 
-@settings(max_examples=120)
+@settings(max_examples=70)
 @given(
     IDS.filter(lambda id: bool(id.strip()) and id != "user"), IDS.filter(lambda id: bool(id.strip()) and id != "user")
 )

@@ -152,6 +152,6 @@ class TestBudget:
         assert line.count("Oslo") == 1
 
     @given(st.text(max_size=200), st.integers(0, 60))
-    @settings(max_examples=80)
+    @settings(max_examples=50)
     def test_any_text_any_budget(self, text: str, budget: int) -> None:
         assert count(key_values(text, budget, count)) <= budget
