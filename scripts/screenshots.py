@@ -1,23 +1,24 @@
-"""Takes pictures of the dashboard: `python scripts/screenshots.py FOLDER [--only NAME ...]`.
+"""Takes pictures of the dashboard: `python scripts/screenshots.py FOLDER [--only NAME ...] [--small]`.
 
 Fills a store with the talks of tests/doubles/dashboard_store.py, serves it on loopback, and takes a picture of every
-page at the width of a desk and of a phone, in light and in dark. Needs Debian's `chromium` and the extra `[dev]`.
+page at the width of a desk and of a phone, in light and in dark; with `--small`, the three of the README. Needs
+Debian's `chromium` and the extra `[dev]`.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "doubles"))
 
+from browser import open_browser  # noqa: E402
 from dashboard_store import CHANNEL, CHAT, fill_store  # noqa: E402
 
 from recollect.config import Secret, Settings  # noqa: E402
@@ -25,6 +26,7 @@ from recollect.testing.serving import Serving  # noqa: E402
 
 SIZES = {"desk": (1280, 860), "phone": (390, 844)}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+SMALL = ("conversation", "context", "person")
 QUESTION = "What did I say about the spots on the leaves?"
 PAGES = {
     "overview": "/",
@@ -47,11 +49,15 @@ PAGES = {
 }
 
 
-def chromium() -> str:
-    path = shutil.which("chromium")
-    if path is None:
-        raise SystemExit("chromium is missing: `apt-get install chromium` as root")
-    return path
+def take_small_pictures(browser: Browser, url: str, folder: Path) -> None:
+    """The pictures of the README: what a window shows, at half its size."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, device_scale_factor=0.5)
+    page = context.new_page()
+    for name in SMALL:
+        page.goto(url + PAGES[name])
+        page.wait_for_load_state("networkidle")
+        page.screenshot(path=folder / f"{name}.png")
+    context.close()
 
 
 def take_pictures(browser: Browser, url: str, folder: Path, pages: dict[str, str]) -> None:
@@ -70,23 +76,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="*", choices=[*PAGES, "sign-in"], help="some of the pages")
+    parser.add_argument("--small", action="store_true", help="the pictures of the README")
     parser.add_argument("--store", help="a store to show, in place of the sample")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     chosen = arguments.only or [*PAGES, "sign-in"]
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         store = arguments.store or str(Path(folder, "memory.db"))
         if arguments.store is None:
             fill_store(store)
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         with Serving(store) as server:
             server.app.state.settings = Settings(store="recollect.db", chat_model="local", chat_key=Secret("hidden"))
+            if arguments.small:
+                take_small_pictures(browser, server.url, arguments.folder)
+                return
             pages = {name: path for name, path in PAGES.items() if name in chosen}
             take_pictures(browser, server.url, arguments.folder, pages)
         if "sign-in" in chosen:
             with Serving(store, auth=True) as server:
                 take_pictures(browser, server.url, arguments.folder, {"sign-in": "/web/sign-in"})
-        browser.close()
 
 
 if __name__ == "__main__":

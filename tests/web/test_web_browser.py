@@ -13,7 +13,7 @@ from typing import Literal
 from urllib.parse import quote
 
 import pytest
-from browser import CONTRAST, WCAG, PageWatch, accessibility_faults, open_browser, overflow_of
+from browser import CONTRAST, PageWatch, accessibility_faults, open_browser, overflow_of
 from dashboard_store import CHAT, LONG, fill_store
 from hostile_pages import IDS, TEXTS
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
@@ -37,7 +37,6 @@ PAGES = (
     "/web/people",
     "/web/person?id=marta",
     "/web/person?id=noor&channel=bakery",
-    "/web/person/refused?id=marta",
     "/web/person/digests?id=noor",
     f"/web/topics?conversation={CHAT}",
     f"/web/topic?conversation={CHAT}&id=t1",
@@ -49,6 +48,8 @@ PAGES = (
     "/docs",
 )
 HOSTILE = "hostile"
+# Of the routes in /docs, which are all alike, axe-core reads three a group: it would take longer than for all pages.
+FEW_ROUTES = "document.querySelectorAll('.operation:nth-of-type(n+4)').forEach((route) => route.remove())"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,26 +98,27 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield Stage(server, browser, server.key(space=[], scopes=("read", "write", "admin")))
 
 
-def visit_pages(page: Page, rules: str) -> None:
-    """Every page: nothing wider than the window, and nothing that axe-core finds serious."""
-    for path in PAGES:
-        answer = page.goto(path)
-        assert answer is not None
-        assert answer.status == 200, path
-        assert overflow_of(page) <= 0, path
-        within = "header" if path == "/docs" else "html"  # its routes are all alike, and three thousand elements
-        assert accessibility_faults(page, rules, within) == [], path
+def test_every_page_is_whole_on_a_desk_and_on_a_phone(stage: Stage) -> None:
+    """No error, no request to another host, nothing wider than the window, nothing that axe-core finds serious."""
+    with stage.sign_in() as page:
+        for path in PAGES:
+            page.set_viewport_size(DESK)
+            answer = page.goto(path)
+            assert answer is not None
+            assert answer.status == 200, path
+            assert overflow_of(page) <= 0, path
+            page.evaluate(FEW_ROUTES)
+            assert accessibility_faults(page) == [], path
+            page.set_viewport_size(PHONE)
+            assert overflow_of(page) <= 0, path
 
 
-def test_every_page_is_whole_on_a_desk_in_light(stage: Stage) -> None:
-    with stage.sign_in(DESK, "light") as page:
-        visit_pages(page, WCAG)
-
-
-def test_every_page_is_whole_on_a_phone_in_dark(stage: Stage) -> None:
-    """What does not depend on the width or on the colours is not looked at again."""
+def test_pages_can_be_read_in_the_dark(stage: Stage) -> None:
+    """Pages that have all the colours there are."""
     with stage.sign_in(PHONE, "dark") as page:
-        visit_pages(page, CONTRAST)
+        for path in ("/", *(path for path in PAGES if path.startswith(("/web/context", "/web/person?", "/web/keys")))):
+            page.goto(path)
+            assert accessibility_faults(page, CONTRAST) == [], path
 
 
 def test_the_check_for_accessibility_finds_what_is_wrong(stage: Stage) -> None:

@@ -346,6 +346,29 @@ def test_a_fact_is_edited_deleted_and_taken_back(server: Serving) -> None:
         assert "Leiden" in browser.get(browser.post("/web/person/undo", data=undo).headers["location"]).text
 
 
+def test_topics_are_merged_split_and_tagged(server: Serving) -> None:
+    chat = server.memory.conversation("talk", user="kim", space="themes")
+    words = ("My tomato plants have brown spots.", "The invoice of the plumber is due on Friday.")
+    for text in words:
+        server.run(chat.add_user_message(text))
+    ids = [topic.id for topic in server.run(chat.topics())]
+    assert len(ids) == 2
+    with signed_in(server, space="themes", scopes=("read", "write")) as browser:
+        named = {"conversation": "talk", "id": ids[0], "token": token_of(browser)}
+        joined = browser.post("/web/topic/merge", data=named | {"other": ids[1]})
+        page = browser.get(joined.headers["location"])
+        assert "Take out again" in page.text
+        assert all(word in PageReader(page.text).text for word in words)
+        assert len(server.run(chat.topics())) == 1
+        assert browser.get("/web/topics", params={"conversation": "talk"}).text.count('class="bar"') == 1
+        browser.post("/web/topic/tag", data=named | {"tag": "<b>mine"})
+        split = browser.post("/web/topic/split", data=named | {"other": ids[1]})
+        assert "Take out again" not in browser.get(split.headers["location"]).text
+        tagged = browser.get("/web/topic", params={"conversation": "talk", "id": ids[0]})
+        assert "<b>mine" in PageReader(tagged.text).text
+        assert browser.get("/web/topic", params={"conversation": "talk", "id": "t99"}).status_code == 404
+
+
 def test_removal_shows_first_what_goes_and_needs_the_id(server: Serving) -> None:
     chat = server.memory.conversation("old", user="lee", space="gone")
     server.run(chat.extend([Draft("user", f"line {number}") for number in range(90)]))

@@ -19,7 +19,7 @@ from recollect.model import Conversation, Episode, Filter, Message, Tiers
 from recollect.ports import Tx
 
 LONGEST_EPISODE = 200  # turns: an episode that began before these is not looked for
-MOST_EPISODES = 400  # of level 1, that are read for a page
+MOST_EPISODES = 64  # of level 1, that are read for a page
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.inspection.conversations import recent_lines
+from recollect.engine.inspection.topics import list_topics
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Topic
@@ -26,6 +27,7 @@ LONGEST_BEHIND = timedelta(days=45)  # of the chart
 AHEAD = timedelta(days=7)
 STEPS = 160  # points of a curve
 PAGE = 50  # topics in a page
+SEARCHED = 20_000  # topics among which one is looked for by its id
 MESSAGES = 60  # of a topic that are shown, the last
 
 router = APIRouter(include_in_schema=False)
@@ -65,17 +67,24 @@ async def show_topics(
     if not conversation:
         lines = await recent_lines(caller.memory.runtime, caller.space, caller.access.user, None, SUGGESTED)
         return show_page(caller, "choose.html", section="Topics", lines=lines, target="/web/topics")
-    topics = await chat_of(caller, conversation).topics(faded=bool(faded))
-    shown = topics[skip : skip + PAGE]
+    scope = scope_for(caller.access, caller.space, conversation, None)
+    found = await list_topics(caller.memory.runtime, scope, faded=bool(faded), skip=skip, limit=PAGE)
+    shown = found.topics
     chart = decay_chart([topic for topic in shown if not topic.faded][:DRAWN], caller.memory.runtime.parts.clock.now())
-    values = {"conversation": conversation, "topics": shown, "count": len(topics), "chart": chart, "faded": faded}
-    next_skip = skip + PAGE if skip + PAGE < len(topics) else None
+    values = {"conversation": conversation, "topics": shown, "count": found.count, "chart": chart, "faded": faded}
+    next_skip = skip + PAGE if skip + PAGE < found.count else None
     return show_page(caller, "topics.html", section="Topics", next_skip=next_skip, **values)
 
 
-async def find_topic(chat: AsyncConversation, id: str) -> Topic:
-    for faded in (False, True):
-        for topic in await chat.topics(faded=faded):
+async def first_topics(caller: Caller, conversation: str, faded: bool) -> Sequence[Topic]:
+    scope = scope_for(caller.access, caller.space, conversation, None)
+    found = await list_topics(caller.memory.runtime, scope, faded=faded, skip=0, limit=SEARCHED if faded else PAGE)
+    return found.topics
+
+
+async def find_topic(caller: Caller, conversation: str, id: str) -> Topic:
+    for faded in (False, True):  # most are asked for while they are present
+        for topic in await first_topics(caller, conversation, faded):
             if id == topic.id or id in topic.merged:
                 return topic
     raise NotFound(f"there is no topic {id!r} in this conversation")
@@ -85,9 +94,9 @@ async def find_topic(chat: AsyncConversation, id: str) -> Topic:
 async def show_topic(caller: ReadCaller, conversation: Id, id: Id) -> Response:
     """One topic: its messages, its tags, and the topics that became part of it."""
     chat = chat_of(caller, conversation)
-    topic = await find_topic(chat, id)
+    topic = await find_topic(caller, conversation, id)
     messages = await chat.get_full_topic_history(topic.id, include_compressed=topic.packed < MESSAGES)
-    others = [other for other in await chat.topics() if other.id != topic.id][:PAGE]
+    others = [other for other in (await first_topics(caller, conversation, False)) if other.id != topic.id]
     chart = decay_chart([topic], caller.memory.runtime.parts.clock.now())
     values = {"conversation": conversation, "topic": topic, "messages": messages[-MESSAGES:], "others": others}
     return show_page(caller, "topic.html", section="Topics", chart=chart, **values)

@@ -1,0 +1,100 @@
+"""How long the server takes for a page of the dashboard, in a memory with one very long conversation.
+
+    python benchmarks/web.py [--messages 100000] [--requests 40] [--store FILE] [--unread]
+
+Fills a store with one conversation of that many messages and lets every view read them, which takes an hour; with
+`--unread` no view reads them. `--store` names a store to use again. Each page is asked for so many
+times, one request at a time, by a key with all rights; times are those of the client, on loopback. The aim is a median
+below 50 ms for every page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx2
+
+from corpus import corpus
+from recollect import Draft, Memory
+from recollect.server.door.keys import create_key
+from recollect.server.web.session import COOKIE, Sessions
+from recollect.testing.serving import Serving
+from table import milliseconds, percentile, show
+
+CHAT = "long"
+AIM = 0.05  # seconds
+BATCH = 1_000  # messages
+PAGES = {
+    "overview": "/",
+    "figures": "/web/overview/live",
+    "conversations": "/web/conversations",
+    "conversation, its end": f"/web/conversation?id={CHAT}",
+    "conversation, its middle": f"/web/conversation?id={CHAT}&turn=5000",
+    "older messages": f"/web/conversation/messages?id={CHAT}&before=5000",
+    "message": f"/web/message?conversation={CHAT}&turn=4000",
+    "people": "/web/people",
+    "person": "/web/person?id=alex",
+    "topics": f"/web/topics?conversation={CHAT}",
+    "episodes": f"/web/episodes?conversation={CHAT}",
+    "integrity": "/web/integrity",
+    "keys": "/web/keys",
+    "settings": "/web/settings",
+    "search lab, a search": "/web/search?query=house+garden",
+    "context lab, a context": f"/web/context?conversation={CHAT}&text={quote('Which house was it?')}",
+}
+
+
+def fill_store(store: str, messages: int, unread: bool) -> None:
+    texts = corpus(messages)
+    drafts = [Draft("user" if place % 2 == 0 else "assistant", text) for place, text in enumerate(texts)]
+    with Memory(store, telemetry="off", followers=not unread) as memory:
+        chat = memory.conversation(CHAT, user="alex")
+        for start in range(0, len(drafts), BATCH):
+            chat.extend(drafts[start : start + BATCH])
+        if not unread:
+            memory.settle(7_200)
+
+
+def time_pages(server: Serving, requests: int) -> list[list[object]]:
+    key, _ = create_key(server.store, name="benchmark", scopes=("read", "write", "admin"))
+    sessions = Sessions(server.app.state.options.session_secret)
+    cookie = sessions.cookie_value(sessions.begin(key.id, key.created_at))
+    rows = list[list[object]]()
+    with httpx2.Client(base_url=server.url, cookies={COOKIE: cookie}, timeout=600) as browser:
+        for name, path in PAGES.items():
+            seconds = list[float]()
+            answer = browser.get(path)  # the first one fills caches
+            for _ in range(requests):
+                start = time.perf_counter()
+                answer = browser.get(path)
+                seconds.append(time.perf_counter() - start)
+            if answer.status_code != httpx2.codes.OK:
+                raise SystemExit(f"{name}: {answer.status_code} {answer.text[:300]}")
+            median = percentile(seconds, 0.5)
+            times = (milliseconds(median), milliseconds(percentile(seconds, 0.95)))
+            rows.append([name, *times, f"{len(answer.content) / 1024:.0f}", "yes" if median < AIM else "no"])
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--messages", type=int, default=100_000)
+    parser.add_argument("--requests", type=int, default=40)
+    parser.add_argument("--store", help="a SQLite file; filled if it is not there")
+    parser.add_argument("--unread", action="store_true", help="do not wait for views")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        store = arguments.store or str(Path(folder, "memory.db"))
+        if not Path(store).exists():
+            fill_store(store, arguments.messages, arguments.unread)
+        with Serving(store, auth=True, followers=False) as server:
+            rows = time_pages(server, arguments.requests)
+    show("The time of a page", ["page", "p50 ms", "p95 ms", "KiB", "below 50 ms"], rows)
+
+
+if __name__ == "__main__":
+    main()
