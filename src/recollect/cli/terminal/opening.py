@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.cli.terminal.options import SPACE, STORE, global_option
+from recollect.cli.terminal.settling import index_state
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -89,9 +90,9 @@ def open_for_reading(*, searching: bool = False) -> Iterator[MemoryHandle]:
         from recollect.wiring import build, open_store
 
         settings = current_settings()
-        effective_settings = for_search(settings) if searching else without_embedder(settings)
         store = open_store(require_existing(settings.store), settings)  # imports the database
     try:
+        effective_settings = for_search(settings, store) if searching else without_embedder(settings)
         engine = MemoryEngine(lambda: build(effective_settings, store=store))
         with BlockingMemory(engine, partial(engine.open, check_embedder=searching)) as memory:
             yield MemoryHandle(memory, store, settings)
@@ -117,9 +118,14 @@ async def open_engine(
         store.close()
 
 
-def for_search(settings: Settings) -> Settings:
-    """The settings for a command that only searches: nothing follows the log, nothing is counted, and no model is
-    opened, since the process ends with its answer."""
+def for_search(settings: Settings, store: Store) -> Settings:
+    """The settings for a search. Where the index has every message, nothing follows the log: the views and the models
+    that write them take longer to load than the search takes."""
+    return settings if index_state(store, settings.space).behind else without_followers(settings)
+
+
+def without_followers(settings: Settings) -> Settings:
+    """The settings for a process that ends with its answer: it follows nothing, counts nothing and asks no model."""
     quiet = replace(settings, followers=False, telemetry="off")
     return replace(quiet, chat_model="", memory_model="", small_model="")
 
@@ -127,7 +133,7 @@ def for_search(settings: Settings) -> Settings:
 def without_embedder(settings: Settings) -> Settings:
     """The settings for a command that never embeds either: with the built-in embedder, which loads nothing until
     used."""
-    return replace(for_search(settings), embedder="static")
+    return replace(without_followers(settings), embedder="static")
 
 
 def find_conversation(store: Store, space: str, id: str) -> Conversation:
