@@ -28,6 +28,7 @@ from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
+import recollect
 from corpus import corpus, questions
 from quality import datasets
 from quality.baselines import as_indexed, embedded
@@ -152,13 +153,16 @@ def run_peer(name: str, source: Path, cache: Path, seconds: float) -> dict[str, 
         lines = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
         return {"problem": f"cannot be installed: {lines[-1]}"}
     command = [str(python), str(DRIVERS / "driver.py"), kind.driver, str(source), str(seconds)]
-    clean = {key: value for key, value in os.environ.items() if kind.requirement == "" or key != "PYTHONPATH"}
+    own = "" if kind.requirement else str(Path(recollect.__file__).resolve().parents[1])
+    surroundings = {**os.environ, "PYTHONPATH": own}
     with (
         tempfile.TemporaryDirectory(dir=".", prefix="peers-") as folder,
         (Path(folder) / "errors").open("w+", encoding="utf-8") as errors,
     ):
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True, env=clean)
-        result = follow_process(name, process, seconds)
+        with subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True, env=surroundings
+        ) as process:
+            result = follow_process(name, process, seconds)
         if process.returncode != 0:
             errors.seek(0)
             lines = errors.read().strip().splitlines()
@@ -175,8 +179,8 @@ def follow_process(name: str, process: subprocess.Popen[str], seconds: float) ->
     try:
         assert process.stdout is not None
         for line in process.stdout:
-            if not line.startswith("{"):
-                continue  # what a library prints
+            if not (line.startswith("{") and line.endswith("}\n")):
+                continue  # what a library prints, or the half of a line that was left
             news = json.loads(line)
             result = news.get("result", result)
             if "progress" in news:

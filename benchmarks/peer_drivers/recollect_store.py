@@ -7,7 +7,9 @@ the index catches up. The other views (summaries, facts, topics) are what is fin
 from __future__ import annotations
 
 import math
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,7 +34,8 @@ class RecollectPeer:
 
     def __init__(self, folder: Path) -> None:
         self._clock = AskedClock()
-        self._memory = Memory(f"{folder}/memory.db", clock=self._clock, followers=False, chat_model="", memory_model="")
+        self._file = f"{folder}/memory.db"
+        self._memory = Memory(self._file, clock=self._clock, followers=False, chat_model="", memory_model="")
         self._numbers: dict[str, int] = {}
 
     def add(self, scope: str, number: int, message: Message) -> None:
@@ -57,7 +60,10 @@ class RecollectPeer:
         return [self._numbers[hit.message.id] for hit in self._memory.search(query, user=scope, limit=limit)]
 
     def finish(self) -> None:
+        """Bring every view up to date; and move what SQLite has in its journal into the file, as closing it does."""
         self._memory.settle(math.inf)
+        with closing(sqlite3.connect(self._file)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         self._memory.close()

@@ -445,6 +445,7 @@ OTHERS = frozenset(
         "rules.recall.neighbours.place_keys",
         "rules.recall.neighbours.split_key",
         "rules.recall.passages.as_numbers",
+        "rules.recall.passages.distinct_numbers",
         "rules.recall.passages.to_columns",
         "rules.recall.nearness.nearest_turns",
         "rules.recall.neighbours.surroundings",

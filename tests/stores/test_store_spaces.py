@@ -70,7 +70,7 @@ def statements_of(store: SqlStore) -> Iterator[list[str]]:
         event.remove(store.engine, kind, listener)
 
 
-def unpinned(statements: list[str]) -> set[str]:
+def unpinned_statements(statements: list[str]) -> set[str]:
     """Those of the statements that do not name their space and are not listed."""
     return {
         statement
@@ -121,4 +121,4 @@ def test_statements_name_their_space(store_url: str, followers: bool) -> None:
         work(memory)
         change(memory)
     assert len([statement for statement in statements if distributed_tables(statement)]) > 100
-    assert unpinned(statements) == set()
+    assert unpinned_statements(statements) == set()
