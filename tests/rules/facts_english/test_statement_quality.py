@@ -71,6 +71,10 @@ class TestTime:
             ("found a tiny lock in Delft", date(2024, 9, 7)),
         ]
 
+    def test_what_is_remembered_was_not_on_the_day_of_the_message(self) -> None:
+        for text in ("I still remember when my first child was born.", "I was also in Malta and Crete."):
+            assert [(fact.since, fact.is_undated) for fact in read_facts(text, TODAY)] == [(None, True)]
+
     def test_how_long_ago_somebody_stopped_is_nothing_they_avoid(self) -> None:
         assert days("I quit smoking two years ago.") == [("quit smoking", date(2022, 1, 1))]
 
@@ -146,6 +150,9 @@ class TestNothingNamed:
             "I've always wanted to visit.",
             "The heron symbolizes patience and pride, like my own.",
             "I became interested in it at sea.",
+            "I hope to work in the future.",
+            "I'm determined to improve.",
+            "I've been reading as usual.",
         ],
     )
     def test_what_names_nothing_is_no_fact(self, text: str) -> None:

@@ -22,7 +22,8 @@ _LASTING = lazy_pattern(rf"(?!a\s(?:bit|little|tad)\b){any_of(words.LASTING_STAT
 _PLANS = lazy_pattern(
     rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s(?:their\s)?|always\slooks\sforward\sto\s(?:their\s)?)"
     rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)"
-    rf"|(?:hopes|is\shoping|has\sbeen\shoping|has\salways\s(?:hoped|wanted))\sto\s(?!{any_of(words.WANT_TO_TALK)}\b)\w+\s\w",
+    rf"|(?:hopes|is\shoping|has\sbeen\shoping|has\salways\s(?:hoped|wanted))\sto\s"
+    rf"(?!{any_of(words.WANT_TO_TALK)}\b)\w+\s(?!in\sthe\sfuture|one\sday|some\s?day|soon\b)\w",
     re.IGNORECASE,
 )
 _LOOKS_INTO = lazy_pattern(

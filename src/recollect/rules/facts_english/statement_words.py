@@ -87,7 +87,7 @@ WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shop
 END_PHRASES = word_tuple(
     """speaking_of speaking_of_which though_it though too as_well at_all haha lol these_days again so_far for_sure
     to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance
-    probably even now for_a_while for_a_while_now in_this_way this_way like_this like_that"""
+    probably as_usual as_always even now for_a_while for_a_while_now in_this_way this_way like_this like_that"""
 )
 
 TIME_WORDS = word_tuple(
@@ -326,7 +326,7 @@ THIN_WORDS = frozenset(
         amount memories bonding goals achieving putting getting ready having laughing ended meet met held opponents
         journey support voice connections incident unexpected believing
         attitude energy idea ideas effort efforts vibe vibes step steps plan plans them their they themself
-        theirs is are was were has will would can could not begin"""
+        theirs is are was were has will would can could not begin determined continue continuing"""
     )
 )
 

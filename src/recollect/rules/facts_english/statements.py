@@ -67,8 +67,12 @@ def find_statements(
                     continue
                 if is_dependent and not _stands_alone(fact):
                     continue
-                is_undated = is_long_ago and fact.category == "event" and fact.since is None
+                is_earlier = is_dependent or is_long_ago or fact.value.startswith(_WAS_SOMEWHERE)
+                is_undated = is_earlier and fact.since is None and fact.category in ("event", "relationship")
                 yield replace(fact, is_undated=True) if is_undated else fact
+
+
+_WAS_SOMEWHERE = ("was in ", "was at ", "used to ")
 
 
 def _stands_alone(fact: FoundFact) -> bool:
