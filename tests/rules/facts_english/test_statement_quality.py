@@ -153,6 +153,8 @@ class TestNothingNamed:
             "I hope to work in the future.",
             "I'm determined to improve.",
             "I've been reading as usual.",
+            "I'm excited to share my maps and motivate rowers.",
+            "I'm going to keep chasing my dreams.",
         ],
     )
     def test_what_names_nothing_is_no_fact(self, text: str) -> None:

@@ -205,7 +205,7 @@ FEELING_WORDS = word_tuple(
 EMPTY_DEEDS = word_tuple(
     """stay_calm stay_positive stay_strong stayed_calm stayed_positive did_some_research did_a_lot took_the_plunge
     had_no_idea weigh_the blessed_with_loads blessed_with_so made_it_to ended_up_laughing
-    chasing_my_dreams"""
+    chasing_my_dreams keep_chasing keep_going keep_pushing"""
 )
 MORE_WORDS = word_tuple("longer farther further faster more harder better")
 MOODS = word_tuple("surge rush boost sense feeling kick laugh vibe urge hunch")
