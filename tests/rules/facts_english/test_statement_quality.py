@@ -55,6 +55,7 @@ class TestTime:
         assert days("I signed up for a diving course next Saturday.") == [
             ("signed up for a diving course on 14 September 2024", None)
         ]
+        assert values("I booked a cabin for next month.") == ["booked a cabin for October 2024"]
 
     def test_this_month_is_told_with_its_name(self) -> None:
         assert values("I'm going to a sailing fair this month.") == ["is going to a sailing fair in September 2024"]
@@ -190,6 +191,9 @@ class TestWhatIsRead:
             ("We froze when my son broke his oar.", "their son broke his oar"),
             ("My wife is expecting our second child.", "their wife is expecting their second child"),
             ("I wanna start a choir.", "wants to start a choir"),
+            ("I'd love to open a guesthouse by the sea.", "wants to open a guesthouse by the sea"),
+            ("I'm still looking into ferry jobs.", "is still looking into ferry jobs"),
+            ("I'm part of a choir.", "is part of a choir"),
             ("I feel drawn to serving my harbour town.", "feels drawn to serving their harbour town"),
             (
                 "When I was younger, my family and I sailed to Malta.",

@@ -27,7 +27,8 @@ _PLANS = lazy_pattern(
     re.IGNORECASE,
 )
 _LOOKS_INTO = lazy_pattern(
-    rf"has\sbeen\slooking\sinto\s(?!{any_of(words.POINTING_OBJECTS)}\b)(?:\w+\s)*?\w{{4,}}", re.IGNORECASE
+    rf"(?:has\sbeen|is|is\sstill|started)\slooking\sinto\s(?!{any_of(words.POINTING_OBJECTS)}\b)(?:\w+\s)*?\w{{4,}}",
+    re.IGNORECASE,
 )
 _CONVICTION = lazy_pattern(
     r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w"

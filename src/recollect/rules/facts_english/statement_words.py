@@ -326,7 +326,8 @@ THIN_WORDS = frozenset(
         amount memories bonding goals achieving putting getting ready having laughing ended meet met held opponents
         journey support voice connections incident unexpected believing
         attitude energy idea ideas effort efforts vibe vibes step steps plan plans them their they themself
-        theirs is are was were has will would can could not begin determined continue continuing"""
+        theirs is are was were has will would can could not begin determined continue continuing sometime
+        someday"""
     )
 )
 
