@@ -55,6 +55,7 @@ class TestTime:
         assert days("I signed up for a diving course next Saturday.") == [
             ("signed up for a diving course on 14 September 2024", None)
         ]
+        assert values("I booked a cabin for next month.") == ["booked a cabin for October 2024"]
 
     def test_this_month_is_told_with_its_name(self) -> None:
         assert values("I'm going to a sailing fair this month.") == ["is going to a sailing fair in September 2024"]
@@ -70,6 +71,10 @@ class TestTime:
             ("has been exploring a new canal every Sunday", None),
             ("found a tiny lock in Delft", date(2024, 9, 7)),
         ]
+
+    def test_what_is_remembered_was_not_on_the_day_of_the_message(self) -> None:
+        for text in ("I still remember when my first child was born.", "I was also in Malta and Crete."):
+            assert [(fact.since, fact.is_undated) for fact in read_facts(text, TODAY)] == [(None, True)]
 
     def test_how_long_ago_somebody_stopped_is_nothing_they_avoid(self) -> None:
         assert days("I quit smoking two years ago.") == [("quit smoking", date(2022, 1, 1))]
@@ -146,6 +151,11 @@ class TestNothingNamed:
             "I've always wanted to visit.",
             "The heron symbolizes patience and pride, like my own.",
             "I became interested in it at sea.",
+            "I hope to work in the future.",
+            "I'm determined to improve.",
+            "I've been reading as usual.",
+            "I'm excited to share my maps and motivate rowers.",
+            "I'm going to keep chasing my dreams.",
         ],
     )
     def test_what_names_nothing_is_no_fact(self, text: str) -> None:
@@ -181,6 +191,9 @@ class TestWhatIsRead:
             ("We froze when my son broke his oar.", "their son broke his oar"),
             ("My wife is expecting our second child.", "their wife is expecting their second child"),
             ("I wanna start a choir.", "wants to start a choir"),
+            ("I'd love to open a guesthouse by the sea.", "wants to open a guesthouse by the sea"),
+            ("I'm still looking into ferry jobs.", "is still looking into ferry jobs"),
+            ("I'm part of a choir.", "is part of a choir"),
             ("I feel drawn to serving my harbour town.", "feels drawn to serving their harbour town"),
             (
                 "When I was younger, my family and I sailed to Malta.",

@@ -47,7 +47,8 @@ _OPENER = lazy_pattern(
 )
 _ANNOUNCEMENT = lazy_pattern(
     rf"i\s(?:(?:am|was)\s(?:\w+\s)?{any_of(words.GLAD_WORDS)}|(?:just\s)?(?:wanted|want|have|had|need))\sto\s"
-    r"(?:tell\syou|let\syou\sknow|share|say|announce|report|mention|admit)(?:\swith\syou)?(?:\sthat)?[\s,:–—-]+(?=(?:i|we|my|our)\b)",
+    r"(?:(?:tell\syou|let\syou\sknow)(?:\sthat)?[\s,:–—-]+(?=(?:i|we|my|our)\b)"
+    r"|(?:share|say|announce|report|mention|admit)(?:\swith\syou)?(?:\sthat\s|[,:–—-]+\s*|\s(?=(?:i|we)\b))(?=\w))",
     re.IGNORECASE,
 )
 _CONDITION = lazy_pattern(rf"^{any_of(words.CONDITION_LEADS, words.LEADING_WORDS)}\b", re.IGNORECASE)

@@ -40,8 +40,10 @@ def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str,
         return text, None
     span = min(times_named[:2], key=lambda time: (time.end - time.start, time.text.isalpha()))
     if predicate.tense == "past" and _AHEAD.match(span.text) and span.start.date() > today:
-        day = span.start.date()  # "signed up for a race next Sunday": the race is then, the signing was before
-        return text.replace(span.text, f"on {day.day} {MONTHS[day.month - 1].capitalize()} {day.year}", 1), None
+        # "Signed up for a race next Sunday": the race is then, the signing was before.
+        time = _name_time(span)
+        is_governed = _GOVERNS_TIME.search(text[: span.at]) is not None
+        return text.replace(span.text, time.partition(" ")[2] if is_governed else time, 1), None
     start = _first_day(span, predicate, today)
     if start is None or _INNER_DEED.search(text[: span.at].partition(predicate.verb)[2]):
         return text, None  # "the boat I bought last week": the time is of the inner clause
@@ -65,6 +67,18 @@ def _cut_time(text: str, span: TimeSpan, after: str) -> str:
     if _PART_OF_DAY.match(after):
         return text
     return " ".join(f"{before} {after}".split()).replace(" ,", ",").replace(",,", ",")
+
+
+def _name_time(span: TimeSpan) -> str:
+    """A time in words that stay true: "on 3 May 2024", "in May 2024"; unchanged if it is no day, month or year."""
+    day = span.start.date()
+    length = (span.end - span.start).days
+    month = f"{MONTHS[day.month - 1].capitalize()} {day.year}"
+    if length <= 1:
+        return f"on {day.day} {month}"
+    is_whole_year = length > 360
+    is_whole_month = 28 <= length <= 31
+    return f"in {day.year}" if is_whole_year else f"in {month}" if is_whole_month else span.text
 
 
 def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None:
@@ -125,6 +139,7 @@ def tells_stale_time(text: str) -> bool:
 
 
 _INNER_DEED = lazy_pattern(rf"\b(?:they|I)\s(?:{any_of(sorted(PAST_FORMS))}|\w+ed)\b[^,]*$")
+_GOVERNS_TIME = lazy_pattern(r"\b(?:for|from|until|by|of|in|on)\s+$", re.IGNORECASE)
 _AHEAD = lazy_pattern(r"(?:next|tomorrow|following)\b", re.IGNORECASE)
 _SEVERAL = lazy_pattern(r"\band\b", re.IGNORECASE)
 _NO_TIME = lazy_pattern(rf"\b{any_of(words.BEFORE_NO_TIME)}\s+(?:the\s)?$", re.IGNORECASE)

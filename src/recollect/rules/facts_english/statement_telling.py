@@ -22,11 +22,13 @@ _LASTING = lazy_pattern(rf"(?!a\s(?:bit|little|tad)\b){any_of(words.LASTING_STAT
 _PLANS = lazy_pattern(
     rf"(?:(?:is|has\sbeen)\sthinking\s(?:about|of)\s|(?:is|has\sbeen)\slooking\sforward\sto\s(?:their\s)?|always\slooks\sforward\sto\s(?:their\s)?)"
     rf"(?!{any_of(words.WANT_TO_TALK_DOING)}\b)(?:\w+ing\b|an?\b|(?<=their\s)\w)"
-    rf"|(?:hopes|is\shoping|has\sbeen\shoping|has\salways\s(?:hoped|wanted))\sto\s(?!{any_of(words.WANT_TO_TALK)}\b)\w+\s\w",
+    rf"|(?:hopes|is\shoping|has\sbeen\shoping|has\salways\s(?:hoped|wanted))\sto\s"
+    rf"(?!{any_of(words.WANT_TO_TALK)}\b)\w+\s(?!in\sthe\sfuture|one\sday|some\s?day|soon\b)\w",
     re.IGNORECASE,
 )
 _LOOKS_INTO = lazy_pattern(
-    rf"has\sbeen\slooking\sinto\s(?!{any_of(words.POINTING_OBJECTS)}\b)(?:\w+\s)*?\w{{4,}}", re.IGNORECASE
+    rf"(?:has\sbeen|is|is\sstill|started)\slooking\sinto\s(?!{any_of(words.POINTING_OBJECTS)}\b)(?:\w+\s)*?\w{{4,}}",
+    re.IGNORECASE,
 )
 _CONVICTION = lazy_pattern(
     r"(?:believe\sin|care\s(?:a\slot\s|deeply\s)?about)\s(?!it\b|that\b|this\b|us\b|them\b)\w"

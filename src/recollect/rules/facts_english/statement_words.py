@@ -87,7 +87,7 @@ WALKS = word_tuple("walk run jog gym work store school errands lunch dinner shop
 END_PHRASES = word_tuple(
     """speaking_of speaking_of_which though_it though too as_well at_all haha lol these_days again so_far for_sure
     to_be_honest of_course by_the_way btw and_stuff and_all or_something or_so you_know for_example for_instance
-    probably even now for_a_while for_a_while_now in_this_way this_way like_this like_that"""
+    probably as_usual as_always even now for_a_while for_a_while_now in_this_way this_way like_this like_that"""
 )
 
 TIME_WORDS = word_tuple(
@@ -205,7 +205,7 @@ FEELING_WORDS = word_tuple(
 EMPTY_DEEDS = word_tuple(
     """stay_calm stay_positive stay_strong stayed_calm stayed_positive did_some_research did_a_lot took_the_plunge
     had_no_idea weigh_the blessed_with_loads blessed_with_so made_it_to ended_up_laughing
-    chasing_my_dreams"""
+    chasing_my_dreams keep_chasing keep_going keep_pushing"""
 )
 MORE_WORDS = word_tuple("longer farther further faster more harder better")
 MOODS = word_tuple("surge rush boost sense feeling kick laugh vibe urge hunch")
@@ -326,7 +326,8 @@ THIN_WORDS = frozenset(
         amount memories bonding goals achieving putting getting ready having laughing ended meet met held opponents
         journey support voice connections incident unexpected believing
         attitude energy idea ideas effort efforts vibe vibes step steps plan plans them their they themself
-        theirs is are was were has will would can could not begin"""
+        theirs is are was were has will would can could not begin determined continue continuing sometime
+        someday"""
     )
 )
 

@@ -67,8 +67,12 @@ def find_statements(
                     continue
                 if is_dependent and not _stands_alone(fact):
                     continue
-                is_undated = is_long_ago and fact.category == "event" and fact.since is None
+                is_earlier = is_dependent or is_long_ago or fact.value.startswith(_WAS_SOMEWHERE)
+                is_undated = is_earlier and fact.since is None and fact.category in ("event", "relationship")
                 yield replace(fact, is_undated=True) if is_undated else fact
+
+
+_WAS_SOMEWHERE = ("was in ", "was at ", "used to ")
 
 
 def _stands_alone(fact: FoundFact) -> bool:
@@ -109,7 +113,7 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     lead = TIME_FIRST.match(unit)
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
-    unit = _HERE.sub("", _name_thing(unit))
+    unit = _WISH.sub("I want to ", _HERE.sub("", _name_thing(unit)))
     if unit[:3].casefold() == "it ":
         unit = _IMPORTANT.sub(_name_important, _DREAM.sub("my dream is to ", unit))
     unit = _clear_part(unit)
@@ -127,6 +131,10 @@ _DREAM = lazy_pattern(
     r"it\s(?:is|has)\s(?:always\s)?(?:been\s)?(?:an?|my)\s(?:\w+\s)?dream\s(?:of\smine\s)?to\s", re.IGNORECASE
 )
 _HERE = lazy_pattern(r"(?<=\w)\shere(?=\s(?:from|in|about|when|\w+\s\w+\sago)\b)", re.IGNORECASE)
+_WISH = lazy_pattern(
+    rf"^i\swould\s(?:\w+\s)?(?:love|like)\sto\s(?!(?:learn|explore|visit)\s(?:more|other)\b)(?={any_of(words.WISHES)}\s(?!some|one\sday|too\b)\w)",
+    re.IGNORECASE,
+)
 _IMPORTANT = lazy_pattern(
     r"it\sis\s(?:\w+\s)?(important|essential|crucial)\s(?:to|for)\sme\sto\s(\w+)\s(.+)$", re.IGNORECASE
 )
@@ -374,7 +382,7 @@ def _liked_thing(text: str) -> str:
     return f"{gerund(to_do[1])}{text[to_do.end() :]}" if to_do else text
 
 
-_TOLD_BY_ONE_NAME = ("has always had ", "is doing ", "their dream is to ")
+_TOLD_BY_ONE_NAME = ("has always had ", "is doing ", "is part of ", "their dream is to ")
 _THIN = words.THIN_WORDS | function_words("en")
 
 
@@ -383,7 +391,9 @@ def _says_something(text: str, predicate: Predicate) -> bool:
     rest = text.partition(predicate.verb)[2]
     if predicate.tense == "past" and predicate.verb in words.TURNING_POINTS:
         return True
-    tells_by_one_name = predicate.tense == "past" or text.startswith(_TOLD_BY_ONE_NAME)
+    if text.startswith(_TOLD_BY_ONE_NAME):
+        return _names(text, 1)
+    tells_by_one_name = predicate.tense == "past"
     return _names(text, 2) or (tells_by_one_name and _names(rest, 1))
 
 
