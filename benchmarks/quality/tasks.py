@@ -11,6 +11,7 @@ import random
 from pathlib import Path
 
 from quality.dialogues import Dialogue, Line, Marked
+from recollect.model import Role
 
 FILE = Path(__file__).parent.parent / "data" / "task_dialogues.txt"
 FEWEST = 3
@@ -33,7 +34,7 @@ def assemble_tasks(*, to_learn: bool, roles: bool, seed: int = SEED, count: int 
         lines: list[Line] = []
         for task in chance.sample(tasks, chance.randint(FEWEST, MOST)):
             for place, text in enumerate(task):
-                role = "assistant" if roles and place % 2 else "user"
+                role: Role = "assistant" if roles and place % 2 else "user"
                 lines.append(Line(text, role, place == 0 and bool(lines)))
         dialogues.append(Dialogue(f"tasks {number + 1}", tuple(lines)))
     return Marked(tuple(dialogues))

@@ -178,6 +178,27 @@ def test_if_two_would_do_the_current_topic_is_kept() -> None:
         assert book.current == 2
 
 
+def test_greetings_open_nothing_and_the_first_thing_said_names_the_topic_e1() -> None:
+    book = talked(said(1, 0, text="Hey Dana! Long time no see!"), said(2, 0, text="The grelb has a vonk."))
+    assert rule.roots(book.states) == [1]
+    assert book.states[1].title == "The grelb has a vonk."
+    book = talked(said(3, 7, text="Thanks so much, Dana! See you!", time=T0 + 9 * DAY), book=book)
+    assert book.current == 1
+
+
+def test_from_the_third_message_on_key_phrases_are_the_title_e1() -> None:
+    book = talked(*(said(turn, 0) for turn in range(1, 4)))
+    assert book.states[1].title == "grelb0, vonk0, sarl0"
+    named = replace(book.states[1], title="What a model wrote", made_by="model")
+    book = talked(*(said(turn, 0) for turn in range(4, 9)), book=replace(book, states={1: named}))
+    assert book.states[1].title == "What a model wrote"
+
+
+def test_a_very_large_topic_goes_on_in_another_part() -> None:
+    book = talked(*(said(turn, 0) for turn in range(1, rule.LARGE + 6)))
+    assert [state.count for state in book.states.values()] == [rule.LARGE, 5]
+
+
 # -- packing
 
 

@@ -1,9 +1,9 @@
 """The titles view: titles of topics, and summaries of their packed messages.
 
-It follows the topics: a topic that was packed, or has grown enough for a better title, is `pending` until this view has
-written it. If there is a memory model, it is asked about what is new since it last wrote; while it is away the built-in
-writer's summary stands in and the topic stays pending. Nobody waits for this: a topic has a title from its first
-message on, and is found and packed without a summary.
+It follows the topics: a topic that was packed is `pending` until this view has written it. If there is a memory model,
+it is asked about what is new since it last wrote; while it is away the built-in writer's summary stands in and the
+topic stays pending. Nobody waits for this: a topic has a title from its first message on, from the third on its key
+phrases, and is found and packed without a summary.
 """
 
 from __future__ import annotations

@@ -12,7 +12,15 @@ from math import log1p
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.rules.topics.topic_words import SAMPLE, Rarity, TopicWords, content_stem, is_faint, read_words
+from recollect.rules.topics.topic_words import (
+    LONGEST_PHRASE,
+    SAMPLE,
+    Rarity,
+    TopicWords,
+    content_stem,
+    is_faint,
+    read_words,
+)
 
 TITLE = 80
 """Characters of a title."""
@@ -73,7 +81,7 @@ def _weigh_phrase(
     text: str, count: int, weights: Mapping[str, float], stems: Mapping[str, int], language: str
 ) -> _Phrase | None:
     """A phrase without what names nothing at its ends, with its weight; None if nothing is left."""
-    tokens = [(token, content_stem(token, language)) for token in text.split()]
+    tokens = [(token, content_stem(token, language)) for token in text.split()[:LONGEST_PHRASE]]
     while tokens and _is_weak(*tokens[0], stems):
         tokens = tokens[1:]
     while tokens and _is_weak(*tokens[-1], stems):

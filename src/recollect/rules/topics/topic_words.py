@@ -141,7 +141,7 @@ def _read_words(text: str) -> MessageWords:
 
 def is_address(clause: Sequence[str], is_first: bool, is_last: bool) -> bool:
     """Whether a clause only calls somebody by name: "Hey Dana", ", Dana!"."""
-    if not clause[-1][0].isupper() or is_first == is_last == (len(clause) == 1):
+    if not clause[-1][:1].isupper() or is_first == is_last == (len(clause) == 1):
         return False
     if len(clause) == 1:
         return is_first or is_last

@@ -2,9 +2,10 @@
 
 A conversation's topics are a fold over its messages in order, and over the users' votes, tags and merges between them:
 the same log gives the same topics, however it was processed. The time of an event is the time of its message, never
-that of the clock. A user's message goes to the topic it fits best; a message without content of its own (a nod, an
-emoji, "and the second one?") and a message of another role belong to the topic they follow. A merge loses nothing: a
-topic that is part of another keeps its own centroid and count, and can be split off unchanged.
+that of the clock. A user's message goes to the topic it fits best (`matching`), stays with the current one, or opens a
+new one if the subject shifts (`drift`); a message without content of its own (a nod, an emoji, "and the second one?")
+and a message of another role belong to the topic they follow. A merge loses nothing: a topic that is part of another
+keeps its own centroid and count, and can be split off unchanged.
 """
 
 from __future__ import annotations
