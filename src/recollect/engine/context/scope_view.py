@@ -71,8 +71,8 @@ class ScopeView:
     @cached_property
     def tally(self) -> Tally:
         """How much there is, as the store counts it."""
-        present = np.flatnonzero(np.bincount(self.languages)) if len(self) else []
-        names = sorted(self.language_names[number] for number in present)
+        counts = np.bincount(self.languages).tolist() if len(self) else []
+        names = sorted(name for name, count in zip(self.language_names, counts, strict=False) if count)
         return Tally(len(self), int(self.lengths.sum()), tuple(names))
 
     def rows_of_groups(self, groups: Sequence[Sequence[str]]) -> list[Rows]:

@@ -92,7 +92,7 @@ class Surroundings:
         if not len(self.places):
             return keys
         at = np.minimum(np.searchsorted(self.places, keys), len(self.places) - 1)
-        return keys[self.places[at] != keys]
+        return np.asarray(keys[self.places[at] != keys])
 
     def _best_by_message(self, scores: Scores) -> Scores:
         """The best score of each message; the last row, of zeros, is that of a missing neighbour."""
