@@ -38,7 +38,7 @@ T = TypeVar("T")
 BATCH = 1_000
 BETWEEN = timedelta(minutes=7)  # from one message to the next: 100,000 of them are a year and a half
 PARTS = {
-    "index": ("scope_state", "passages_after", "vectors_after"),
+    "index": ("scope_state", "docs_upto", "passages_after", "vectors_after"),
     "words": ("tally", "postings", "candidates", "passages_at"),
     "vectors": ("nearest", "cosines"),
     "messages": ("find_messages", "messages"),

@@ -50,8 +50,12 @@ def part_block(row: Any) -> PassageBlock | None:
     names = [text.split(LINE) for text in texts[len(NUMBERS) :]]
     if len(numbers) < len(NUMBERS) or any(len(column) != count for column in names):
         return None
-    docs = numbers[0]
-    return PassageBlock(*numbers, np.full(count, NEVER), *names, terms) if (docs[1:] > docs[:-1]).all() else None
+    docs, times, lengths, turns = numbers
+    ids, conversations, roles, authors, languages = names
+    if (docs[1:] <= docs[:-1]).any():
+        return None
+    never = np.full(count, NEVER)
+    return PassageBlock(docs, times, lengths, turns, never, ids, conversations, roles, authors, languages, terms)
 
 
 def part_numbers(text: Any, count: int) -> NDArray[np.int64] | None:

@@ -273,7 +273,8 @@ class IndexTx(ViewTx):
         scope = Filter(space, user)
         params = queries.filter_values(scope) | {"space_removals": space_removals(space)}
         docs, *counts, embedder = self.fetch(state_query(queries.filter_shape(scope)), params)[0]
-        return ScopeState(int(docs), *map(parse_meta_number, counts), embedder)
+        removed, removals, resets = map(parse_meta_number, counts)
+        return ScopeState(int(docs), removed, removals, resets, embedder)
 
     def docs_upto(self, space: str, user: str | None, doc: int) -> NDArray[np.int64]:
         scope = Filter(space, user)
@@ -316,12 +317,21 @@ def naming_index_damage() -> Iterator[None]:
 
 def block_of_rows(rows: Sequence[Any]) -> PassageBlock:
     """Rows of `passages_after_query` as columns. Raises ValueError or TypeError if a value is of another kind."""
-    if not rows:
-        return PassageBlock(*[np.empty(0, np.int64)] * 5, *[()] * 5, b"")
-    docs, times, lengths, turns, expires, ids, conversations, roles, authors, languages, terms = zip(*rows, strict=True)
-    expiries = [NEVER if at is None else at for at in expires]
-    numbers = (np.array(column, np.int64) for column in (docs, times, lengths, turns, expiries))
-    return PassageBlock(*numbers, ids, conversations, roles, authors, languages, "\n".join(terms).encode())
+    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * 11
+    docs, times, lengths, turns, expires, ids, conversations, roles, authors, languages, terms = columns
+    return PassageBlock(
+        docs=np.array(docs, np.int64),
+        times=np.array(times, np.int64),
+        lengths=np.array(lengths, np.int64),
+        turns=np.array(turns, np.int64),
+        expires=np.array([NEVER if at is None else at for at in expires], np.int64),
+        message_ids=ids,
+        conversations=conversations,
+        roles=roles,
+        authors=authors,
+        languages=languages,
+        terms="\n".join(terms).encode(),
+    )
 
 
 @lru_cache(maxsize=256)
@@ -333,7 +343,7 @@ def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -
 @lru_cache(maxsize=16)
 def state_query(fields: queries.Shape) -> Any:
     docs = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(*queries.filter_conditions(tallies, fields))
-    keys = (bindparam("space_removals"), REMOVALS, RESETS, EMBEDDER)
+    keys: tuple[Any, ...] = (bindparam("space_removals"), REMOVALS, RESETS, EMBEDDER)
     notes = (select(meta.c.value).where(meta.c.key == key).scalar_subquery() for key in keys)
     return select(docs.scalar_subquery(), *notes)
 

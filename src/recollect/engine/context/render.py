@@ -8,7 +8,7 @@ is unique in the context.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -132,13 +132,15 @@ def episode_pieces(
     count: Count,
     reason: str = "",
     *,
+    names: Mapping[str, str] | None = None,
     labels: Labels | None = None,
     texts: MutableMapping[Hashable, str] | None = None,
 ) -> list[Piece]:
     """Summaries, each with its turns; the days stand in its lines. The words of each line are escaped for themselves,
-    as those of a retrieved message are. People are shown by their labels in the context. `texts` are summaries as they
-    were rendered before."""
+    as those of a retrieved message are. People are shown by their labels in the context, or by their `names`. `texts`
+    are summaries as they were rendered before."""
     pieces = []
+    name_key = frozenset((names or {}).items())
     label_key = frozenset((labels or {}).items())
     texts = {} if texts is None else texts
     for episode in episodes:
@@ -150,10 +152,10 @@ def episode_pieces(
         )
         if episode.made_by == "model" or not episode.lines:
             lines = tuple(replace(line, time=None) for line in lines)
-        key = (lines, label_key)
+        key = (lines, name_key, label_key)
         body = texts.get(key)
         if body is None:
-            body = texts[key] = render_lines(lines, labels=labels, escaped=True)
+            body = texts[key] = render_lines(lines, names, labels=labels, escaped=True)
         text = fences.Fenced(f"{place}: {body}")
         item_reason = reason or f"summary of level {episode.level}"
         if episode.pending:

@@ -40,7 +40,7 @@ UNKNOWN = -1  # how particular a message is that nobody has read
 NUMBER_COLUMNS = (
     "micros", "lengths", "conversations", "turns", "roles", "authors", "languages", "expires", "ends",
 )  # fmt: skip
-ROLE_NUMBERS = defaultdict(lambda: -1, {role: number for number, role in enumerate(ROLES)})
+ROLE_NUMBERS: dict[str, int] = {role: number for number, role in enumerate(ROLES)}
 
 
 class Column:
@@ -64,16 +64,16 @@ class Column:
     def view(self) -> NDArray[Any]:
         return self._data[: self.size]
 
-    def kept(self, is_kept: NDArray[np.bool_]) -> Column:
-        """Another one with these of its values."""
-        return filled_column(self.view()[is_kept])
+    def select(self, chosen: NDArray[np.bool_]) -> Column:
+        """Another column with these of its values."""
+        return column_of(self.view()[chosen])
 
     @property
     def nbytes(self) -> int:
         return int(self._data.nbytes)
 
 
-def filled_column(values: NDArray[Any]) -> Column:
+def column_of(values: NDArray[Any]) -> Column:
     column = Column(values.dtype, *values.shape[1:])
     column.extend(values)
     return column
@@ -191,20 +191,20 @@ class ScopeIndex:
         new_rows = np.cumsum(is_kept) - 1
         new_positions = (np.cumsum(is_kept_term) - 1).astype(np.uint64)
         sizes = np.bincount(owners, minlength=len(is_kept))[is_kept]
-        self._numbers = {name: column.kept(is_kept) for name, column in self._numbers.items()}
-        self._numbers["ends"] = filled_column(np.cumsum(sizes))
-        self._docs = self._docs.kept(is_kept)
-        self._message_ids = self._message_ids.kept(is_kept)
-        self._terms = self._terms.kept(is_kept_term)
-        self._owners = filled_column(new_rows[owners[is_kept_term]].astype(np.int32))
+        self._numbers = {name: column.select(is_kept) for name, column in self._numbers.items()}
+        self._numbers["ends"] = column_of(np.cumsum(sizes))
+        self._docs = self._docs.select(is_kept)
+        self._message_ids = self._message_ids.select(is_kept)
+        self._terms = self._terms.select(is_kept_term)
+        self._owners = column_of(new_rows[owners[is_kept_term]].astype(np.int32))
         positions = self._sorted_terms & POSITIONS
         is_kept_position = is_kept_term[positions]
         codes = self._sorted_terms[is_kept_position] & ~POSITIONS
         self._sorted_terms = codes | new_positions[positions[is_kept_position]]
-        self._vectors = self._vectors.kept(is_kept)
-        self._has_vector = self._has_vector.kept(is_kept)
+        self._vectors = self._vectors.select(is_kept)
+        self._has_vector = self._has_vector.select(is_kept)
         self._all_have_vectors = bool(self._has_vector.view().all())
-        self._details = self._details.kept(is_kept)
+        self._details = self._details.select(is_kept)
         place_rows = self._place_rows
         self._places = self._places[is_kept[place_rows]]
         self._place_rows = new_rows[place_rows[is_kept[place_rows]]]
@@ -221,7 +221,7 @@ class ScopeIndex:
             "lengths": block.lengths,
             "conversations": self._conversations.numbers(block.conversations),
             "turns": block.turns,
-            "roles": np.fromiter(map(ROLE_NUMBERS.__getitem__, block.roles), np.int64, count),
+            "roles": np.fromiter((ROLE_NUMBERS.get(role, -1) for role in block.roles), np.int64, count),
             "authors": self._authors.numbers(block.authors),
             "languages": self._languages.numbers(block.languages),
             "expires": block.expires,
@@ -314,7 +314,7 @@ class ScopeIndexes:
             if not is_older:
                 with self._lock:
                     self._indexes[scope] = index
-        index.version = state._replace(docs=len(index)).version
+        index.version = (state.resets, state.removed, len(index))
         return index
 
     @property

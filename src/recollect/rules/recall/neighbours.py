@@ -92,7 +92,7 @@ class Surroundings:
         if not len(self.places):
             return keys
         at = np.minimum(np.searchsorted(self.places, keys), len(self.places) - 1)
-        return keys[self.places[at] != keys]
+        return np.asarray(keys[self.places[at] != keys])
 
     def _best_by_message(self, scores: Scores) -> Scores:
         """The best score of each message; the last row, of zeros, is that of a missing neighbour."""
@@ -107,11 +107,17 @@ class Surroundings:
 def surroundings(passages: Passages) -> Surroundings:
     """The neighbours of each passage. A neighbour that is missing scores 0."""
     keys = place_keys(passages.conversations, passages.turns)
-    places, first, home = np.unique(keys, return_index=True, return_inverse=True)
-    home = home.reshape(-1)
+    order = np.argsort(keys, kind="stable")
+    is_first = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[order[1:]], keys[order[:-1]], out=is_first[1:])
+    first = order[is_first]
+    places = keys[first]
+    home = np.empty(len(keys), np.intp)
+    home[order] = np.cumsum(is_first) - 1
     times = passages.moments[first]
-    parts = np.bincount(home, minlength=len(places))
-    lengths = np.bincount(home, weights=passages.lengths, minlength=len(places)) / parts
+    lengths = passages.lengths[first].astype(np.float64)
+    if len(places) < len(keys):
+        lengths = np.bincount(home, weights=passages.lengths) / np.bincount(home)
     wanted = places + _DISTANCES[:, np.newaxis]
     at = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
     is_neighbour = (places[at] == wanted) & (np.abs(times[at] - times) <= OCCASION)
