@@ -39,29 +39,30 @@ class _LazyPattern:
             self._compiled = re.compile(self.pattern, self._flags)
         value = getattr(self._compiled, name)
         if name in UNFOUND:
-            value = _count_uses(self, name, value)
+            value = _count_uses(self, self._compiled, name)
         setattr(self, name, value)
         return value
 
 
-def _count_uses(pattern: _LazyPattern, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method; once it was used often, the pattern gets one that first looks for the words it needs."""
+def _count_uses(pattern: _LazyPattern, compiled: re.Pattern[str], name: str) -> Callable[..., Any]:
+    """The method of this name; once it was used often, the pattern gets one that first looks for the words it needs."""
     uses_left = OFTEN
-    current = method
+    method: Callable[..., Any] = getattr(compiled, name)
 
     def use(*arguments: Any, **options: Any) -> Any:
-        nonlocal uses_left, current
+        nonlocal uses_left, method
         uses_left -= 1
         if not uses_left:
-            current = _guard(pattern, name, method)
-            setattr(pattern, name, current)
-        return current(*arguments, **options)
+            method = _guard(compiled, name)
+            setattr(pattern, name, method)
+        return method(*arguments, **options)
 
     return use
 
 
-def _guard(pattern: _LazyPattern, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    needs = pattern_needs(pattern.pattern, pattern._flags)
+def _guard(compiled: re.Pattern[str], name: str) -> Callable[..., Any]:
+    method: Callable[..., Any] = getattr(compiled, name)
+    needs = pattern_needs(compiled.pattern, compiled.flags)
     if needs is None:
         return method
     unfound = UNFOUND[name]
