@@ -10,12 +10,12 @@ import gc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.cli.terminal.options import SPACE, STORE, global_option
-from recollect.cli.terminal.settling import index_state
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -121,7 +121,11 @@ async def open_engine(
 def for_search(settings: Settings, store: Store) -> Settings:
     """The settings for a search. Where the index has every message, nothing follows the log: the views and the models
     that write them take longer to load than the search takes."""
-    return settings if index_state(store, settings.space).behind else without_followers(settings)
+    from recollect.engine.views.index import IndexView
+
+    now = datetime.now(UTC)
+    state = store.read(lambda tx: tx.view_state(IndexView.name, now, settings.space))
+    return settings if state.behind else without_followers(settings)
 
 
 def without_followers(settings: Settings) -> Settings:
