@@ -48,7 +48,7 @@ def pattern_needs(source: str, flags: int) -> PatternNeeds | None:
     """What a pattern needs; None if that is not known."""
     try:
         parsed = import_module("re._parser").parse(source, flags)
-    except (ImportError, AttributeError):  # another Python: everything is searched
+    except (ImportError, AttributeError, re.error, OverflowError, RecursionError):  # another Python, or no pattern
         return None
     if parsed.state.flags & (re.ASCII | re.LOCALE):
         return None
