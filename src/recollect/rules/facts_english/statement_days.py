@@ -41,9 +41,9 @@ def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str,
     span = min(times_named[:2], key=lambda time: (time.end - time.start, time.text.isalpha()))
     if predicate.tense == "past" and _AHEAD.match(span.text) and span.start.date() > today:
         # "Signed up for a race next Sunday": the race is then, the signing was before.
-        time = _name_time(span)
+        name = _name_time(span)
         is_governed = _GOVERNS_TIME.search(text[: span.at]) is not None
-        return text.replace(span.text, time.partition(" ")[2] if is_governed else time, 1), None
+        return text.replace(span.text, name.partition(" ")[2] if is_governed else name, 1), None
     start = _first_day(span, predicate, today)
     if start is None or _INNER_DEED.search(text[: span.at].partition(predicate.verb)[2]):
         return text, None  # "the boat I bought last week": the time is of the inner clause
