@@ -6,7 +6,7 @@ Both sets are under the MIT licence; neither is part of recollect. TIAGE (github
 between two people where the subject shifts. A rule learned from it alone takes every question for a shift and makes
 little of meaning, so it also learns from dialogues put together from pieces of others: pieces of TIAGE, and of
 LongMemEval's chats with an assistant, once whole, once cut short, once with nothing said about who is the
-assistant. What announces a shift ("by the way") is learned from TIAGE alone: LongMemEval's users say it in the middle
+assistant, and from one half of the tasks in `benchmarks/data`. What announces a shift ("by the way") is learned from TIAGE alone: LongMemEval's users say it in the middle
 of anything. Logistic regression with a small penalty, in plain numpy. A fifth of TIAGE is left out in turn, to say
 what the rule does with dialogues it was not learned from.
 """
@@ -18,7 +18,7 @@ import json
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from quality.dialogues import Dialogue, Line, load
 from quality.segmentation import Scores, score
+from quality.tasks import assemble_tasks
 from recollect.config import Settings
 from recollect.embed.static import StaticEmbedder
 from recollect.rules.topics.centroids import round_vector
@@ -37,7 +38,8 @@ from recollect.wiring import topic_rule
 Floats = NDArray[np.float64]
 PENALTY = 3.0
 FOLDS = 5
-MADE = 80  # dialogues of each kind that are put together
+ROWS_OF_A_KIND = 1_500  # what a kind of dialogue counts for, whatever its size
+MADE = 60  # dialogues of each kind that are put together
 SEED = 4
 START = datetime(2000, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=20)
@@ -162,6 +164,11 @@ def rows(
     return Rows(table, np.array(shifts), np.array(numbers), weight)
 
 
+def share_of(part: Rows, share: float) -> Rows:
+    """A kind of dialogue with a weight that does not depend on how many messages there are of it."""
+    return replace(part, weight=share * ROWS_OF_A_KIND / len(part.shifts))
+
+
 def learn(parts: Sequence[Rows]) -> tuple[Floats, float]:
     """The weights and the bias that make what happened likeliest, by Newton's method."""
     table = np.vstack([part.signs for part in parts])
@@ -224,15 +231,19 @@ def main() -> None:
     tiage = load(given.tiage).dialogues
     chats = sessions_of(given.longmemeval, chance)
     others = [
-        rows(put_together(pieces_of(tiage), MADE, chance), embedder),
-        rows(put_together(chats, MADE, chance), embedder, 1.0, ["cue"]),
-        rows(cut_short(put_together(chats, MADE, chance), chance, roles=True), embedder, 1.0, ["cue"]),
-        rows(cut_short(put_together(chats, MADE, chance), chance, roles=False), embedder, 2.0, ["cue"]),
+        share_of(rows(put_together(pieces_of(tiage), MADE, chance), embedder), 1.5),
+        share_of(rows(put_together(chats, MADE, chance), embedder, hidden=["cue"]), 1.0),
+        share_of(rows(cut_short(put_together(chats, MADE, chance), chance, roles=True), embedder, hidden=["cue"]), 1.0),
+        share_of(
+            rows(cut_short(put_together(chats, MADE, chance), chance, roles=False), embedder, hidden=["cue"]), 1.0
+        ),
+        share_of(rows(assemble_tasks(to_learn=True, roles=False, count=MADE).dialogues, embedder), 0.7),
+        share_of(rows(assemble_tasks(to_learn=True, roles=True, count=MADE).dialogues, embedder), 0.7),
     ]
     print("TIAGE, each dialogue left out in turn:")
     for least, found in zip(CHANCES, left_out(tiage, others, embedder), strict=True):
         print(f"  chance {least:.2f}: Pk {found.pk:.3f}  WindowDiff {found.window_diff:.3f}  F1 {found.f1:.3f}")
-    weights, bias = learn([rows(tiage, embedder), *others])
+    weights, bias = learn([share_of(rows(tiage, embedder), 3.0), *others])
     print("\nfor rules/topics/drift.py:\nWEIGHTS = {")
     for name, weight in zip(WEIGHTS, weights, strict=True):
         print(f'    "{name}": {weight:.2f},')

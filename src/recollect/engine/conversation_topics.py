@@ -25,7 +25,9 @@ from recollect.model import Batch, ChatMessage, Draft, Filter, Message, Role
 from recollect.model.topics import IMPORTANCE, Topic, TopicHit, TopicMessage, TopicStats
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
+from recollect.rules.topics import half_lives
 from recollect.rules.topics import topics as rule
+from recollect.rules.topics.titles import subject
 
 T = TypeVar("T")
 
@@ -163,7 +165,7 @@ class ConversationTopics:
                 importance_score=topic.importance,
                 access_count=topic.accesses,
                 memory_type=topic.kind,
-                half_life_days=topic.half_life / rule.DAY,
+                half_life_days=topic.half_life / half_lives.DAY,
                 age_seconds=max((now - topic.created_at).total_seconds(), 0.0),
                 inactive_seconds=max((now - topic.last_active_at).total_seconds(), 0.0),
             )
@@ -207,7 +209,7 @@ class ConversationTopics:
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> str:
             parts = self._topic_parts(tx, page, None)
-            return rule.subject(parts[0].title, parts[0].made_by) if parts else ""
+            return subject(parts[0].title, parts[0].made_by) if parts else ""
 
         return await self._read_topics(read, "")
 
@@ -358,8 +360,8 @@ def build_topic(
         id=root_state.id,
         title=root_state.title,
         summary=summary,
-        kind=rule.topic_kind(merged_state.accesses),
-        half_life=rule.half_life(merged_state.accesses),
+        kind=half_lives.topic_kind(merged_state.accesses),
+        half_life=half_lives.half_life(merged_state.accesses),
         priority=rule.current_priority(merged_state, now),
         importance=rule.importance_of(merged_state),
         accesses=merged_state.accesses,

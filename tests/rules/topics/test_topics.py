@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.topics import centroids
+from recollect.rules.topics import centroids, half_lives
 from recollect.rules.topics import topics as rule
 from recollect.rules.topics.faded import FadedTopics
 from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule, TopicState
@@ -67,22 +67,22 @@ def talked(*steps: IncomingMessage, rule_: TopicRule = EVERY, book: Book | None 
     ],
 )
 def test_the_half_life_table_is_exact_to_the_second_e3(accesses: int, days: int, kind: str) -> None:
-    assert rule.half_life(accesses) == timedelta(days=days)
-    assert rule.topic_kind(accesses) == kind
+    assert half_lives.half_life(accesses) == timedelta(days=days)
+    assert half_lives.topic_kind(accesses) == kind
     half = timedelta(days=days)
-    assert rule.priority(1.0, accesses, half) == 0.5
-    assert rule.priority(1.0, accesses, 2 * half) == 0.25
-    assert rule.priority(0.5, accesses, half) == 0.25
-    assert rule.priority(1.0, accesses, half - SECOND) > 0.5 > rule.priority(1.0, accesses, half + SECOND)
+    assert half_lives.priority(1.0, accesses, half) == 0.5
+    assert half_lives.priority(1.0, accesses, 2 * half) == 0.25
+    assert half_lives.priority(0.5, accesses, half) == 0.25
+    assert half_lives.priority(1.0, accesses, half - SECOND) > 0.5 > half_lives.priority(1.0, accesses, half + SECOND)
     seconds = int(half.total_seconds()) // 3
     expected = 0.5 ** (seconds / half.total_seconds())
-    assert rule.priority(1.0, accesses, seconds * SECOND) == pytest.approx(expected, rel=1e-12)
+    assert half_lives.priority(1.0, accesses, seconds * SECOND) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_published_days_of_the_short_and_the_long_term_e3() -> None:
-    short = [rule.priority(1.0, 4, days * DAY) for days in range(6)]
+    short = [half_lives.priority(1.0, 4, days * DAY) for days in range(6)]
     assert short == [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125]
-    assert [rule.priority(1.0, 20, 16 * days * DAY) for days in range(6)] == short
+    assert [half_lives.priority(1.0, 20, 16 * days * DAY) for days in range(6)] == short
 
 
 @given(
@@ -94,13 +94,13 @@ def test_the_published_days_of_the_short_and_the_long_term_e3() -> None:
 def test_priority_only_falls_and_never_leaves_its_bounds(
     accesses: int, importance: float, age: timedelta, more: timedelta
 ) -> None:
-    now, later = rule.priority(importance, accesses, age), rule.priority(importance, accesses, age + more)
+    now, later = half_lives.priority(importance, accesses, age), half_lives.priority(importance, accesses, age + more)
     assert 0 <= later <= now <= importance
-    assert rule.priority(importance, accesses + 1, age) >= now
+    assert half_lives.priority(importance, accesses + 1, age) >= now
 
 
 def test_a_message_from_the_future_takes_nothing() -> None:
-    assert rule.priority(0.8, 0, -DAY) == 0.8
+    assert half_lives.priority(0.8, 0, -DAY) == 0.8
 
 
 # -- importance

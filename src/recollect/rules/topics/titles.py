@@ -12,6 +12,7 @@ from math import log1p
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
+from recollect.language.word_weights import matters, words
 from recollect.rules.topics.topic_words import (
     LONGEST_PHRASE,
     SAMPLE,
@@ -42,11 +43,19 @@ def opening_title(text: str) -> str:
     """The first 80 characters of a message, without sentences before them that name nothing."""
     line = " ".join(text[: 20 * TITLE].split())
     sentences = _SENTENCE_END.split(line)
-    words = [read_words(sentence) for sentence in sentences]
-    start = next((place for place, read in enumerate(words) if read.is_telling), None)
+    readings = [read_words(sentence) for sentence in sentences]
+    start = next((place for place, reading in enumerate(readings) if reading.is_telling), None)
     if start is None:
-        start = next((place for place, read in enumerate(words) if not read.is_empty), 0)
+        start = next((place for place, reading in enumerate(readings) if not reading.is_empty), 0)
     return (" ".join(sentences[start:]) if start else line)[:TITLE]
+
+
+def subject(title: str, made_by: str, limit: int = 6) -> str:
+    """The subject of a topic in a few words: the title a model wrote, or the content words of a message's beginning."""
+    if made_by == "model":
+        return title
+    language = detect(title)
+    return " ".join([word for word in words(title) if matters(word, language)][:limit])
 
 
 def is_due(count: int) -> bool:
@@ -64,14 +73,14 @@ class _Phrase:
     score: float
 
 
-def key_title(words: TopicWords, others: Sequence[TopicWords]) -> str:
+def key_title(topic: TopicWords, others: Sequence[TopicWords]) -> str:
     """The key phrases of a topic against the other topics of the conversation; empty if it has none."""
     rarity = Rarity([other.stems for other in others])
-    weights = {root: log1p(count) * rarity.of(root) for root, count in words.stems.items()}
-    language = detect(" ".join(words.phrases)[:SAMPLE])
+    weights = {root: log1p(count) * rarity.of(root) for root, count in topic.stems.items()}
+    language = detect(" ".join(topic.phrases)[:SAMPLE])
     phrases: dict[str, _Phrase] = {}
-    for text, count in words.phrases.items():
-        phrase = _weigh_phrase(text, count, weights, words.stems, language)
+    for text, count in topic.phrases.items():
+        phrase = _weigh_phrase(text, count, weights, topic.stems, language)
         if phrase is not None and (phrase.text not in phrases or phrases[phrase.text].score < phrase.score):
             phrases[phrase.text] = phrase
     return ", ".join(_choose_phrases(list(phrases.values())))

@@ -15,26 +15,19 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from heapq import nlargest
-from math import log2
 from typing import Protocol
 
 import numpy as np
 
-from recollect.language.detect import detect
-from recollect.language.word_weights import matters, words
 from recollect.model import Role
-from recollect.model.topics import IMPORTANCE, TopicKind
+from recollect.model.topics import IMPORTANCE
 from recollect.rules.topics.centroids import Centroids, Row, Similarities, direction, move_centroid, rows_of
 from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
+from recollect.rules.topics.half_lives import half_life, priority, remaining_time
 from recollect.rules.topics.matching import Fits, fit_topics
 from recollect.rules.topics.titles import is_due, key_title, opening_title
 from recollect.rules.topics.topic_words import NO_WORDS, MessageWords, Rarity, TopicWords
 
-DAY = timedelta(days=1)
-LONGEST = timedelta(days=30)
-STEP = 5
-"""Accesses after which the half-life doubles."""
-DOUBLINGS = 5
 WEIGHT = 4.0
 """How many votes the importance given with a message is worth."""
 RETURN = 0.25
@@ -165,28 +158,6 @@ class TopicArchive(Protocol):
 # -- time
 
 
-def half_life(accesses: int) -> timedelta:
-    """The time in which a topic's priority halves: a day at first, doubled every five accesses, up to thirty days."""
-    doublings = min(max(accesses, 0) // STEP, DOUBLINGS)
-    return min(DAY * (1 << doublings), LONGEST)
-
-
-def topic_kind(accesses: int) -> TopicKind:
-    if accesses < STEP:
-        return "short-term"
-    return "transitioning" if accesses < 2 * STEP else "long-term"
-
-
-def priority(importance: float, accesses: int, age: timedelta) -> float:
-    """The importance, decayed by the age; a negative age takes nothing away."""
-    return float(importance * 0.5 ** (max(age, timedelta()) / half_life(accesses)))
-
-
-def remaining_time(now: float, half: timedelta, least: float) -> timedelta:
-    """The time until a priority has fallen to the least; zero if it has already."""
-    return half * max(log2(now / least), 0.0) if now > 0 else timedelta()
-
-
 def importance_of(state: TopicState) -> float:
     """The given importance, adjusted by votes and by the number of returns to the topic. From 0 to 1."""
     return_weight = RETURN * state.returns
@@ -264,14 +235,6 @@ def nearness(states: Mapping[int, TopicState], vector: Row) -> Similarities:
 
 
 # -- matching
-
-
-def subject(title: str, made_by: str, limit: int = 6) -> str:
-    """The subject of a topic in a few words: the title a model wrote, or the content words of a message's beginning."""
-    if made_by == "model":
-        return title
-    language = detect(title)
-    return " ".join([word for word in words(title) if matters(word, language)][:limit])
 
 
 def follows(message: IncomingMessage) -> bool:
