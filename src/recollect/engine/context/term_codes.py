@@ -34,8 +34,8 @@ def term_code(term: str) -> int:
 
 
 def line_codes(lines: bytes, scope_terms: int) -> tuple[Codes, NDArray[np.int64]]:
-    """The numbers of the terms of some lines, without the first terms of each line (`scope_terms` of them); and how many
-    each line has. Raises ValueError if a line has fewer."""
+    """The numbers of the terms of some lines, without the first `scope_terms` of each line; and how many each line has.
+    Raises ValueError if a line has fewer."""
     buffer = b" " + lines + b"\n" + b" " * WORD
     data = np.frombuffer(buffer, np.uint8)[: len(lines) + 2]
     separators = np.flatnonzero(data <= SPACE)
