@@ -57,6 +57,7 @@ docs: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/ingest.py
 	$(BIN)/python benchmarks/recall.py
+	$(BIN)/python benchmarks/goals.py
 
 clean:
 	rm -rf $(VENV)

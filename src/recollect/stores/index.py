@@ -273,8 +273,8 @@ class IndexTx(ViewTx):
         scope = Filter(space, user)
         params = queries.filter_values(scope) | {"space_removals": space_removals(space)}
         docs, *counts, embedder = self.fetch(state_query(queries.filter_shape(scope)), params)[0]
-        removed, removals, resets = map(parse_meta_number, counts)
-        return ScopeState(int(docs), removed, removals, resets, embedder)
+        space_count, removals, resets = map(parse_meta_number, counts)
+        return ScopeState(int(docs), space_count, removals, resets, embedder)
 
     def docs_upto(self, space: str, user: str | None, doc: int) -> NDArray[np.int64]:
         scope = Filter(space, user)

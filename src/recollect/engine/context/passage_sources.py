@@ -145,8 +145,9 @@ class StoreSource:
     def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
         columns = self._columns or PassageColumns(len(groups))
         places = [(known.conversation_names[number], turn) for number, turn in map(split_key, keys.tolist())]
-        expired = frozenset(self._expired.tolist())
-        candidates = [one for one in self._tx.passages_at(where, places, groups) if one.doc not in expired]
+        expired_docs = frozenset(self._expired.tolist())
+        passages = self._tx.passages_at(where, places, groups)
+        candidates = [passage for passage in passages if passage.doc not in expired_docs]
         return columns.columns(sorted(candidates, key=lambda candidate: candidate.doc))
 
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:

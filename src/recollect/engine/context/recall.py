@@ -81,10 +81,10 @@ def search(
         anchors = fuse(passages, words, cosines, reading, now, weights, ANCHORS, around).rows
         # A message that the filter excludes may still complete one that it includes.
         scope = replace(where, role=None, after=None, before=None)
-        known = len(passages)
+        proposal_count = len(passages)
         passages = with_neighbours(source, scope, passages, anchors, around, groups)
         words = word_scores(passages, frequencies, tally)
-        cosines = np.concatenate([cosines, source.cosines(passages.take(slice(known, None)), vector)])
+        cosines = np.concatenate([cosines, source.cosines(passages.take(slice(proposal_count, None)), vector)])
         around = surroundings(passages)
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     max_passages = PASSAGES * max(READ, limit + MORE) if where.is_unrestricted else None
@@ -190,16 +190,16 @@ def with_neighbours(
     are short."""
     anchor_passages = passages.take(anchors)
     keys = around.unknown_places(adjacent_keys(anchor_passages, 1, REACH))
-    known = passages.join(source.passages_at(scope, passages, keys, groups))
-    is_short = mean_lengths(anchor_passages, known) < LONG_LINES
+    all_passages = passages.join(source.passages_at(scope, passages, keys, groups))
+    is_short = mean_lengths(anchor_passages, all_passages) < LONG_LINES
     if is_short.all():
-        return known
-    wanted = np.concatenate(
+        return all_passages
+    near_keys = np.concatenate(
         [adjacent_keys(anchor_passages, 1, 1), adjacent_keys(anchor_passages.take(is_short), 2, REACH)]
     )
-    is_wanted = np.isin(place_keys(known.conversations, known.turns), wanted)
-    is_wanted[: len(passages)] = True
-    return known.take(is_wanted)
+    is_near = np.isin(place_keys(all_passages.conversations, all_passages.turns), near_keys)
+    is_near[: len(passages)] = True
+    return all_passages.take(is_near)
 
 
 def is_allowed(passages: Passages, where: Filter) -> NDArray[np.bool_]:

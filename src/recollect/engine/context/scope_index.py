@@ -54,8 +54,8 @@ class Column:
         """Add values; if the array has to grow, make room for so many in all."""
         need = self.size + len(values)
         if need > len(self._data):
-            grown = max(need, room)
-            bigger = np.empty((max(grown + grown // SPARE, FIRST_ROWS), *values.shape[1:]), self._data.dtype)
+            size = max(need, room)
+            bigger = np.empty((max(size + size // SPARE, FIRST_ROWS), *values.shape[1:]), self._data.dtype)
             bigger[: self.size] = self._data[: self.size] if self.size else bigger[:0]
             self._data = bigger
         self._data[self.size : need] = values
@@ -64,9 +64,9 @@ class Column:
     def view(self) -> NDArray[Any]:
         return self._data[: self.size]
 
-    def select(self, chosen: NDArray[np.bool_]) -> Column:
+    def select(self, mask: NDArray[np.bool_]) -> Column:
         """Another column with these of its values."""
-        return column_of(self.view()[chosen])
+        return column_of(self.view()[mask])
 
     @property
     def nbytes(self) -> int:
@@ -326,13 +326,13 @@ class ScopeIndexes:
     def nbytes(self) -> int:
         return sum(self._sizes.values())
 
-    def _trim(self, used: tuple[str, str | None]) -> None:
+    def _trim(self, scope: tuple[str, str | None]) -> None:
         """Note the size of an index that was just used, and drop others if all together are too large."""
         with self._lock:
-            index = self._indexes.get(used)
+            index = self._indexes.get(scope)
             if index is not None:
-                self._total += index.nbytes - self._sizes.get(used, 0)
-                self._sizes[used] = index.nbytes
+                self._total += index.nbytes - self._sizes.get(scope, 0)
+                self._sizes[scope] = index.nbytes
             while self._total > self.max_bytes and len(self._indexes) > 1:
                 self._total -= self._sizes.pop(self._indexes.popitem(last=False)[0], 0)
 

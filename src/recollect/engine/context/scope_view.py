@@ -93,10 +93,10 @@ class ScopeView:
                 positions = np.concatenate([positions, new_positions]) if len(new_positions) else positions
             rows_by_term.append(without_repeats(self.owners[positions]))
         rows_of_group = []
-        taken = 0
+        first_term = 0
         for group in groups:
-            parts = [rows for rows in rows_by_term[taken : taken + len(group)] if len(rows)]
-            taken += len(group)
+            parts = [rows for rows in rows_by_term[first_term : first_term + len(group)] if len(rows)]
+            first_term += len(group)
             rows_of_group.append(parts[0] if len(parts) == 1 else np.unique(np.concatenate([NO_ROWS, *parts])))
         return rows_of_group
 
@@ -178,9 +178,9 @@ class ScopeView:
         counts = np.zeros(len(rows) * len(groups), np.int64)
         at = np.searchsorted(codes, terms)
         for _ in range(shared_terms(codes)):
-            found = np.flatnonzero(codes[np.minimum(at, len(codes) - 1)] == terms)
-            found = found[at[found] < len(codes)]
-            counts += np.bincount(places[found] + numbers[at[found]], minlength=len(counts))
+            matches = np.flatnonzero(codes[np.minimum(at, len(codes) - 1)] == terms)
+            matches = matches[at[matches] < len(codes)]
+            counts += np.bincount(places[matches] + numbers[at[matches]], minlength=len(counts))
             at = at + 1
         return counts.reshape(len(rows), len(groups))
 

@@ -33,9 +33,9 @@ def term_code(term: str) -> int:
     return code
 
 
-def line_codes(lines: bytes, skipped: int) -> tuple[Codes, NDArray[np.int64]]:
-    """The numbers of the terms of some lines, without the first `skipped` terms of each line; and how many each line
-    has. Raises ValueError if a line has fewer."""
+def line_codes(lines: bytes, scope_terms: int) -> tuple[Codes, NDArray[np.int64]]:
+    """The numbers of the terms of some lines, without the first `scope_terms` of each line; and how many each line has.
+    Raises ValueError if a line has fewer."""
     buffer = b" " + lines + b"\n" + b" " * WORD
     data = np.frombuffer(buffer, np.uint8)[: len(lines) + 2]
     separators = np.flatnonzero(data <= SPACE)
@@ -44,11 +44,11 @@ def line_codes(lines: bytes, skipped: int) -> tuple[Codes, NDArray[np.int64]]:
     ends = separators[before + 1]
     last = np.searchsorted(starts, np.flatnonzero(data == NEWLINE))
     first = np.concatenate([[0], last[:-1]])
-    counts = last - first - skipped
+    counts = last - first - scope_terms
     if counts.min() < 0:
         raise ValueError("a line without its first terms")
     is_kept = np.ones(len(starts), np.bool_)
-    for number in range(skipped):
+    for number in range(scope_terms):
         is_kept[first + number] = False
     return _codes_at(buffer, starts[is_kept], ends[is_kept]), counts
 
@@ -59,12 +59,12 @@ def _codes_at(buffer: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64])
     sizes = ends - starts
     codes: Codes = words[starts] & _MASKS[np.minimum(sizes, WORD)]
     longer = np.flatnonzero(sizes > WORD)
-    done = WORD
+    offset = WORD
     while len(longer):
-        next_words = words[starts[longer] + done] & _MASKS[np.minimum(sizes[longer] - done, WORD)]
+        next_words = words[starts[longer] + offset] & _MASKS[np.minimum(sizes[longer] - offset, WORD)]
         codes[longer] = (codes[longer] * _MULTIPLIER) ^ next_words
-        done += WORD
-        longer = longer[sizes[longer] > done]
+        offset += WORD
+        longer = longer[sizes[longer] > offset]
     return codes
 
 

@@ -118,9 +118,9 @@ def surroundings(passages: Passages) -> Surroundings:
     lengths = passages.lengths[first].astype(np.float64)
     if len(places) < len(keys):
         lengths = np.bincount(home, weights=passages.lengths) / np.bincount(home)
-    wanted = places + _DISTANCES[:, np.newaxis]
-    at = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
-    is_neighbour = (places[at] == wanted) & (np.abs(times[at] - times) <= OCCASION)
+    neighbour_keys = places + _DISTANCES[:, np.newaxis]
+    at = np.minimum(np.searchsorted(places, neighbour_keys), len(places) - 1)
+    is_neighbour = (places[at] == neighbour_keys) & (np.abs(times[at] - times) <= OCCASION)
     beside = np.where(is_neighbour, at, len(places))
     total = np.concatenate([lengths[np.newaxis], np.where(is_neighbour, lengths[at], 0.0)]).sum(axis=0)
     count = is_neighbour.sum(axis=0) + 1.0
@@ -149,9 +149,9 @@ def mean_lengths(passages: Passages, known: Passages) -> NDArray[np.float64]:
     keys = place_keys(known.conversations, known.turns)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    wanted = place_keys(passages.conversations, passages.turns + _NEXT_TO[:, np.newaxis])
-    at = np.searchsorted(keys, wanted, side="right") - 1  # of several parts, the last
-    is_known = keys[at] == wanted  # before the first is the last, which is not wanted there
+    nearby_keys = place_keys(passages.conversations, passages.turns + _NEXT_TO[:, np.newaxis])
+    at = np.searchsorted(keys, nearby_keys, side="right") - 1  # of several parts, the last
+    is_known = keys[at] == nearby_keys  # before the first is the last, which is elsewhere
     total = np.where(is_known, known.lengths[order][at], 0).sum(axis=0)
     return np.asarray(total / np.maximum(is_known.sum(axis=0), 1))
 
