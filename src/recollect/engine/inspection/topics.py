@@ -29,8 +29,8 @@ class TopicList:
 async def list_topics(
     runtime: Runtime, scope: ConversationScope, *, with_faded: bool, skip: int, limit: int
 ) -> TopicList:
-    """The topics of a conversation from the most present on, without the first `skip`; with `with_faded`, also those that
-    have left the active set, at the end."""
+    """The topics of a conversation from the most present on, without the first `skip`; with `with_faded`, those that
+    have left the active set too, at the end."""
     now = runtime.parts.clock.now()
 
     def read(tx: Tx) -> TopicList:
