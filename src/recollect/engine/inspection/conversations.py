@@ -22,7 +22,7 @@ LAST = 6  # messages of a conversation that are read for the list
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationLine:
+class ListedConversation:
     """A conversation in a list: its title (that of its current topic, "" if it has none), who spoke lately, and the
     last message."""
 
@@ -34,19 +34,19 @@ class ConversationLine:
 
 async def recent_lines(
     runtime: Runtime, space: str, user: str | None, before: tuple[datetime, str] | None, limit: int
-) -> list[ConversationLine]:
+) -> list[ListedConversation]:
     """The conversations of a space, or of one user, that changed last: one page of them."""
 
-    def read(tx: Tx) -> list[ConversationLine]:
+    def read(tx: Tx) -> list[ListedConversation]:
         return [read_line(tx, conversation) for conversation in tx.recent_conversations(space, user, before, limit)]
 
     return await runtime.read(read)
 
 
-async def lines_of(runtime: Runtime, space: str, user: str | None, ids: Sequence[str]) -> list[ConversationLine]:
+async def lines_of(runtime: Runtime, space: str, user: str | None, ids: Sequence[str]) -> list[ListedConversation]:
     """These conversations of a space in this order, without those of others than the user, if one is given."""
 
-    def read(tx: Tx) -> list[ConversationLine]:
+    def read(tx: Tx) -> list[ListedConversation]:
         conversations = (tx.conversation(space, id) for id in ids)
         return [
             read_line(tx, conversation)
@@ -57,7 +57,7 @@ async def lines_of(runtime: Runtime, space: str, user: str | None, ids: Sequence
     return await runtime.read(read)
 
 
-def read_line(tx: Tx, conversation: Conversation) -> ConversationLine:
+def read_line(tx: Tx, conversation: Conversation) -> ListedConversation:
     where = Filter(conversation.space, conversation=conversation.id)
     recent = tx.messages(where, limit=LAST, newest=True, damaged=warn_of_damage)
     messages = [message for message in recent if not message.erased]
@@ -66,7 +66,7 @@ def read_line(tx: Tx, conversation: Conversation) -> ConversationLine:
     viewer = Viewer(channel=conversation.id) if owner is None else Viewer(owner)
     names = names_in_context(tx, conversation.space, people, viewer, messages if owner else ())
     shown_people = tuple(names.get(person, person) for person in people)
-    return ConversationLine(conversation, read_title(tx, recent), shown_people, messages[-1] if messages else None)
+    return ListedConversation(conversation, read_title(tx, recent), shown_people, messages[-1] if messages else None)
 
 
 def read_title(tx: Tx, messages: Sequence[Message]) -> str:

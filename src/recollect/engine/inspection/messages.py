@@ -111,10 +111,10 @@ def episodes_by_turn(tx: Tx, place: topic_rows.Place, first: int, last: int) -> 
     level = {**place, "level": 1}
     after = {**level, "first": first - LONGEST_EPISODE}
     rows = tx.rows(episodes.TABLE, after, MOST_EPISODES, where=level)
-    found = [episodes.to_record(row).episode for row in rows]
+    page_episodes = [episodes.to_record(row).episode for row in rows]
     return {
         turn: episode
-        for episode in found
+        for episode in page_episodes
         for turn in range(max(episode.first, first), min(episode.last, last) + 1)
         if episode.first <= last
     }

@@ -26,41 +26,43 @@ class TopicList:
     count: int
 
 
-async def list_topics(runtime: Runtime, scope: ConversationScope, *, faded: bool, skip: int, limit: int) -> TopicList:
-    """The topics of a conversation from the most present on, without the first `skip`; with `faded`, also those that
-    have left the active set, at the end."""
+async def list_topics(
+    runtime: Runtime, scope: ConversationScope, *, with_faded: bool, skip: int, limit: int
+) -> TopicList:
+    """The topics of a conversation from the most present on, without the first `skip`; with `with_faded`, those that
+    have left the active set too, at the end."""
     now = runtime.parts.clock.now()
 
     def read(tx: Tx) -> TopicList:
         if scope.find(tx) is None:
             return TopicList((), 0)
         page = runtime.topics.read_page(tx, scope.space, scope.id)
-        states: States = {**(page.load_faded(tx).states if faded else {}), **page.book.states}
-        joined = joined_states(states)
-        firsts = order_topics(states, joined, now)
-        chosen = firsts[skip : skip + limit]
-        topics = tuple(read_topic(tx, page, states, joined, first, now) for first in chosen)
+        states: States = {**(page.load_faded(tx).states if with_faded else {}), **page.book.states}
+        merge_states = states_of_merges(states)
+        firsts = order_topics(states, merge_states, now)
+        page_firsts = firsts[skip : skip + limit]
+        topics = tuple(read_topic(tx, page, states, merge_states, first, now) for first in page_firsts)
         return TopicList(topics, len(firsts))
 
     return await runtime.read(read)
 
 
-def joined_states(states: States) -> States:
+def states_of_merges(states: States) -> States:
     """The topics that became part of another, and those others: to all the rest, only they themselves matter."""
-    merged = [first for first, state in states.items() if state.merged_into is not None]
-    return {first: states[first] for first in (*merged, *(rule.root(states, first) for first in merged))}
+    merged_firsts = [first for first, state in states.items() if state.merged_into is not None]
+    return {first: states[first] for first in (*merged_firsts, *(rule.root(states, first) for first in merged_firsts))}
 
 
-def order_topics(states: States, joined: States, now: datetime) -> list[int]:
+def order_topics(states: States, merge_states: States, now: datetime) -> list[int]:
     """The first turns of topics that are part of no other: active ones before faded ones, the most present first."""
 
     def key(first: int) -> tuple[bool, float, int]:
-        state = rule.whole_topic(joined, first) if first in joined else states[first]
+        state = rule.whole_topic(merge_states, first) if first in merge_states else states[first]
         return states[first].faded_at is not None, -rule.current_priority(state, now), first
 
     return sorted(rule.roots(states), key=key)
 
 
-def read_topic(tx: Tx, page: TopicPage, states: States, joined: States, first: int, now: datetime) -> Topic:
+def read_topic(tx: Tx, page: TopicPage, states: States, merge_states: States, first: int, now: datetime) -> Topic:
     summary = rows.summary_of(tx, page.place, first)["summary"]
-    return build_topic({**joined, first: states[first]}, first, page, summary, now)
+    return build_topic({**merge_states, first: states[first]}, first, page, summary, now)

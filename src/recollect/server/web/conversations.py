@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from recollect.engine.context.visible import visible_hits
-from recollect.engine.inspection.conversations import ConversationLine, lines_of, recent_lines
+from recollect.engine.inspection.conversations import ListedConversation, lines_of, recent_lines
 from recollect.engine.inspection.messages import MessagePage, read_page
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, NotFound
@@ -53,7 +53,7 @@ async def show_conversations(
     return show_page(caller, "conversations.html", section="Conversations", **values)
 
 
-async def find_lines(caller: Caller, query: str, person: str | None) -> list[ConversationLine]:
+async def find_lines(caller: Caller, query: str, person: str | None) -> list[ListedConversation]:
     """The conversations in which a query is found, the best first."""
     hits = await caller.memory.search(query, user=person, limit=FOUND, space=caller.space)
     visible = await visible_hits(caller.memory, caller.access, caller.space, hits)
@@ -61,7 +61,7 @@ async def find_lines(caller: Caller, query: str, person: str | None) -> list[Con
     return await lines_of(caller.memory.runtime, caller.space, caller.access.user, ids)
 
 
-def write_cursor(line: ConversationLine) -> str:
+def write_cursor(line: ListedConversation) -> str:
     changed_at = line.conversation.changed_at.astimezone(UTC)
     seconds = int(changed_at.replace(microsecond=0).timestamp())
     return f"{seconds * MICROSECONDS + changed_at.microsecond}.{line.conversation.id}"

@@ -37,8 +37,8 @@ async def show_episodes(caller: ReadCaller, conversation: OptionalId = "") -> Re
 async def show_episode(caller: ReadCaller, conversation: Id, level: Level, first: First) -> Response:
     """One episode with its parts: a page, or a piece of the tree if a script asks."""
     scope = scope_for(caller.access, caller.space, conversation, None)
-    found = await read_episode(caller.memory.runtime, scope, level, first)
-    values = {"conversation": conversation, "episode": found.episode, "episodes": found.parts}
+    parts = await read_episode(caller.memory.runtime, scope, level, first)
+    values = {"conversation": conversation, "episode": parts.episode, "episodes": parts.parts}
     return show_page(caller, "episode.html", section="Episodes", **values)
 
 
@@ -46,5 +46,5 @@ async def show_episode(caller: ReadCaller, conversation: Id, level: Level, first
 async def show_parts(caller: ReadCaller, conversation: Id, level: Level, first: First) -> Response:
     """The parts of an episode, without the frame of a page."""
     scope = scope_for(caller.access, caller.space, conversation, None)
-    found = await read_episode(caller.memory.runtime, scope, level, first)
-    return show_page(caller, "episode_tree.html", conversation=conversation, episodes=found.parts)
+    parts = await read_episode(caller.memory.runtime, scope, level, first)
+    return show_page(caller, "episode_tree.html", conversation=conversation, episodes=parts.parts)

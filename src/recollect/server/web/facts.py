@@ -35,12 +35,12 @@ async def show_fact(caller: ReadCaller, user: Id, id: Id) -> Response:
 
 
 async def change_fact(
-    caller: Caller, user: str, done: str, work: Callable[..., Awaitable[FactChange]], **values: Any
+    caller: Caller, user: str, notice: str, work: Callable[..., Awaitable[FactChange]], **values: Any
 ) -> Response:
     """Do a change and show the person, with the way back."""
     arguments = person_arguments(caller, user) | values
     change = await change_for(caller.memory, caller.access, work, **arguments)
-    return redirect(view_of(caller).link("/web/person", id=user, done=done, undo=change.id))
+    return redirect(view_of(caller).link("/web/person", id=user, done=notice, undo=change.id))
 
 
 @router.post("/web/fact/add")

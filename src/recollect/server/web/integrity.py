@@ -60,16 +60,16 @@ async def verify(caller: AdminCaller, form: Form) -> Response:
 
 
 async def stream_proof(caller: Caller, head: str, foot: str, total: int) -> AsyncIterator[str]:
-    checked = 0
+    checked_count = 0
 
     def note(count: int) -> None:
-        nonlocal checked
-        checked = count
+        nonlocal checked_count
+        checked_count = count
 
     yield head
     proof = asyncio.ensure_future(caller.memory.runtime.read(lambda tx: log.verify(tx, note)))
     while not proof.done():
-        yield render_step(checked, max(total, checked))
+        yield render_step(checked_count, max(total, checked_count))
         with suppress(TimeoutError, RecollectError):
             await asyncio.wait_for(asyncio.shield(proof), TICK)
     error = proof.exception()
@@ -80,8 +80,8 @@ async def stream_proof(caller: Caller, head: str, foot: str, total: int) -> Asyn
     yield foot
 
 
-def render_step(checked: int, total: int) -> str:
-    return environment().get_template("verify_step.html").render(checked=checked, total=total)
+def render_step(count: int, total: int) -> str:
+    return environment().get_template("verify_step.html").render(checked=count, total=total)
 
 
 def render_result(proof: Verification | None, problem: str) -> str:

@@ -19,6 +19,7 @@ from recollect.server.web.forms import Form, FormFields
 from recollect.server.web.pages import redirect, show_page, view_of
 
 router = APIRouter(include_in_schema=False)
+Outcome = Annotated[str, Query(alias="done", max_length=32)]
 RequiredTurn = Annotated[int, Query(ge=1, le=MAX_TURN)]
 
 
@@ -43,8 +44,8 @@ async def show_message_page(
 
 
 @router.get("/web/message")
-async def show_message(caller: ReadCaller, conversation: Id, turn: RequiredTurn, done: str = "") -> Response:
-    notice = "The message has a new version." if done == "edited" else ""
+async def show_message(caller: ReadCaller, conversation: Id, turn: RequiredTurn, outcome: Outcome = "") -> Response:
+    notice = "The message has a new version." if outcome == "edited" else ""
     return await show_message_page(caller, conversation, turn, notice=notice)
 
 

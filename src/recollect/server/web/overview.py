@@ -84,8 +84,13 @@ class FigureCache:
         task = self._tasks.get(space)
         if task is None or task.get_loop() is not asyncio.get_running_loop():
             task = self._tasks[space] = asyncio.create_task(self._count(space))
-            task.add_done_callback(lambda _: self._tasks.pop(space, None))
+            task.add_done_callback(lambda task: self._end_count(space, task))
         return await asyncio.shield(task) if last is None else last
+
+    def _end_count(self, space: str, task: asyncio.Task[Figures]) -> None:
+        self._tasks.pop(space, None)
+        if not task.cancelled():
+            task.exception()  # those who waited for it got it; the next request counts again
 
     async def _count(self, space: str) -> Figures:
         stats = await self._memory.stats(space=space)

@@ -72,7 +72,7 @@ MENU = (
 )
 
 
-class View:
+class PageView:
     """Who looks at a page: rights, space, token, and how to link to other pages."""
 
     def __init__(self, request: Request, access: Access, space: str) -> None:
@@ -100,8 +100,8 @@ class View:
 
     def link(self, path: str, **parameters: Any) -> str:
         """A link to a page of the same space; parameters without a value are left out."""
-        given = {"space": self._named_space} | parameters
-        query = urlencode({name: str(value) for name, value in given.items() if value is not None and value != ""})
+        values = {"space": self._named_space} | parameters
+        query = urlencode({name: str(value) for name, value in values.items() if value is not None and value != ""})
         return f"{path}?{query}" if query else path
 
     def field(self) -> Markup:
@@ -109,8 +109,8 @@ class View:
         return Markup('<input type="hidden" name="token" value="{}">').format(self.token)
 
 
-def view_of(caller: Caller) -> View:
-    return View(caller.request, caller.access, caller.space)
+def view_of(caller: Caller) -> PageView:
+    return PageView(caller.request, caller.access, caller.space)
 
 
 def show_page(caller: Caller, template: str, **values: Any) -> Response:
@@ -133,7 +133,7 @@ def show_problem(problem: Problem, scope: Scope) -> Response:
     if problem.code == "signed_out":
         return redirect_to_sign_in(request)
     access = scope.get("access") or Access("", frozenset(), frozenset())
-    view = View(request, access, "")
+    view = PageView(request, access, "")
     response = html_response("problem.html", problem.status, view=view, problem=problem)
     response.headers.update(problem.headers)
     return response
@@ -153,7 +153,7 @@ def redirect_to_sign_in(request: Request) -> Response:
 
 @cache
 def environment() -> Environment:
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -161,15 +161,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {"asset": asset_link, "version": __version__, "moment": write_moment}
-    made.filters |= {
+    templates.globals |= {"asset": asset_link, "version": __version__, "moment": write_moment}
+    templates.filters |= {
         "number": write_number,
         "shorten": shorten,
         "ago": write_span,
         "data": write_data,
         "percent": write_percent,
     }
-    return made
+    return templates
 
 
 @cache

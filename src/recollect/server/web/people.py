@@ -37,7 +37,7 @@ NOTICES = {
 }
 
 router = APIRouter(include_in_schema=False)
-Word = Annotated[str, Query(max_length=32)]
+Word = Annotated[str, Query(alias="done", max_length=32)]
 
 
 @router.get("/web/people")
@@ -46,11 +46,11 @@ async def show_people(caller: ReadCaller, after: OptionalId = "", name: Optional
     if caller.access.user is not None:
         return redirect(view_of(caller).link("/web/person", id=caller.access.user))
     members = await caller.memory.people(space=caller.space)
-    wanted = name.strip().casefold()
+    part = name.strip().casefold()
     fitting = [
         member
         for member in members
-        if wanted in member.id.casefold() or any(wanted in other.text.casefold() for other in member.names)
+        if part in member.id.casefold() or any(part in other.text.casefold() for other in member.names)
     ]
     fitting = sorted((member for member in fitting if member.id > after), key=lambda member: member.id)
     page = fitting[:PAGE]
@@ -66,8 +66,8 @@ def group_facts(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
 
 async def channels_with(caller: Caller, user: str, facts: Sequence[Fact]) -> list[str]:
     """The channels that may see something of a person: where they spoke, or where it was said."""
-    spoken = await caller.memory.runtime.read(lambda tx: channels_spoken_in(tx, caller.space, user))
-    return sorted({*spoken, *(channel for fact in facts for channel in channels_of(fact))})
+    channels = await caller.memory.runtime.read(lambda tx: channels_spoken_in(tx, caller.space, user))
+    return sorted({*channels, *(channel for fact in facts for channel in channels_of(fact))})
 
 
 @router.get("/web/person")
@@ -75,7 +75,7 @@ async def show_person(
     caller: ReadCaller,
     id: Id,
     channel: OptionalId = "",
-    done: Word = "",
+    outcome: Word = "",
     undo: OptionalId = "",
 ) -> Response:
     """What is known of a person: all that the key may see, or what a channel may see of it."""
@@ -90,15 +90,15 @@ async def show_person(
         facts = [fact for fact in facts if viewer.sees(fact)]
         statements = [statement for statement in statements if viewer.sees(statement)]
     values = {"id": id, "profile": profile, "groups": group_facts(facts), "statements": statements}
-    values |= {"channel": channel, "channels": channels, "notice": NOTICES.get(done, ""), "undo": undo}
+    values |= {"channel": channel, "channels": channels, "notice": NOTICES.get(outcome, ""), "undo": undo}
     return show_page(caller, "person.html", section="People", categories=FACT_CATEGORIES, **values)
 
 
 @router.get("/web/person/refused")
 async def show_refused(caller: ReadCaller, id: Id) -> Response:
     """What a model found in a person's messages and was not kept, the newest first, each with the reason."""
-    refused = await caller.memory.refused_facts(**person_arguments(caller, id))
-    visible = await visible_refusals(caller.memory, caller.access, caller.space, refused)
+    refusals = await caller.memory.refused_facts(**person_arguments(caller, id))
+    visible = await visible_refusals(caller.memory, caller.access, caller.space, refusals)
     values = {"id": id, "refused": visible[::-1][:REFUSED], "count": len(visible)}
     return show_page(caller, "refused.html", section="People", **values)
 
@@ -107,10 +107,10 @@ async def show_refused(caller: ReadCaller, id: Id) -> Response:
 async def show_digests(caller: ReadCaller, id: Id, day: Annotated[str, Query(max_length=10)] = "") -> Response:
     """What a person did on a day in the channels of the space, and in the six days before."""
     user = caller.access.check_user(id)
-    chosen = parse_day("day", day) or caller.memory.runtime.parts.clock.now().date()
-    digests = await caller.memory.digests(caller.space, day=chosen, user=user, wait=0)
-    weeks = await caller.memory.digests(caller.space, day=chosen, user=user, week=True, wait=0)
-    values = {"id": id, "day": chosen, "digests": digests, "weeks": weeks}
+    date = parse_day("day", day) or caller.memory.runtime.parts.clock.now().date()
+    digests = await caller.memory.digests(caller.space, day=date, user=user, wait=0)
+    weeks = await caller.memory.digests(caller.space, day=date, user=user, week=True, wait=0)
+    values = {"id": id, "day": date, "digests": digests, "weeks": weeks}
     return show_page(caller, "digests.html", section="People", **values)
 
 
@@ -128,8 +128,8 @@ async def forget(caller: WriteCaller, form: Form) -> Response:
     """Take out of a person's profile what fits the words."""
     id = form.required("user")
     outcome = await caller.memory.forget(form.required("text"), **person_arguments(caller, id))
-    done = "everything" if outcome.everything else "forgotten" if outcome.found else "nothing"
-    return redirect(view_of(caller).link("/web/person", id=id, done=done, undo=outcome.id))
+    notice = "everything" if outcome.everything else "forgotten" if outcome.found else "nothing"
+    return redirect(view_of(caller).link("/web/person", id=id, done=notice, undo=outcome.id))
 
 
 @router.post("/web/person/undo")

@@ -28,7 +28,7 @@ class Parameter:
     name: str
     place: str
     kind: str
-    required: bool
+    is_required: bool
     about: str
 
 
@@ -70,8 +70,8 @@ def content_of(part: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
-    named = schemas.get(kind_of(schema), {})
-    examples = named.get("examples") or ([named["example"]] if "example" in named else [])
+    definition = schemas.get(kind_of(schema), {})
+    examples = definition.get("examples") or ([definition["example"]] if "example" in definition else [])
     return json.dumps(examples[0], ensure_ascii=False, indent=INDENT) if examples else ""
 
 

@@ -69,7 +69,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a message is not among the hits that are shown; `hit` is how it was scored, if it was."""
+    """Why a message is not among the hits that are shown; `hit` is how it was entry, if it was."""
 
     message: Message
     reason: str
@@ -98,7 +98,7 @@ async def find_hits(caller: Caller, request: SearchRequest, limit: int, floor: f
 
 
 async def explain_absence(
-    caller: Caller, request: SearchRequest, shown: list[Hit], conversation: str, turn: int
+    caller: Caller, request: SearchRequest, hits: list[Hit], conversation: str, turn: int
 ) -> Explanation:
     """Why a message is not among the hits."""
     scope = scope_for(caller.access, caller.space, conversation, None)
@@ -106,7 +106,7 @@ async def explain_absence(
     if not page.messages or page.messages[0].message.turn != turn:
         raise NotFound(f"there is no message at turn {turn} of conversation {conversation!r}")
     message = page.messages[0].message
-    if any(hit.message.id == message.id for hit in shown):
+    if any(hit.message.id == message.id for hit in hits):
         return Explanation(message, "It is among the hits.")
     if (filter_reason := excluding_filter(message, request.filters)) is not None:
         return Explanation(message, filter_reason)
@@ -114,10 +114,10 @@ async def explain_absence(
     if cursor < turn:
         return Explanation(message, "It is not in the index yet: the index is behind the log.")
     scored_hits = draw_hits(await find_hits(caller, request, MOST, None))
-    scored = next((entry for entry in scored_hits if entry.hit.message.id == message.id), None)
-    if scored is None:
+    entry = next((entry for entry in scored_hits if entry.hit.message.id == message.id), None)
+    if entry is None:
         return Explanation(message, "It shares no telling word with the query, and is not near it in meaning.")
-    return Explanation(message, rank_reason(scored, request), scored)
+    return Explanation(message, rank_reason(entry, request), entry)
 
 
 def excluding_filter(message: Message, filters: Mapping[str, Any]) -> str | None:
@@ -135,13 +135,13 @@ def excluding_filter(message: Message, filters: Mapping[str, Any]) -> str | None
     return None
 
 
-def rank_reason(scored: ScoredHit, request: SearchRequest) -> str:
-    if request.floor is not None and scored.hit.relevance < request.floor:
+def rank_reason(entry: ScoredHit, request: SearchRequest) -> str:
+    if request.floor is not None and entry.hit.relevance < request.floor:
         return (
-            f"Its relevance is {scored.hit.relevance:.2f}, and the floor is {request.floor:.2f}. "
-            f"Without the floor it is at place {scored.place}."
+            f"Its relevance is {entry.hit.relevance:.2f}, and the floor is {request.floor:.2f}. "
+            f"Without the floor it is at place {entry.place}."
         )
-    return f"It is found, at place {scored.place}: others fit better, and {request.limit} are shown."
+    return f"It is found, at place {entry.place}: others fit better, and {request.limit} are shown."
 
 
 def parse_floor(text: str) -> float | None:
@@ -193,7 +193,7 @@ async def show_search(
     explanation = None
     if query.strip() and conversation and turn is not None:
         explanation = await explain_absence(caller, request, hits, conversation, turn)
-    asked: dict[str, Any] = {
+    values_sent: dict[str, Any] = {
         "user": user,
         "within": within,
         "role": role,
@@ -201,6 +201,6 @@ async def show_search(
         "before": before,
         "floor": floor,
     }
-    asked |= {"facts": facts, "limit": limit, "conversation": conversation, "turn": turn}
-    values = {"query": query, "asked": asked, "roles": ROLES, "hits": draw_hits(hits), "explanation": explanation}
+    values_sent |= {"facts": facts, "limit": limit, "conversation": conversation, "turn": turn}
+    values = {"query": query, "asked": values_sent, "roles": ROLES, "hits": draw_hits(hits), "explanation": explanation}
     return show_page(caller, "search.html", section="Search lab", labels=PARTS, **values)

@@ -33,7 +33,7 @@ class SettingLine:
         return self.source == "default"
 
 
-def shown_value(value: object) -> str:
+def mask_value(value: object) -> str:
     """A value without what is secret in it: an address may hold a password."""
     if isinstance(value, Secret):
         return "set" if value else ""
@@ -43,9 +43,7 @@ def shown_value(value: object) -> str:
 def setting_lines(settings: Settings) -> list[SettingLine]:
     sources = setting_sources(settings)
     return [
-        SettingLine(
-            field.name, shown_value(getattr(settings, field.name)), sources[field.name], field.metadata["about"]
-        )
+        SettingLine(field.name, mask_value(getattr(settings, field.name)), sources[field.name], field.metadata["about"])
         for field in fields(settings)
     ]
 

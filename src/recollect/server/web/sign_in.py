@@ -15,7 +15,7 @@ from recollect.rules.access import Access
 from recollect.server.door.keys import Keys
 from recollect.server.problems import Problem, problem_of
 from recollect.server.web.forms import Form
-from recollect.server.web.pages import FOLDER, HEADERS, View, html_response, redirect
+from recollect.server.web.pages import FOLDER, HEADERS, PageView, html_response, redirect
 from recollect.server.web.session import COOKIE, LASTS, OVERVIEW, PREFIX, SIGN_IN, SIGN_OUT, Sessions
 
 MAX_NEXT = 2_000  # characters
@@ -34,8 +34,8 @@ def own_path(path: str) -> str:
     return path if is_own and not path.startswith(SIGN_OUT) and path.isprintable() else OVERVIEW
 
 
-def nobody(request: Request) -> View:
-    return View(request, Access("", frozenset(), frozenset()), "")
+def nobody(request: Request) -> PageView:
+    return PageView(request, Access("", frozenset(), frozenset()), "")
 
 
 @router.get(SIGN_IN)

@@ -60,7 +60,7 @@ def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
 async def show_topics(
     caller: ReadCaller,
     conversation: OptionalId = "",
-    faded: Annotated[str, Query(max_length=8)] = "",
+    with_faded: Annotated[str, Query(alias="faded", max_length=8)] = "",
     skip: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
 ) -> Response:
     """The topics of a conversation, the most present first."""
@@ -68,23 +68,31 @@ async def show_topics(
         lines = await recent_lines(caller.memory.runtime, caller.space, caller.access.user, None, SUGGESTED)
         return show_page(caller, "choose.html", section="Topics", lines=lines, target="/web/topics")
     scope = scope_for(caller.access, caller.space, conversation, None)
-    found = await list_topics(caller.memory.runtime, scope, faded=bool(faded), skip=skip, limit=PAGE)
-    shown = found.topics
-    chart = decay_chart([topic for topic in shown if not topic.faded][:DRAWN], caller.memory.runtime.parts.clock.now())
-    values = {"conversation": conversation, "topics": shown, "count": found.count, "chart": chart, "faded": faded}
-    next_skip = skip + PAGE if skip + PAGE < found.count else None
+    listing = await list_topics(caller.memory.runtime, scope, with_faded=bool(with_faded), skip=skip, limit=PAGE)
+    topics = listing.topics
+    chart = decay_chart([topic for topic in topics if not topic.faded][:DRAWN], caller.memory.runtime.parts.clock.now())
+    values = {
+        "conversation": conversation,
+        "topics": topics,
+        "count": listing.count,
+        "chart": chart,
+        "faded": with_faded,
+    }
+    next_skip = skip + PAGE if skip + PAGE < listing.count else None
     return show_page(caller, "topics.html", section="Topics", next_skip=next_skip, **values)
 
 
-async def first_topics(caller: Caller, conversation: str, faded: bool) -> Sequence[Topic]:
+async def first_topics(caller: Caller, conversation: str, with_faded: bool) -> Sequence[Topic]:
     scope = scope_for(caller.access, caller.space, conversation, None)
-    found = await list_topics(caller.memory.runtime, scope, faded=faded, skip=0, limit=SEARCHED if faded else PAGE)
-    return found.topics
+    listing = await list_topics(
+        caller.memory.runtime, scope, with_faded=with_faded, skip=0, limit=SEARCHED if with_faded else PAGE
+    )
+    return listing.topics
 
 
 async def find_topic(caller: Caller, conversation: str, id: str) -> Topic:
-    for faded in (False, True):  # most are asked for while they are present
-        for topic in await first_topics(caller, conversation, faded):
+    for with_faded in (False, True):  # most are asked for while they are present
+        for topic in await first_topics(caller, conversation, with_faded):
             if id == topic.id or id in topic.merged:
                 return topic
     raise NotFound(f"there is no topic {id!r} in this conversation")
