@@ -11,7 +11,8 @@ import pytest
 from recollect import Budget, Memory, Settings
 from recollect.engine.views.tiers import load_tiers
 from recollect.llm.local import LocalModel
-from recollect.ports import ChatMessage, Completion, Request
+from recollect.model import ChatMessage
+from recollect.ports import Completion, Request
 from recollect.wiring import open_store
 
 pytest.importorskip("xllamacpp", reason="make test installs it")
