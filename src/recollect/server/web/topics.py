@@ -15,7 +15,7 @@ from recollect.engine.inspection.topics import list_topics
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Topic
-from recollect.rules.topics.topics import priority
+from recollect.rules.topics.half_lives import priority
 from recollect.server.door.access import Caller, ReadCaller, WriteCaller
 from recollect.server.web.context_lab import SUGGESTED
 from recollect.server.web.conversations import Id, OptionalId
