@@ -5,10 +5,10 @@
 Both sets are under the MIT licence; neither is part of recollect. TIAGE (github.com/HuiyuanXie/tiage) says of chats
 between two people where the subject shifts. A rule learned from it alone takes every question for a shift and makes
 little of meaning, so it also learns from dialogues put together from pieces of others: pieces of TIAGE, and of
-LongMemEval's chats with an assistant, once whole, once cut short, once with nothing said about who is the
-assistant, and from one half of the tasks in `benchmarks/data`. What announces a shift ("by the way") is learned from TIAGE alone: LongMemEval's users say it in the middle
-of anything. Logistic regression with a small penalty, in plain numpy. A fifth of TIAGE is left out in turn, to say
-what the rule does with dialogues it was not learned from.
+LongMemEval's chats with an assistant, once whole, once cut short, once with nothing said about who is the assistant,
+and from one half of the tasks in `benchmarks/data`. What announces a shift ("by the way") is learned from TIAGE alone:
+LongMemEval's users say it in the middle of anything. Logistic regression with a small penalty, in plain numpy. A fifth
+of TIAGE is left out in turn, to say what the rule does with dialogues it was not learned from.
 """
 
 from __future__ import annotations
