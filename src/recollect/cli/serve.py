@@ -20,7 +20,9 @@ LOOPBACK = "127.0.0.1"
     help="Ask for keys, or not; --no-auth only on loopback.  [default: ask, if there are keys]",
 )
 def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
-    """Serve the memory over HTTP: a dashboard, REST, OpenAI's shapes, MCP.
+    """Serve the memory over HTTP: REST, OpenAI's shapes, MCP.
+
+    A dashboard is at `/`, for people: they sign in with a key.
 
     On loopback, a server without keys lets every program of this machine in, and says so. Anywhere else it needs keys:
     `recollect keys create` makes them. Ctrl-C or SIGTERM finishes the requests in hand, and ends. Logs are JSON lines
@@ -67,7 +69,9 @@ def require_server() -> None:
 @click.option("--browser/--no-browser", default=True, help="Open the browser, or only say the address.")
 @click.option("--auth/--no-auth", default=None, help="Ask for keys, or not.  [default: ask, if there are keys]")
 def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
-    """Show the memory in the browser: what is kept, why a model saw it, and how to put it right.
+    """Show the memory in the browser, and correct it there.
+
+    What is kept, why a model saw what it saw, and how to put it right.
 
     Starts a server on loopback, for this machine alone, on the store of the working folder, and opens its dashboard.
     Ctrl-C ends it. If there are keys, it asks for one; with --no-auth it does not.
