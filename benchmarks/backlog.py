@@ -23,6 +23,7 @@ from corpus import corpus
 from quality import datasets
 from recollect import AsyncMemory, Batch, Draft
 from recollect.engine.work.follower import settle
+from recollect.model import Role
 
 BATCH = 500
 USER = "ann"
@@ -73,7 +74,7 @@ def read_talks(path: str) -> Iterator[tuple[str, list[Draft]]]:
 
 def made_talk(size: int) -> tuple[str, list[Draft]]:
     start = datetime(2025, 1, 1, tzinfo=UTC)
-    roles = ("user", "assistant")
+    roles: tuple[Role, Role] = ("user", "assistant")
     texts = enumerate(corpus(size))
     return "made", [Draft(roles[turn % 2], text, time=start + turn * BETWEEN) for turn, text in texts]
 

@@ -69,4 +69,4 @@ def test_what_needs_no_word_is_always_searched() -> None:
 
 def test_letters_whose_case_is_not_plain_are_left_to_the_pattern() -> None:
     assert text_words("ſaid") is None
-    assert text_words("Said it") == {"said", "sai", "it"}
+    assert text_words("Said it") == frozenset({"said", "sai", "it"})

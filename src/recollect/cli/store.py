@@ -229,7 +229,7 @@ def rebuild(view: str) -> None:
     async def rebuild_view() -> int:
         async with open_engine(active_settings, check_embedder=False) as (memory, store):
             await memory.rebuild(view, space=global_option(SPACE))
-            return await settle(memory, store)
+            return await settle(memory, store, active_settings.store)
 
     click.echo(f"{view}: {plural(asyncio.run(rebuild_view()), 'message')} brought in")
 
@@ -255,7 +255,7 @@ def retry(view: str | None, conversation: str | None) -> None:
         async with open_engine(active_settings) as (memory, store):
             outcome = await memory.retry(view, conversation=conversation, space=global_option(SPACE))
             if outcome.tried:
-                await settle(memory, store)
+                await settle(memory, store, active_settings.store)
             return outcome
 
     outcome = asyncio.run(retry_messages())
@@ -287,7 +287,7 @@ def worker(once: bool, view: tuple[str, ...]) -> None:
 
     async def work_once() -> int:
         async with open_engine(active_settings) as (memory, store):
-            return await settle(memory, store, view)
+            return await settle(memory, store, active_settings.store, view)
 
     if once:
         click.echo(f"caught up: {plural(asyncio.run(work_once()), 'message')} brought in")

@@ -103,7 +103,7 @@ def import_(
                 with open_records(file, format, **options) as reader:
                     await import_file(memory, file, reader, settings, skip_bad, on_edit)
             if settle:
-                await settle_or_warn(memory, store)
+                await settle_or_warn(memory, store, settings.store)
 
     # Ctrl-C must also end a read that waits for input; asyncio's own handler would wait for it.
     old_handler = signal.signal(signal.SIGINT, interrupt)

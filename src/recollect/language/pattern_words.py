@@ -151,7 +151,8 @@ def node_paths(operation: str, argument: Any, start: str) -> list[str]:
         case "ATOMIC_GROUP":
             return paths_through(argument, start)
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return repeat_paths(*argument, start)
+            least, most, body = argument
+            return repeat_paths(least, most, body, start)
     return [ANY]
 
 

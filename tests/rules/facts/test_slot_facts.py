@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from recollect.model import Fact, FoundFact, Message
+from recollect.model import Fact, FactCategory, FoundFact, Message
 from recollect.rules.facts.deciding import decide
 from recollect.rules.facts.slot_facts import SlotFacts, is_compared_by_words
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 THINGS = ("a bike", "an old bike", "the red bike", "a tent", "two tents", "pottery", "a pottery class", "chess", "Anna")
+KEYS: list[tuple[FactCategory, str]] = [("event", "event"), ("preference", "likes"), ("other", "other")]
 DONE = ("bought", "sold", "went to", "started", "visited", "never bought")
 
 
@@ -18,9 +19,9 @@ def found_facts(count: int) -> list[tuple[FoundFact, Message]]:
     chance = Random(7)
     pairs = []
     for turn in range(1, count + 1):
-        category, key = chance.choice([("event", "event"), ("preference", "likes"), ("other", "other")])
+        category, key = chance.choice(KEYS)
         value = f"{chance.choice(DONE)} {chance.choice(THINGS)}" + chance.choice(["", " in Oslo", " with Anna"])
-        fact = FoundFact(category, key, value, holds=chance.choice(["now", "now", "now", "not"]))
+        fact = FoundFact(category, key, value, holds="not" if chance.random() < 0.2 else "now")
         message = Message("s", "c", turn, f"m{turn}", "user", "ann", "ann", "", START + turn * timedelta(days=1))
         pairs.append((fact, message))
     return pairs

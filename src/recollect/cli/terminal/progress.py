@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -18,25 +18,9 @@ from recollect.cli.terminal.options import printable
 from recollect.cli.terminal.show import console
 
 if TYPE_CHECKING:
-    from rich.progress import Task
+    from rich.progress import Progress, Task
 
 EVERY = 5.0  # seconds between lines
-
-
-class ProgressDisplay(Protocol):
-    """A display of one task."""
-
-    disable: bool
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *error: Any) -> None: ...
-
-    def add_task(self, description: str, *, total: float | None, **fields: Any) -> Any: ...
-
-    def update(self, task: Any, /, **changes: Any) -> None: ...
-
-    def stop(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -73,12 +57,12 @@ class ProgressLines:
     def __exit__(self, *error: Any) -> None:
         self.stop()
 
-    def add_task(self, description: str, *, total: float | None, **fields: Any) -> LineTask:
+    def add_task(self, description: str, *, total: float | None, **fields: Any) -> Any:
         self._task = LineTask(description, total, fields)
         return self._task
 
     def update(
-        self, task: LineTask, /, *, completed: float | None = None, description: str | None = None, **fields: Any
+        self, task: Any, /, *, completed: float | None = None, description: str | None = None, **fields: Any
     ) -> None:
         task.completed = task.completed if completed is None else completed
         task.description = description or task.description
@@ -94,7 +78,7 @@ class ProgressLines:
                 click.echo(printable(describe_task(self._task, self._columns)), err=True)
 
 
-def progress_bar(*columns: str, bytes_read: bool = False, visible: bool = True) -> ProgressDisplay:
+def progress_bar(*columns: str, bytes_read: bool = False, visible: bool = True) -> Progress | ProgressLines:
     """A display of progress on standard error: a bar on a terminal, or else lines. Columns are formats of a task."""
     from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.text import Text

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.terminal.opening import current_settings
 from recollect.cli.terminal.options import printable, warn
 from recollect.cli.terminal.progress import progress_bar
 from recollect.cli.terminal.show import plural
@@ -44,9 +43,9 @@ def view_states(store: Store, views: Sequence[str], space: str | None = None) ->
     return store.read(lambda tx: [tx.view_state(view, now, space) for view in views])
 
 
-async def settle(memory: MemoryEngine, store: Store, views: Sequence[str] = ()) -> int:
-    """Bring every view up to date, or only these, and show the progress. Returns how many messages the slowest view was
-    behind."""
+async def settle(memory: MemoryEngine, store: Store, url: str, views: Sequence[str] = ()) -> int:
+    """Bring every view up to date, or only these, and show the progress. `url` is where another process finds the
+    store. Returns how many messages the slowest view was behind."""
 
     async def lags() -> dict[str, int]:
         return {state.view: state.behind for state in await asyncio.to_thread(view_states, store, memory.views)}
@@ -55,7 +54,7 @@ async def settle(memory: MemoryEngine, store: Store, views: Sequence[str] = ()) 
     total = steps_left(lag_at_start)
     with progress_bar("{task.completed:,} of {task.total:,} steps") as bar:
         task = bar.add_task("catching up", total=total)
-        work = asyncio.create_task(settle_views(memory, max(lag_at_start.values()), views))
+        work = asyncio.create_task(settle_views(memory, url, max(lag_at_start.values()), views))
         try:
             while not (await asyncio.wait([work], timeout=None if bar.disable else LOOK))[0]:
                 remaining = await lags()
@@ -83,14 +82,13 @@ def steps_left(lags: Mapping[str, int]) -> int:
     return sum(map(left, lags))
 
 
-async def settle_views(memory: MemoryEngine, backlog: int, views: Sequence[str]) -> int:
+async def settle_views(memory: MemoryEngine, url: str, backlog: int, views: Sequence[str]) -> int:
     """Bring views up to date. If rules have a large backlog to read, and no model, another process reads facts."""
     from recollect.engine.work.follower import settle as settle_followers
 
     if views:
         followers = [memory.runtime.followers[view] for view in views]
         return await settle_followers(followers, math.inf, memory.runtime.read)
-    url = current_settings().store
     if backlog < LARGE or memory.runtime.tasks.has_model or not may_share(url):
         return await memory.settle(math.inf)
     helper = start_helper(url)
@@ -164,11 +162,11 @@ def stop_on_signals() -> Iterator[asyncio.Event]:
             signal.signal(number, handler)
 
 
-async def settle_or_warn(memory: MemoryEngine, store: Store) -> None:
+async def settle_or_warn(memory: MemoryEngine, store: Store, url: str) -> None:
     """Settle; if a view cannot catch up now, print a warning: the messages are stored, and the view is tried again."""
     from recollect.errors import NotSettled
 
     try:
-        await settle(memory, store)
+        await settle(memory, store, url)
     except NotSettled as error:
         warn(f"{error}. The messages are kept; `recollect worker --once` tries now")

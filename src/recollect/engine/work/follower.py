@@ -36,7 +36,7 @@ log = logging.getLogger("recollect.followers")
 FIRST_ROOM = 32  # messages in the first batch, when it is not yet known how long they take
 MOST_CONVERSATIONS = 256  # in a batch of a view that reads for itself
 BATCH_SECONDS = 0.5  # the intended time of a batch: a space waits this long while another is served
-BACKLOG_SECONDS = 2.0  # and if somebody waits until everything is done: larger batches take less time for a message
+BACKLOG_SECONDS = 2.0  # of the processor, if somebody waits for everything: a message of a larger batch takes less
 RETRIED = 8  # messages that were set aside and are tried again in one step
 FIRST = ("index", "tiers")  # views on which others build
 LAST = ("episodes", "titles", "facts")  # views that build on others, and one that another process may help with
@@ -88,7 +88,7 @@ class Follower:
                 if not expects_work and not await self._run(self._store.read, lambda tx: self._has_work(tx, request)):
                     return 0
                 claim, due_rows = await self._claim(request)
-                message_count = await self._catch_up(claim, BACKLOG_SECONDS if expects_work else BATCH_SECONDS)
+                message_count = await self._catch_up(claim, is_backlog=expects_work)
                 retry_count = sum([await self._worker.retry(row) for row in due_rows])
                 self.drained = self.drained and not (retry_count and len(due_rows) == RETRIED)
                 return message_count + retry_count
@@ -129,13 +129,15 @@ class Follower:
         patience = self._hooks.patience if patient else None
         return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later, patience)
 
-    async def _catch_up(self, claim: Claim, batch_seconds: float) -> int:
-        """Work on what was claimed; the next batch is as large as can be done in about so many seconds."""
+    async def _catch_up(self, claim: Claim, *, is_backlog: bool) -> int:
+        """Work on what was claimed. In a backlog for which somebody waits, the next batch is as large as the processor
+        can do in a while, however busy the machine is: nobody else waits."""
         self.drained = not claim.has_more
         if not claim.runs:
             return 0
         worker = self._worker
         started_at = time.monotonic()
+        processor_at = time.process_time()
         try:
             with keep_completions():
                 progress = await worker.process_runs(claim.runs)
@@ -159,10 +161,9 @@ class Follower:
         worker.count("ok", progress.saved_count, started_at)
         self.drained = self.drained and progress.is_complete
         if not self._is_steady:
-            seconds = time.monotonic() - started_at
-            self._room = next_room(
-                self._room, progress.message_count, seconds, target=batch_seconds, limit=self._max_room
-            )
+            seconds = time.process_time() - processor_at if is_backlog else time.monotonic() - started_at
+            target = BACKLOG_SECONDS if is_backlog else BATCH_SECONDS
+            self._room = next_room(self._room, progress.message_count, seconds, target=target, limit=self._max_room)
         return progress.message_count
 
     async def _claim(self, request: ClaimRequest) -> tuple[Claim, list[SetAside]]:
