@@ -28,7 +28,8 @@ import recollect.tasks
 from recollect.errors import ModelNonsense
 from recollect.language import dates
 from recollect.model import Budget, FactRefusal, FoundFact, LogChange, Message
-from recollect.ports import PassageCandidate, Request
+from recollect.model.passages import PassageCandidate
+from recollect.ports import Request
 from recollect.rules import retention
 from recollect.rules.documents import anthropic_memory_tool as memory_files
 from recollect.rules.episodes import sentence_forms

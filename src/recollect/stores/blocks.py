@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import LargeBinary, cast, func, select
 
-from recollect.ports import NEVER, PassageBlock
+from recollect.model.passages import NEVER, PassageBlock
 from recollect.stores import queries
 
 NUMBERS = ("doc", "time", "length", "turn")

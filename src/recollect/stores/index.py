@@ -23,7 +23,8 @@ from sqlalchemy import and_, bindparam, delete, func, select
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
-from recollect.ports import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, Tally, Vectors
+from recollect.model.passages import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, Tally
+from recollect.ports import Vectors
 from recollect.stores import queries
 from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
 from recollect.stores.rows import turn_conditions

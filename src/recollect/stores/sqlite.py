@@ -27,7 +27,8 @@ from sqlalchemy.util import LRUCache
 
 from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
-from recollect.ports import PassageBlock, Posting, Vectors
+from recollect.model.passages import PassageBlock, Posting
+from recollect.ports import Vectors
 from recollect.stores import migrations, queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UnreadableRow, parse_meta_number

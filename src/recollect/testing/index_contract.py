@@ -16,7 +16,8 @@ import pytest
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Erasure, Filter, Message
-from recollect.ports import PassageCandidate, Store, Tx
+from recollect.model.passages import PassageCandidate
+from recollect.ports import Store, Tx
 from recollect.testing.samples import T0, append_and_index, append_messages, find_matches, make_entry, make_message
 
 SECOND = timedelta(seconds=1)

@@ -12,7 +12,8 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 from recollect.model import Conversation, Entry, Filter, Message, Role, Seal
-from recollect.ports import PassageCandidate, Store, Tx
+from recollect.model.passages import PassageCandidate
+from recollect.ports import Store, Tx
 
 T0 = datetime(2024, 5, 17, 9, 30, 15, 123_456, tzinfo=UTC)
 WIDTH = 16

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.ports import PassageCandidate
+from recollect.model.passages import PassageCandidate
 from recollect.rules.recall.floor import (
     FLOOR,
     check_floor,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.ports import PassageCandidate
+from recollect.model.passages import PassageCandidate
 from recollect.rules.recall.neighbours import (
     MEANING,
     REPLY,

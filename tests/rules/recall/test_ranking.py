@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import ConfigError
 from recollect.language.dates import spans
-from recollect.ports import PassageCandidate, Tally
+from recollect.model.passages import PassageCandidate, Tally
 from recollect.rules.recall.passages import to_columns
 from recollect.rules.recall.query import ParsedQuery
 from recollect.rules.recall.ranking import CROWD, SHORT, Weights, fuse, word_scores

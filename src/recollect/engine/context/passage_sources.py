@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
 from recollect.engine.context.scope_view import Rows, ScopeView
 from recollect.model import Filter
-from recollect.ports import Posting, Tally, Tx, Vectors
+from recollect.model.passages import Posting, Tally
+from recollect.ports import Tx, Vectors
 from recollect.rules.recall.neighbours import split_key
 from recollect.rules.recall.passages import Numbers, PassageColumns, Passages
 

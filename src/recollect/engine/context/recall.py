@@ -20,7 +20,8 @@ from recollect.engine.context.passage_sources import PassageSource
 from recollect.engine.tables.log import warn_of_damage
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit, Message
-from recollect.ports import Tally, Tx, Vectors
+from recollect.model.passages import Tally
+from recollect.ports import Tx, Vectors
 from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
 from recollect.rules.recall.message_specificity import detail

@@ -23,7 +23,8 @@ from recollect.engine.context.scope_view import NO_ROWS, POSITIONS, Rows, ScopeV
 from recollect.engine.context.term_codes import line_codes
 from recollect.errors import StoreError
 from recollect.model import ROLES
-from recollect.ports import NEVER, PassageBlock, ScopeState, Tx, Vectors
+from recollect.model.passages import NEVER, PassageBlock, ScopeState
+from recollect.ports import Tx, Vectors
 from recollect.rules.recall.neighbours import place_keys
 from recollect.rules.recall.passages import Numbers
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from recollect.engine.context.term_codes import Codes, spread_codes, term_code
 from recollect.model import ROLES, Filter
-from recollect.ports import Tally, Vectors
+from recollect.model.passages import Tally
+from recollect.ports import Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
 from recollect.rules.recall.passages import Numbers, Passages
 

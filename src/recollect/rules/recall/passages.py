@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model import ROLES, Role
-from recollect.ports import PassageCandidate
+from recollect.model.passages import PassageCandidate
 
 Numbers = NDArray[np.int64]
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import ConfigError
-from recollect.ports import Posting, Tally
+from recollect.model.passages import Posting, Tally
 from recollect.rules.recall.neighbours import Surroundings, place_keys, surroundings
 from recollect.rules.recall.passages import USER, Passages
 from recollect.rules.recall.query import ParsedQuery, closeness
