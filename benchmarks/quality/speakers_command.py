@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.show import plural, progress_bar
+from recollect.cli.terminal.progress import progress_bar
+from recollect.cli.terminal.show import plural
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

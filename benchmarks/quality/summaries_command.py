@@ -12,7 +12,8 @@ import click
 
 from quality.speakers_command import advance
 from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.show import plural, progress_bar
+from recollect.cli.terminal.progress import progress_bar
+from recollect.cli.terminal.show import plural
 
 if TYPE_CHECKING:
     from quality.summaries import DrawnSummary
