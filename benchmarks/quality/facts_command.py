@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.progress import progress_bar
+from recollect.cli.terminal.progress import ProgressLines, progress_bar
 from recollect.cli.terminal.show import plural, show_table, table
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def facts(files: tuple[Path, ...], part: str, count: int | None, seed: int, as_j
             show(counts, drawn, file, part)
 
 
-def advance(bar: Progress, task: TaskID, number: int, total: int) -> None:
+def advance(bar: Progress | ProgressLines, task: TaskID, number: int, total: int) -> None:
     bar.update(task, completed=number, total=total)
 
 

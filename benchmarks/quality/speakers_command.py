@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.progress import progress_bar
+from recollect.cli.terminal.progress import ProgressLines, progress_bar
 from recollect.cli.terminal.show import plural
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def speakers(files: tuple[Path, ...], as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def advance(bar: Progress, task: TaskID, number: int) -> None:
+def advance(bar: Progress | ProgressLines, task: TaskID, number: int) -> None:
     bar.update(task, completed=number)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.progress import progress_bar
+from recollect.cli.terminal.progress import ProgressLines, progress_bar
 from recollect.cli.terminal.show import plural, show_table, table
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def topics(files: tuple[Path, ...], embedder: str, people: bool, as_json: bool) 
             show(found, file)
 
 
-def advance(bar: Progress, task: TaskID, number: int) -> None:
+def advance(bar: Progress | ProgressLines, task: TaskID, number: int) -> None:
     bar.update(task, completed=number)
 
 
