@@ -62,9 +62,17 @@ class ProgressLines:
         return self._task
 
     def update(
-        self, task: Any, /, *, completed: float | None = None, description: str | None = None, **fields: Any
+        self,
+        task: Any,
+        /,
+        *,
+        completed: float | None = None,
+        total: float | None = None,
+        description: str | None = None,
+        **fields: Any,
     ) -> None:
         task.completed = task.completed if completed is None else completed
+        task.total = task.total if total is None else total
         task.description = description or task.description
         task.fields |= fields
 
