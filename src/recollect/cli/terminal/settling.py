@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LOOK = 0.2  # seconds between updates of the progress
 LARGE = 2_000  # messages behind, of which another process does a part
+PATIENCE = 10.0  # seconds for the other process to end
 BUSY = 0.5  # seconds between a worker's reports, while there is work
 IDLE = 3.0  # and while there is none
 
@@ -95,8 +96,7 @@ async def settle_views(memory: MemoryEngine, url: str, backlog: int, views: Sequ
     try:
         return await memory.settle(math.inf)
     finally:
-        helper.send_signal(signal.SIGINT)  # it gives back what it holds
-        await asyncio.to_thread(helper.wait)
+        await asyncio.to_thread(stop_helper, helper)
 
 
 def may_share(url: str) -> bool:
@@ -113,6 +113,16 @@ def start_helper(url: str) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+
+
+def stop_helper(helper: subprocess.Popen[bytes]) -> None:
+    """Ask the process to end, so that it gives back what it holds; what it does not give back in time is free later."""
+    helper.send_signal(signal.SIGINT)
+    try:
+        helper.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        helper.kill()
+        helper.wait()
 
 
 async def report_followers(memory: MemoryEngine, store: Store, stop: asyncio.Event) -> None:
