@@ -61,8 +61,8 @@ multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psy
 ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time
 
 LONGEST = (
-    "test_web_browser", "test_engine_long", "test_server_schema", "test_contract", "test_engine_kill", "test_engine_topics",
-    "test_engine_episodes", "test_engine_input", "test_server_mcp", "test_server_processes", "test_engine_search",
+    "test_web_browser", "test_engine_long", "test_server_schema", "test_contract", "test_engine_kill",
+    "test_engine_topics", "test_engine_episodes", "test_engine_input", "test_server_mcp", "test_server_processes", "test_engine_search",
     "test_cli_chat", "test_engine_digests", "test_engine_followers", "test_store_machine", "test_store_writers",
 )  # fmt: skip
 
