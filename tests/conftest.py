@@ -62,8 +62,9 @@ ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 70
 
 LONGEST = (
     "test_web_browser", "test_engine_long", "test_server_schema", "test_contract", "test_engine_kill",
-    "test_engine_topics", "test_engine_episodes", "test_engine_input", "test_server_mcp", "test_server_processes", "test_engine_search",
-    "test_cli_chat", "test_engine_digests", "test_engine_followers", "test_store_machine", "test_store_writers",
+    "test_engine_topics", "test_engine_episodes", "test_engine_input", "test_server_mcp", "test_server_processes",
+    "test_engine_search", "test_cli_chat", "test_engine_digests", "test_engine_followers", "test_store_machine",
+    "test_store_writers",
 )  # fmt: skip
 
 
