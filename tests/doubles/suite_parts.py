@@ -18,7 +18,7 @@ USUAL = 3
 SECONDS = {
     "server": 95, "rules": 60, "stores": 50, "cli": 50, "llm": 22, "project": 18, "bench": 18, "bots": 15,
     "adapters": 13, "formats": 11, "tasks": 8, "language": 6, "embed": 6,
-    "test_engine_machine": 55, "web": 25, "test_engine_long": 25, "test_engine_kill": 14, "test_engine_episodes": 13,
+    "test_engine_machine": 55, "web": 40, "test_engine_long": 25, "test_engine_kill": 14, "test_engine_episodes": 13,
     "test_engine_injection": 12, "test_engine_access": 10, "test_engine_held": 9, "test_engine_digests": 8,
     "test_engine_input": 7, "test_engine_move": 6, "test_engine_damage": 6, "test_engine_context": 6,
     "test_engine_delete": 6, "test_engine_window_context": 6, "test_engine_audience": 6, "test_engine_scope": 6,
