@@ -45,7 +45,8 @@ def test_lines_are_printed_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(click, "echo", echo)
     with ProgressLines([STEPS], every=0.01) as progress:
         task = progress.add_task("copying", total=10)
-        progress.update(task, completed=5, description="copying facts")
+        progress.update(task, completed=3, description="copying facts")
+        progress.update(task, advance=2)
         assert printed.wait(10)
     assert lines[-1].startswith("copying")
     count = len(lines)

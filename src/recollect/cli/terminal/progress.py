@@ -67,11 +67,12 @@ class ProgressLines:
         /,
         *,
         completed: float | None = None,
+        advance: float = 0,
         total: float | None = None,
         description: str | None = None,
         **fields: Any,
     ) -> None:
-        task.completed = task.completed if completed is None else completed
+        task.completed = (task.completed if completed is None else completed) + advance
         task.total = task.total if total is None else total
         task.description = description or task.description
         task.fields |= fields
