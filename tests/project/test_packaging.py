@@ -91,7 +91,7 @@ NOT_FOR_SEARCH = (
     "sqlalchemy.dialects.postgresql",
     "sqlalchemy.orm",
 )
-MOST_MODULES = 150  # of recollect, in a process that searches
+MOST_MODULES = 155  # of recollect, in a process that searches
 
 
 def test_a_search_imports_only_what_it_needs(tmp_path: Path) -> None:

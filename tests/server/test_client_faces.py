@@ -8,6 +8,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
@@ -46,7 +47,9 @@ THEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 def public(kind: type) -> dict[str, Any]:
-    return {name: one for name, one in inspect.getmembers(kind) if not name.startswith("_")}
+    """The methods and properties of a class, without the parts that it makes when they are first used."""
+    members = inspect.getmembers(kind, lambda one: not isinstance(one, cached_property))
+    return {name: one for name, one in members if not name.startswith("_")}
 
 
 def taken(method: Any) -> list[tuple[str, Any, Any]]:

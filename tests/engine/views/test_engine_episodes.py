@@ -465,6 +465,7 @@ def make_older(path: Path) -> None:
     with closing(sqlite3.connect(path)) as file:
         file.execute("ALTER TABLE episodes DROP COLUMN extract")
         file.execute("ALTER TABLE topic_summaries DROP COLUMN extract")
+        file.execute("ALTER TABLE topics DROP COLUMN words")
         file.execute("UPDATE episodes SET summary = 'Kim: I said what Alex said.'")
         file.execute("DROP TABLE audit")
         file.execute("DROP TABLE changes")

@@ -28,6 +28,7 @@ ABOUT = {
     "system": "your prompt, and how to ask for more",
     "profile": "what is known of alex",
     "summaries": "of what has left the window",
+    "topic": "what was said before on this topic",
     "retrieved": "what search found for this question",
     "history": "older messages of the window, shortened",
     "recent": "the last exchanges, word for word",

@@ -130,9 +130,8 @@ def show_move(out: Console, folder: Path, demo_memory: BlockingMemory, messages:
     exported_file.write_text(text, encoding="utf-8")
     new_messages = asyncio.run(import_into(exported_file, folder / "demo.json"))
     expect(new_messages == messages, "the messages that arrived are not those that left")
-    line_count = plural(len(messages), "line")
-    out.print(f"{exported_file.name}: {line_count}; demo.json: {plural(len(new_messages), 'message')}")
-    out.print("each with the same words, id, author, time and turn")
+    counts = f"{exported_file.name}: {plural(len(messages), 'line')}; demo.json: {plural(len(new_messages), 'message')}"
+    out.print(f"{counts}, with the same words, ids, authors, times")
 
 
 async def import_into(source: Path, target: Path) -> list[Message]:
