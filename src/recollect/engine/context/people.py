@@ -37,7 +37,7 @@ from recollect.rules.prompt.fences import byline
 from recollect.rules.recall.floor import FLOOR
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
-LESSER_FACTS = 4  # facts of little importance that a context shows, if they have to do with the message
+LESSER_FACTS = 2  # facts of little importance that a context shows, if they have to do with the message
 LAST = len(FACT_CATEGORIES) + 2  # the position of digests: after all facts
 ANY_DAY = date(2000, 1, 1)  # whether a text is an instruction does not depend on the day
 CLAIMS = 50  # statements of others about a person that are shown, the newest ones
