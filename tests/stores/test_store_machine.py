@@ -82,7 +82,8 @@ class Model:
             if owner is not None or not all(message.erased for message in thread.messages):
                 raise ScopeError
             owner = user
-        if user is None and owner is not None and any(d.role == "user" and d.author not in (None, owner) for d in drafts):
+        strangers = [draft for draft in drafts if draft.role == "user" and draft.author not in (None, owner)]
+        if user is None and owner is not None and strangers:
             raise ScopeError  # what others say in a channel is not put into a chat of one person
         known = {message.id: at for at, held in self.threads.items() if at[0] == place[0] for message in held.messages}
         if any(known.get(draft.id or "", place) != place for draft in drafts):
