@@ -104,7 +104,7 @@ def evaluate(path: Path, part: Part, report: Callable[[int, int], None]) -> Fact
 
 def draw(facts: Sequence[ReadFact], count: int, seed: int) -> list[ReadFact]:
     """That many facts, drawn by a seed: the same facts for the same seed."""
-    ordered = sorted(facts, key=lambda read: (read.fact.said_at, read.fact.id))
+    ordered = sorted(facts, key=lambda read: (read.fact.said_at, read.fact.user, read.fact.key, read.fact.value))
     return random.Random(seed).sample(ordered, min(count, len(ordered)))
 
 
