@@ -147,7 +147,8 @@ class Digests:
                 lambda: self._make_day(request, day),
                 request.patience,
             )
-            stored_day = stored_day if new_day is None else new_day
+            # If it is too early to try again, another caller may have stored a stand-in since this one looked.
+            stored_day = new_day or await self._read(lambda tx: self._load_day(tx, request, day, user))
         members = [id for id in stored_day.rows if id != HEAD and user in (None, id)]
         day_digests = {id: to_digest(stored_day.rows[id], spans_of(stored_day, id)) for id in members}
         return day_digests, stored_day.is_current or not stored_day.activities
