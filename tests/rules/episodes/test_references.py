@@ -254,3 +254,16 @@ def test_advice_with_a_number_stands_though_it_is_exclaimed() -> None:
 def test_the_title_of_an_item_does_not_name_what_its_description_begins_with() -> None:
     item = Sentence("Safer kitchens: The company may have moved its ovens to a larger hall.", "item")
     assert not english_supports([SourcedSentence(0, ASSISTANT, item)])[0].stands
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("Cost cuts or fewer staff", False),
+        ("Plan repairs and new sails", False),
+        ("Oak boats last for decades.", True),
+        ("Wooden boats are varnished twice a year", True),
+    ],
+)
+def test_a_bare_point_of_an_assistants_list_is_no_statement(text: str, stands: bool) -> None:
+    assert english_supports([SourcedSentence(0, ASSISTANT, Sentence(text, "item"))])[0].stands == stands

@@ -43,6 +43,8 @@ from recollect.rules.episodes.sentence_forms import (
 
 _DESCRIBED = 4  # words after the title of an item that say what it is
 _INTRODUCED = 2  # words of an item after what introduces the list
+_POINT = 7  # words of an item without an end mark that may be no statement
+_END_MARKS = (".", "!", "?", "…")
 _LABELLED = 6  # words after a label that say something without it
 _ANSWER = 12  # words of a short answer, which may have no verb
 _OPENING = 4  # words in which a feeling about the other person is said
@@ -193,7 +195,8 @@ class _Finder:
     def _item_support(self, place: int, text: str, references: References) -> Support:
         """An item says something without the list if it is a statement, or a title and what it stands for."""
         title, _, described = text.partition(": ")
-        if is_whole_item(text) and not references.hangs and not references.pronouns:
+        is_point = self._is_assistants(place) and _is_bare_point(text)
+        if is_whole_item(text) and not is_point and not references.hangs and not references.pronouns:
             support = self._definite_support(place, references)
             if support.stands:
                 return support
@@ -219,6 +222,11 @@ def is_whole_item(text: str) -> bool:
     if is_label(title) or not WHEN.sub("", title).strip(" ,-–") or len(words(described)) < _DESCRIBED:
         return False
     return has_verb(described) or described.split(" ", 1)[0].casefold() in _DESCRIBES
+
+
+def _is_bare_point(text: str) -> bool:
+    """Whether an item only names a point of a list: a few words without a title and without an end mark."""
+    return ": " not in text and text.rstrip("\"”')")[-1:] not in _END_MARKS and len(words(text)) < _POINT
 
 
 def _is_about_the_other(text: str) -> bool:
