@@ -28,11 +28,13 @@ Kind = Literal["prose", "item", "heading", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence. `lead` is the title of a list item, `key` in "key: value"; a note stands for text left out."""
+    """One sentence. `lead` is the title of a list item, `key` in "key: value"; a note stands for text left out. Of an
+    item of several sentences only the first is an item; the others continue it."""
 
     text: str
     kind: Kind = "prose"
     lead: str = ""
+    continues_item: bool = False
 
     @property
     def is_question(self) -> bool:
@@ -312,7 +314,7 @@ def _block_sentences(block: _Block) -> Iterator[Sentence]:
         if number == 0:
             yield Sentence(f"{lead}: {sentence}" if lead else sentence, block.kind, lead)
         else:
-            yield Sentence(sentence)
+            yield Sentence(sentence, continues_item=block.kind == "item")
 
 
 def _split_lead(text: str) -> tuple[str, str]:

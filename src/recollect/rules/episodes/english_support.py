@@ -130,7 +130,19 @@ class _Finder:
         is_clear = not (references.pronouns or references.hangs or references.has_demonstrative)
         if gives_value and is_clear and not is_assistants:
             return ALONE
-        return self._reference_support(place, references, before)
+        support = self._reference_support(place, references, before)
+        return self._item_before(place) if support == ALONE and is_assistants and sentence.continues_item else support
+
+    def _item_before(self, place: int) -> Support:
+        """The item of a list that a sentence goes on with: without it, nobody knows of what it is said."""
+        source = self.statements[place].source
+        for earlier in range(place - 1, -1, -1):
+            statement = self.statements[earlier]
+            if statement.source != source or not self.supports[earlier].stands:
+                break
+            if not statement.sentence.continues_item:
+                return Support(True, earlier)
+        return NOTHING
 
     def _is_assistants(self, place: int) -> bool:
         """Whether a sentence is by an assistant that has no name of its own."""
