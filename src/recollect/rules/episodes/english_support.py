@@ -131,7 +131,11 @@ class _Finder:
         if gives_value and is_clear and not is_assistants:
             return ALONE
         support = self._reference_support(place, references, before)
-        return self._item_before(place) if support == ALONE and is_assistants and sentence.continues_item else support
+        if not support.stands or not is_assistants or not sentence.continues_item:
+            return support
+        item = self._item_before(place)
+        is_within = item.needs is not None and support.needs is not None and support.needs >= item.needs
+        return support if is_within else item
 
     def _item_before(self, place: int) -> Support:
         """The item of a list that a sentence goes on with: without it, nobody knows of what it is said."""
