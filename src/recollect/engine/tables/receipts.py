@@ -43,13 +43,23 @@ def put_receipt(
     row = {
         "space": reply.space,
         "conversation": reply.conversation,
-        "slot": reply.turn // EXCHANGE % SLOTS,
+        "slot": slot_of(reply.turn),
         "turn": reply.turn,
         "asked": question.turn,
         "at": now,
         "receipt": pack_receipt(context.receipt, rounds),
     }
     tx.put(TABLE, [row])
+
+
+def slot_of(turn: int) -> int:
+    """The place of a reply's receipt, by its turn."""
+    return turn // EXCHANGE % SLOTS
+
+
+def has_receipt(tx: Tx, space: str, conversation: str, turn: int) -> bool:
+    where = {"space": space, "conversation": conversation, "slot": slot_of(turn), "turn": turn}
+    return bool(tx.rows(TABLE, where=where))
 
 
 def receipt_rows(tx: Tx, space: str, conversations: Sequence[str]) -> list[Mapping[str, Any]]:
