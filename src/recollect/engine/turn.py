@@ -16,7 +16,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.engine.tables import log
+from recollect.engine.tables import log, receipts
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.views import tiers
 from recollect.errors import ModelNonsense, RecollectError
@@ -265,7 +265,9 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
 
     def write(tx: Tx) -> Message:
         message = tools.append(tx, batch, now)
-        if inline is not None and question.degraded is None:  # else its turn may be another now
+        if question.degraded is None and turn.context is not None:  # else its turn may be another now
+            receipts.put_receipt(tx, question, message, turn.context, turn.rounds, now)
+        if inline is not None and question.degraded is None:
             proposals = ((question, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
             usable = [
                 (m, tier1, tier2)

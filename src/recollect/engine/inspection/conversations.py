@@ -5,10 +5,9 @@ Everything is read in one transaction for one page of the list; of a conversatio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from recollect.engine.context.viewers import names_in_context
 from recollect.engine.runtime import Runtime
@@ -75,12 +74,14 @@ def read_title(tx: Tx, messages: Sequence[Message]) -> str:
         return ""
     last = messages[-1]
     place = topic_rows.place_of(last.space, last.conversation)
-    turns = {row["turn"]: row["topic"] for row in topic_rows_after(tx, place, messages[0].turn - 1)}
-    if not turns:
+    firsts = topic_firsts(tx, place, tuple(message.turn for message in messages))
+    if not firsts:
         return ""
-    rows = tx.rows(topic_rows.TABLE, where={**place, "first": turns[max(turns)]})
+    rows = tx.rows(topic_rows.TABLE, where={**place, "first": firsts[max(firsts)]})
     return str(rows[0]["title"]) if rows else ""
 
 
-def topic_rows_after(tx: Tx, place: topic_rows.Place, turn: int, limit: int | None = None) -> list[Mapping[str, Any]]:
-    return list(tx.rows(topic_rows.TURNS, {**place, "turn": turn}, limit, where=place))
+def topic_firsts(tx: Tx, place: topic_rows.Place, turns: tuple[int, ...]) -> dict[int, int]:
+    """By turn, the first turn of its topic. They are asked for by the turns themselves: a search by what comes after a
+    turn would read every row of the conversation before it."""
+    return {row["turn"]: row["topic"] for row in tx.rows(topic_rows.TURNS, where={**place, "turn": turns})}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recollect.engine.inspection.conversations import topic_rows_after
+from recollect.engine.inspection.conversations import topic_firsts
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import topics as topic_rows
@@ -78,23 +78,19 @@ def describe_messages(tx: Tx, messages: Sequence[Message]) -> tuple[MessageDetai
     """The details of messages of one conversation, in order."""
     if not messages:
         return ()
-    first = messages[0].turn
-    last = messages[-1].turn
+    turns = tuple(message.turn for message in messages)
     place = topic_rows.place_of(messages[0].space, messages[0].conversation)
-    span = last - first + 1
-    tiers_rows = tx.rows("tiers", {**place, "turn": first - 1}, span, where=place)
-    tiers = {row["turn"]: to_tiers(row) for row in tiers_rows}
-    topics = topics_by_turn(tx, place, first, last)
-    covering = episodes_by_turn(tx, place, first, last)
+    tiers = {row["turn"]: to_tiers(row) for row in tx.rows("tiers", where={**place, "turn": turns})}
+    topics = topics_by_turn(tx, place, turns)
+    covering = episodes_by_turn(tx, place, turns[0], turns[-1])
     return tuple(
         MessageDetails(message, tiers.get(message.turn), topics.get(message.turn), covering.get(message.turn))
         for message in messages
     )
 
 
-def topics_by_turn(tx: Tx, place: topic_rows.Place, first: int, last: int) -> dict[int, TopicName]:
-    rows = topic_rows_after(tx, place, first - 1, last - first + 1)
-    topic_of_turn = {row["turn"]: row["topic"] for row in rows if row["turn"] <= last}
+def topics_by_turn(tx: Tx, place: topic_rows.Place, turns: tuple[int, ...]) -> dict[int, TopicName]:
+    topic_of_turn = topic_firsts(tx, place, turns)
     firsts = tuple(sorted(set(topic_of_turn.values())))
     state_rows = tx.rows(topic_rows.TABLE, where={**place, "first": firsts}) if firsts else []
     names = {row["first"]: topic_name(row) for row in state_rows}
