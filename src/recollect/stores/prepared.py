@@ -93,8 +93,9 @@ def bind_converter(kind: Any, dialect: Dialect) -> Convert | None:
 
 
 def result_converter(kind: Any, dialect: Dialect) -> Convert | None:
-    converter: Convert | None = kind.dialect_impl(dialect).result_processor(dialect, None)
-    return converter
+    """What makes a value of a column of the driver's: for our own types their `decode`, without what is around it."""
+    converter: Convert | None = getattr(kind, "decode", None)
+    return converter or kind.dialect_impl(dialect).result_processor(dialect, None)
 
 
 def prepare(statement: Any, dialect: Dialect, params: Mapping[str, Any]) -> PreparedStatement:
