@@ -16,6 +16,7 @@ from recollect.errors import StoreError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+write_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 # What the decoding of a value may raise.
 UNDECODED = (ValueError, TypeError, OverflowError, RecursionError)
 
@@ -37,6 +38,10 @@ class Instant(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return self.encode(value)
+
+    @staticmethod
+    def encode(value: datetime | None) -> int | None:
         return None if value is None else (value - EPOCH) // MICROSECOND
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
@@ -57,7 +62,11 @@ class Object(TypeDecorator[dict[str, Any]]):
     cache_ok = True
 
     def process_bind_param(self, value: dict[str, Any] | None, dialect: Dialect) -> str | None:
-        return json.dumps(value or {}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return self.encode(value)
+
+    @staticmethod
+    def encode(value: dict[str, Any] | None) -> str:
+        return write_canonical(value) if value else "{}"
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any]:
         return self.decode(value)

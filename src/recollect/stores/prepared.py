@@ -88,8 +88,9 @@ class PreparedStatement:
 
 
 def bind_converter(kind: Any, dialect: Dialect) -> Convert | None:
-    converter: Convert | None = kind.dialect_impl(dialect).bind_processor(dialect)
-    return converter
+    """What makes a value for the driver: for our own types their `encode`, without what is around it."""
+    converter: Convert | None = getattr(kind, "encode", None)
+    return converter or kind.dialect_impl(dialect).bind_processor(dialect)
 
 
 def result_converter(kind: Any, dialect: Dialect) -> Convert | None:
