@@ -54,7 +54,6 @@ class TurnTools:
     keep: Callable[[Batch, Callable[[Tx], Message]], Awaitable[Message]]
     count: Callable[[str], int]
     now: Callable[[], Any]
-    woken: Callable[[], None]
     rounds: int
     raised_turns: int
     append: Callable[[Tx, Batch, Any], Message] = append_message
@@ -279,7 +278,6 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
         return message
 
     turn.reply = await tools.keep(batch, write)
-    tools.woken()
 
 
 async def end_turn(turn: Turn, tools: TurnTools) -> None:

@@ -88,13 +88,15 @@ class PreparedStatement:
 
 
 def bind_converter(kind: Any, dialect: Dialect) -> Convert | None:
-    converter: Convert | None = kind.dialect_impl(dialect).bind_processor(dialect)
-    return converter
+    """What makes a value for the driver: for our own types their `encode`, without what is around it."""
+    converter: Convert | None = getattr(kind, "encode", None)
+    return converter or kind.dialect_impl(dialect).bind_processor(dialect)
 
 
 def result_converter(kind: Any, dialect: Dialect) -> Convert | None:
-    converter: Convert | None = kind.dialect_impl(dialect).result_processor(dialect, None)
-    return converter
+    """What makes a value of a column of the driver's: for our own types their `decode`, without what is around it."""
+    converter: Convert | None = getattr(kind, "decode", None)
+    return converter or kind.dialect_impl(dialect).result_processor(dialect, None)
 
 
 def prepare(statement: Any, dialect: Dialect, params: Mapping[str, Any]) -> PreparedStatement:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, Table, Text
 
-from recollect.stores.columns import Blob, Instant, Names, Object, Vector
+from recollect.stores.columns import Blob, Instant, Names, Object, SharedObject, Vector
 
 metadata = MetaData()
 
@@ -193,7 +193,7 @@ episodes = Table(
     Column("base", Text, nullable=False),
     Column("base_last", Integer, nullable=False),
     Column("vec", Vector),
-    Column("extract", Object, nullable=False),
+    Column("extract", SharedObject, nullable=False),
 )
 
 facts = Table(

@@ -32,6 +32,7 @@ from recollect.ports import Vectors
 from recollect.stores import migrations, queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UnreadableRow, parse_meta_number
+from recollect.stores.connections import OpenConnections
 from recollect.stores.damage import damage_reason, strip_text
 from recollect.stores.index import indexable_terms, scope_terms
 from recollect.stores.moves import MoveTx
@@ -286,11 +287,12 @@ class SqliteStore(SqlStore):
         self._file = DatabaseFile(self.path, busy_seconds)
         super().__init__(file_engine(self._file), str(path), busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
+        self._connections = OpenConnections(self.engine)
         self._write_lock = threading.Lock()
         try:
             self._open()
         except BaseException:
-            self.engine.dispose()
+            self.close()
             raise
 
     @property
@@ -306,6 +308,7 @@ class SqliteStore(SqlStore):
         except StoreUnwritable:
             if not self.writable or not self._file.is_in_protected_folder:
                 raise
+            self._connections.drop_idle()
             self.engine.dispose()
             self._file.open_for_reading()
             self._prepare()
@@ -323,17 +326,16 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
-        with self.engine.connect() as connection, driver_transaction(connection, "BEGIN", commit=False):
+        with self._connections.use() as connection, driver_transaction(connection, "BEGIN", commit=False):
             yield SqliteTx(connection, self.matrices)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
         self._file.check_writable()
-        self._file.check_in_place()
         # Threads of one process queue here, at a fair and cheap lock, and not at the file.
         with (
             self._write_lock,
-            self.engine.connect() as connection,
+            self._connections.use() as connection,
             driver_transaction(connection, "BEGIN IMMEDIATE", commit=True),
         ):
             yield SqliteTx(connection, self.matrices)
@@ -370,6 +372,10 @@ class SqliteStore(SqlStore):
 
     def translate(self, error: DBAPIError) -> StoreError:
         return sqlite_error(error, self.name)
+
+    def close(self) -> None:
+        self._connections.close()
+        super().close()
 
 
 def sqlite_error(error: DBAPIError, name: str) -> StoreError:

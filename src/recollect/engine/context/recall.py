@@ -9,7 +9,7 @@ are scored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -46,6 +46,16 @@ READ = 60  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingRule:
+    """Which of the messages that a search finds are read: not those whose score is below a share of the best and that
+    are not relevant, unless they are among `ids`. `messages` are known already, by id."""
+
+    least_share: float
+    ids: Collection[str]
+    messages: Mapping[str, Message]
+
+
 def search(
     tx: Tx,
     source: PassageSource,
@@ -57,11 +67,13 @@ def search(
     weights: Weights,
     floor: float | None = None,
     question: Message | None = None,
+    reading_rule: ReadingRule | None = None,
 ) -> list[Hit]:
     """The messages that answer a query best, best first; with a floor, only those that are as relevant as that.
 
     `source` has the passages of the filter's user, or of its space, without what has expired. `question` is the message
-    that asks, if it is in the log: nothing is relevant because it is near that message.
+    that asks, if it is in the log: nothing is relevant because it is near that message. What a `reading_rule` leaves
+    unread is not among the hits, and counts as one of them.
     """
     query = query_rules.searchable_part(query)
     tally = source.tally()
@@ -94,11 +106,12 @@ def search(
     size = scope_size(tx, where, tally)
     shared_words = floor_rules.shared_rarity(passages, frequencies, reading.emphasis, size)
     relevances = floor_rules.relevance(shared_words, weights.deviations(cosines), size, personal=reading.personal)
+    is_later = np.zeros(len(passages), np.bool_) if question is None else is_from(passages, question)
     if question is not None:
-        relevances = relevances * ~is_from(passages, question)
+        relevances = relevances * ~is_later
     relevances = floor_rules.relevance_with_neighbours(passages, relevances, around)
-    ranked = RankedMessages(passages, ranking, best, relevances)
-    return read_hits(tx, source, where.space, ranked, limit, weights, floor)
+    ranked = RankedMessages(passages, ranking, best, relevances, is_later)
+    return read_hits(tx, source, where.space, ranked, limit, weights, floor, reading_rule)
 
 
 def is_from(passages: Passages, question: Message) -> NDArray[np.bool_]:
@@ -117,12 +130,23 @@ def scope_size(tx: Tx, where: Filter, tally: Tally) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RankedMessages:
-    """What a search has found: the row of each message's best passage, best first; and how relevant each row is."""
+    """What a search has found: the row of each message's best passage, best first; how relevant each row is; and
+    whether it is of the question, or of a message after it."""
 
     passages: Passages
     ranking: Ranking
     rows: NDArray[np.intp]
     relevances: NDArray[np.float64]
+    is_later: NDArray[np.bool_]
+
+    def places_to_read(
+        self, order: Sequence[int], scores: NDArray[np.float64], ids: Sequence[str], rule: ReadingRule
+    ) -> list[int]:
+        """Of the places of rows, best first, those that are read."""
+        is_later = self.is_later[self.rows].tolist()
+        best_score = next((scores[place] for place in order if not is_later[place]), 0.0)
+        is_read = (scores >= rule.least_share * best_score) | (self.relevances[self.rows] >= floor_rules.FLOOR)
+        return [place for place in order if is_read[place] or ids[place] in rule.ids]
 
 
 def best_rows(passages: Passages, ranking: Ranking, allowed: NDArray[np.bool_], limit: int) -> NDArray[np.intp]:
@@ -144,14 +168,16 @@ def read_hits(
     limit: int,
     weights: Weights,
     floor: float | None,
+    rule: ReadingRule | None = None,
 ) -> list[Hit]:
     """The best messages, ordered by their text too. Only texts that nobody has looked at yet are read for that."""
     rows = ranked.rows
     ids: list[str] = ranked.passages.message_ids[rows].tolist()
-    messages: dict[str, Message] = {}
+    messages: dict[str, Message] = {} if rule is None else dict(rule.messages)
 
     def read(wanted: Sequence[str]) -> None:
-        found = tx.find_messages(space, ids=[id for id in wanted if id not in messages], damaged=warn_of_damage)
+        unread_ids = [id for id in wanted if id not in messages]
+        found = tx.find_messages(space, ids=unread_ids, damaged=warn_of_damage) if unread_ids else []
         messages.update((message.id, message) for message in found)
 
     details = source.details(ranked.passages.docs[rows])
@@ -167,6 +193,8 @@ def read_hits(
     scores = (ranked.ranking.scores[rows] + added).round(6)
     order = np.argsort(-scores, kind="stable").tolist()
     order = [place for place in order if floor is None or ranked.relevances[rows[place]] >= floor]
+    if rule is not None:
+        order = ranked.places_to_read(order[:limit], scores, ids, rule)
     hits: list[Hit] = []
     while order and len(hits) < limit:  # one that cannot be read makes room for the next
         page, order = order[: limit - len(hits)], order[limit - len(hits) :]

@@ -289,7 +289,9 @@ class ScopeIndexes:
         if state.docs * BYTES_PER_PASSAGE > self.max_bytes:
             return None
         with self._lock:
-            index = self._indexes.setdefault((space, user), ScopeIndex())
+            index = self._indexes.get((space, user))
+            if index is None:
+                index = self._indexes[space, user] = ScopeIndex()
             self._indexes.move_to_end((space, user))
         with index.lock:
             if index.version != state.version:
