@@ -93,9 +93,12 @@ _GREETING = 5  # characters; a shorter one may be a yes or a no
 
 def is_filler(sentence: Sentence) -> bool:
     """Whether a sentence only keeps the talk going: greetings, praise, offers of help."""
-    if sentence.kind != "prose":
-        return False
-    text = trim(strip_addressee(sentence.text))
+    return sentence.kind == "prose" and _is_filler(sentence.text)
+
+
+@remember_short_texts
+def _is_filler(text: str) -> bool:
+    text = trim(strip_addressee(text))
     return not text or is_small_talk(text) or bool(_FILLER.match(text))
 
 

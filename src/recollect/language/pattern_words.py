@@ -17,9 +17,11 @@ from importlib import import_module
 from typing import Any
 
 MAX_PATHS = 1_000  # ways through a pattern that are followed
-MAX_SIGNS = 6  # marks that are looked for one by one
-MAX_CHOICE = 6  # characters of a class that are followed one by one
+MAX_SIGNS = 8  # marks that are looked for one by one
+MAX_CHOICE = 8  # characters of a class that are followed one by one
+MAX_TIMES = 4  # repetitions that are followed
 LONG = 1_000  # characters of a text whose words are not kept for long
+REMEMBERED = 1_000  # short texts whose words are kept
 PREFIX = 3  # characters of the beginning of a word
 
 EDGE = "\x01"  # the edge of a word
@@ -78,9 +80,20 @@ def may_match(needs: PatternNeeds, text: str) -> bool:
     return words is None or not needs.words.isdisjoint(words)
 
 
+known_words: dict[str, frozenset[str] | None] = {}
+"""The words of the last short texts."""
+
+
 def text_words(text: str) -> frozenset[str] | None:
     """The words of a text and their beginnings; None if it has letters for which upper and lower case are not plain."""
-    return _short_text_words(text) if len(text) <= LONG else _long_text_words(text)
+    if len(text) > LONG:
+        return _long_text_words(text)
+    words = known_words.get(text)
+    if words is None:
+        if len(known_words) >= REMEMBERED:
+            known_words.clear()  # another thread may use it too, so entries are not removed one by one
+        words = known_words[text] = _read_words(text)
+    return words
 
 
 def _read_words(text: str) -> frozenset[str] | None:
@@ -95,7 +108,6 @@ def _read_words(text: str) -> frozenset[str] | None:
     return frozenset(keys)
 
 
-_short_text_words = lru_cache(maxsize=1_000)(_read_words)
 _long_text_words = lru_cache(maxsize=16)(_read_words)
 
 
@@ -163,7 +175,9 @@ def repeat_paths(least: int, most: int, body: Iterable[Node], start: str) -> lis
     last_edges = [path[-1:] if path[-1:] in (EDGE, GAP) else "" for path in once]
     if least == 0:
         return [start, *dict.fromkeys(ANY + edge for edge in last_edges)] if all(last_edges) else [ANY]
-    return [path + ANY + edge for path, edge in zip(once, last_edges, strict=True)]
+    # If there is one way through the body, it is taken as often as it must be; of several it may be any.
+    times = min(least, MAX_TIMES) if len(once) == 1 else 1
+    return [path * times + ANY + edge for path, edge in zip(once, last_edges, strict=True)]
 
 
 def class_paths(members: Sequence[Node]) -> list[str]:

@@ -19,7 +19,7 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence
 from recollect.language.word_weights import words
-from recollect.rules.corrections import compare_text, says_new_value
+from recollect.rules.corrections import says_new_value, states_value
 from recollect.rules.episodes import reference_words as lists
 from recollect.rules.episodes.references import References, begins_with, read_references, root, tokens
 from recollect.rules.episodes.sentence_forms import (
@@ -258,7 +258,7 @@ def _is_about_the_other(text: str) -> bool:
 def _gives_value(text: str) -> bool:
     """Whether a sentence says when or how much something is, or that it has changed: "the rent is 900 euros" is worth
     keeping even if nobody said which rent."""
-    return compare_text(text, "en").states_value or says_new_value(text)
+    return states_value(text) or says_new_value(text)
 
 
 def _is_advice(text: str) -> bool:

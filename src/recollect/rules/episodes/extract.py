@@ -16,7 +16,7 @@ from recollect.language.detect import detect
 from recollect.language.filler import is_filler
 from recollect.language.sentences import Sentence, limit_text, sentences, split_sentences
 from recollect.model import ExtractLine
-from recollect.rules.corrections import ComparedSentence, compare_text, find_corrections
+from recollect.rules.corrections import ComparedSentence, find_corrections
 from recollect.rules.episodes.choice import Count, SummarySentence, choose_lines, cut_to_tokens, drop_torn_end, has_word
 from recollect.rules.episodes.lines import (
     NAMELESS,
@@ -175,7 +175,8 @@ def _with_corrections(statements: Sequence[SummarySentence], language: str) -> l
             statement.line.turn,
             speaker_of(statement.line),
             statement.stands and statement.needs is None,
-            compare_text(statement.sentence.text, language),
+            statement.sentence.text,
+            language,
         )
         for statement in statements
     ]

@@ -69,7 +69,12 @@ def read_references(text: str, title: str = "") -> References:
 
 def tokens(text: str) -> list[str]:
     """The words and marks of a text; what is after an apostrophe is a word of its own."""
-    return _TOKEN.findall(text.replace("’", "'"))
+    return list(_read_tokens(text))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _read_tokens(text: str) -> tuple[str, ...]:
+    return tuple(_TOKEN.findall(text.replace("’", "'")))
 
 
 def root(word: str) -> str:

@@ -55,6 +55,7 @@ _QUOTES = lazy_pattern(
 )
 _SPEAKS = lazy_pattern(rf"\b(?:{any_of(words.SPEAKER_WORDS)}|i['’]m|i['’]ve)\b", re.IGNORECASE)
 _SMALL_STOP = lazy_pattern(r"(?<=[a-z]{3})(\s?[.!?]+)\s+(?=[a-z])")  # where small letters begin a sentence too
+_STOP_BEFORE_SMALL = lazy_pattern(r"[.!?]\s+[a-z]")  # found in a small part of the time
 _LONG_QUOTE = 3  # words; a longer one is somebody's sentence, a shorter one may be a name
 
 _JOKED = lazy_pattern(
@@ -138,7 +139,8 @@ def _drop_quotations(text: str) -> str:
         inner = next(group for group in quote.groups() if group is not None)
         return " … " if len(inner.split()) > _LONG_QUOTE or _SPEAKS.search(inner) else inner
 
-    return _SMALL_STOP.sub(r"\1\n", _QUOTES.sub(unquote, _CODE.sub(" … ", _QUOTED_LINE.sub("", text))))
+    text = _QUOTES.sub(unquote, _CODE.sub(" … ", _QUOTED_LINE.sub("", text)))
+    return _SMALL_STOP.sub(r"\1\n", text) if _STOP_BEFORE_SMALL.search(text) else text
 
 
 def _text_before_question(sentence: str) -> str:
