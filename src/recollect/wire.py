@@ -49,19 +49,25 @@ def to_json_value(value: Any) -> Any:
 
 def dumps(value: Any) -> bytes:
     """A value as JSON bytes, however deeply it is nested."""
-    return json.dumps(value, default=to_json_shallow, ensure_ascii=False, separators=(",", ":")).encode()
+    return _encode(value).encode()
 
 
 def to_json_shallow(value: Any) -> Any:
     """A value as JSON types at its top level only; what it holds is left as it is."""
-    if isinstance(value, datetime | date):
+    kind: Any = type(value)
+    if kind is datetime:
+        return value.isoformat()
+    if is_dataclass(kind):
+        return {name: getattr(value, name) for name in wire_fields(kind)}
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, timedelta):
         return value.total_seconds()
-    if is_dataclass(value):
-        kind: Any = type(value)
-        return {name: getattr(value, name) for name in wire_fields(kind)}
     return dict(value) if isinstance(value, Mapping) else list(value)
+
+
+# Made once: `json.dumps` would make one for each answer.
+_encode = json.JSONEncoder(default=to_json_shallow, ensure_ascii=False, separators=(",", ":")).encode
 
 
 def from_json_value(kind: Any, value: Any) -> Any:
