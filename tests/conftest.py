@@ -16,6 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import sample_sizes
 from hypothesis import settings
 from suite_parts import is_elsewhere, parse_part
 
@@ -38,11 +39,7 @@ SERVER = "RECOLLECT_TEST_POSTGRES"
 for name in [name for name in os.environ if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}TEST_")]:
     del os.environ[name]
 
-# The same examples in every run, so that a failure is one for everybody.
-settings.register_profile(
-    "recollect", max_examples=60, derandomize=True, database=None, deadline=None, print_blob=False
-)
-settings.load_profile("recollect")
+EXAMPLES = 60  # of a property, unless its test says otherwise; all of them in `make test-all`
 
 # Where nothing else was asked for and there is room, what tests write stays in memory: a file system like any other,
 # but for the wait at each sync until a disk has turned. What they check of files does not depend on it.
@@ -67,6 +64,20 @@ multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psy
 
 PATIENCE = 120.0  # seconds that an HTTP client of a test waits, unless it is told otherwise; no passing test does
 ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The same examples in every run, so that a failure is one for everybody."""
+    sample_sizes.is_whole = config.getoption("every_store")
+    settings.register_profile(
+        "recollect",
+        max_examples=sample_sizes.sample(EXAMPLES),
+        derandomize=True,
+        database=None,
+        deadline=None,
+        print_blob=False,
+    )
+    settings.load_profile("recollect")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -18,6 +18,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect import AsyncMemory, Memory
 from recollect.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
@@ -88,7 +89,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield memory
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sample(60), deadline=None)
 @given(commands=st.lists(COMMANDS, min_size=3, max_size=14))
 def test_every_command_is_answered_as_anthropics_own_tool_answers_it(
     shared: Memory, commands: list[dict[str, Any]]

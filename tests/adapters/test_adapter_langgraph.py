@@ -23,6 +23,7 @@ from langgraph.store.base import (
     SearchOp,
 )
 from langgraph.store.memory import InMemoryStore
+from sample_sizes import sample
 
 from recollect import AsyncMemory, Document, InvalidInput, Memory, NotFound, RecollectError
 from recollect.adapters.anthropic import MemoryTool
@@ -67,7 +68,7 @@ def plain(result: Any) -> Any:
     return result if result is None or isinstance(result, tuple) else (result.namespace, result.key, result.value)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=sample(40), deadline=None)
 @given(batches=st.lists(st.lists(OPS, min_size=1, max_size=5), min_size=1, max_size=6))
 def test_every_batch_answers_as_langgraphs_own_store_does(shared: Memory, batches: list[list[Op]]) -> None:
     documents = shared.documents(space="property")

@@ -19,7 +19,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import psycopg
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from recollect import Memory, NotFound
 from recollect.config import Settings
@@ -41,6 +41,7 @@ SAYINGS = (
 REPLIES = ("{} sounds nice.", "Do you live in {}ville?")
 VIEWS = ("index", "tiers", "window", "facts", "digests", "topics")
 MONTH = timedelta(days=40)
+RESTARTS = 2  # of one sequence: what comes between them is more telling than another one
 LIMITS: dict[str, Any] = {f"retain_{kind}": 30 for kind in ("messages", "episodes", "facts", "digests")}
 
 chats = st.integers(0, 3)
@@ -84,6 +85,7 @@ class MemoryMachine(RuleBasedStateMachine):
         self.log: dict[str, list[Said]] = {}
         self.removed: set[str] = set()
         self.has_retained = False
+        self.restarts = 0
 
     def new_folder(self) -> Path:
         self.copies += 1
@@ -106,6 +108,11 @@ class MemoryMachine(RuleBasedStateMachine):
     def keep(self, chat: str, said: Said) -> None:
         said.words.add(said.word)
         self.log.setdefault(chat, []).append(said)
+
+    @initialize(number=chats, person=people, saying=sayings)
+    def begin(self, number: int, person: str, saying: str) -> None:
+        """There is something to lose."""
+        self.say(number, person, saying)
 
     @rule(number=chats, person=people, saying=sayings, hours=st.one_of(st.none(), st.integers(1, 40)))
     def say(self, number: int, person: str, saying: str, hours: int | None = None) -> None:
@@ -302,16 +309,26 @@ class MemoryMachine(RuleBasedStateMachine):
 
     # -- what happens to the store
 
+    def may_restart(self) -> bool:
+        self.restarts += 1
+        return self.restarts <= RESTARTS
+
     @rule()
     def reopen(self) -> None:
+        if self.may_restart():
+            self.open_again()
+
+    def open_again(self) -> None:
         self.memory.close()
         self.memory = self.open()
 
     @rule()
     def kill(self) -> None:
         """Go on with the files as they are at this moment, as after a crash; a server has kept what was committed."""
+        if not self.may_restart():
+            return
         if self.url.startswith("postgresql:"):
-            self.reopen()
+            self.open_again()
             return
         place = Path(self.url.removeprefix("json:"))
         folder = self.new_folder()
@@ -326,6 +343,8 @@ class MemoryMachine(RuleBasedStateMachine):
     @rule()
     def copy(self) -> None:
         """Go on with a copy, which the root proves to be the same."""
+        if not self.may_restart():
+            return
         root = self.memory.verify().root
         self.memory.close()
         url = type(self).place(self.new_folder())
@@ -349,6 +368,8 @@ class MemoryMachine(RuleBasedStateMachine):
             facts = memory.facts(user=person)
             seen[person] = sorted((fact.key, fact.value, fact.sources, fact.speaker) for fact in facts)
         for chat, owner in self.owners.items():
+            if chat not in self.log:
+                continue  # nobody has ever said anything there
             talk = memory.conversation(chat, user=owner)
             seen[chat] = (
                 [(episode.id, episode.summary) for episode in talk.episodes()],

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect import Fact, InvalidInput, Memory, NotFound
 from recollect.testing import FrozenClock
@@ -232,7 +233,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=sample(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_a_rebuild_keeps_every_decision_in_any_order_f12(steps: list[tuple[str, str]]) -> None:
     clock = FrozenClock(START)

@@ -19,7 +19,7 @@ from recollect.testing import FrozenClock
 
 CHILD = Path(__file__).parent / "data" / "killed_child.py"
 RUNS = {"sqlite": 50, "json": 5, "postgresql": 5}
-MOST_LINES = 12  # acknowledged transactions before a process is killed, at most
+MOST_LINES = 6  # acknowledged transactions before a process is killed, at most
 
 
 class Victims:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from memory_machine import MemoryMachine
 
-SEQUENCES = {"sqlite": 176, "json": 12, "postgresql": 12}  # in `make test`; ten times as many in `make test-all`
+SEQUENCES = {"sqlite": 184, "json": 8, "postgresql": 8}  # in `make test`; ten times as many in `make test-all`
 
 
 @pytest.mark.parametrize("chosen", list(SEQUENCES))
@@ -35,7 +35,7 @@ def test_what_is_left_is_what_a_rebuild_gives_f11(chosen: str, request: pytest.F
             Machine,
             settings=settings(
                 max_examples=SEQUENCES[chosen] * factor,
-                stateful_step_count=10,
+                stateful_step_count=8,
                 deadline=None,
                 derandomize=True,
                 phases=[Phase.generate, Phase.shrink],

@@ -11,6 +11,7 @@ import pytest
 from engine_doubles import settle_index
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect import Batch, Draft, Memory, Message, Role
 from recollect.testing import FrozenClock
@@ -144,7 +145,7 @@ def shared(store_url: str) -> Iterator[Memory]:
         yield memory
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=sample(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(every=st.lists(said, max_size=12), query=asked, user=st.integers(0, len(USERS) - 1), limit=st.integers(1, 20))
 @pytest.mark.every_store
 def test_no_search_ever_gives_another_users_message(

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llm_server import Exchange, Service, serving, stays_open
+from sample_sizes import sample
 
 from recollect import AsyncMemory, Budget, Memory, Message, ModelBusy, ModelNonsense, RecollectError
 from recollect.rules.prompt.reply_filter import ReplyFilter
@@ -64,7 +65,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         assert memory.verify().ok
 
 
-@settings(max_examples=50)
+@settings(max_examples=sample(50))
 @given(
     text=st.lists(st.sampled_from(PIECES), max_size=8).map("".join), places=st.lists(st.integers(0, 200), max_size=9)
 )
@@ -85,7 +86,7 @@ def test_no_part_of_a_marker_is_seen_however_a_stream_is_cut_a5(world: World, te
     assert_true(chat, expected, partial=False)
 
 
-@settings(max_examples=60)
+@settings(max_examples=sample(60))
 @given(said=st.lists(st.sampled_from(PIECES), max_size=6))
 def test_a_stream_that_breaks_off_anywhere_leaves_a_true_log(world: World, said: list[str]) -> None:
     world.said[:] = [*said, ModelBusy("gone")]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.formats import FORMATS, BadRecord, Record, open_records
 from recollect.model import ROLES
@@ -23,7 +24,9 @@ WHOLE = {
     "telegram_full.json": "telegram",
 }
 loose = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=60
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=sample(60),
 )
 
 values = st.recursive(

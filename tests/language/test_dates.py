@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.language.dates import TimeSpan, spans
 
@@ -177,7 +178,7 @@ def test_the_end_of_the_calendar_is_no_error() -> None:
     assert spans("tomorrow", datetime(9999, 12, 31, tzinfo=UTC)) == ()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=sample(50))
 @given(
     st.lists(
         st.sampled_from(

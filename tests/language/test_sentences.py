@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.language.filler import bare_request, is_filler, strip_addressee, trim
 from recollect.language.names_times_amounts import AMOUNT, WHEN, amounts, names
@@ -85,7 +86,7 @@ class TestSentences:
         assert sentences(text)[-1].is_question
 
     @given(ANY_TEXT)
-    @settings(max_examples=50)
+    @settings(max_examples=sample(50))
     def test_any_text_has_sentences(self, text: str) -> None:
         for sentence in sentences(text):
             assert sentence.text
@@ -153,7 +154,7 @@ class TestFiller:
         assert strip_addressee("We saw Rome, Paris and Evan.") == "We saw Rome, Paris and Evan."
 
     @given(ANY_TEXT)
-    @settings(max_examples=50)
+    @settings(max_examples=sample(50))
     def test_something_is_left_of_any_text(self, text: str) -> None:
         assert bool(trim(text)) == bool(text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.language.smalltalk import is_small_talk
 
@@ -64,14 +65,14 @@ WORDS = st.sampled_from([*listed(SMALL), "and", "so", "very much", "you", "for n
 
 
 @given(st.lists(WORDS, min_size=12, max_size=40).map(" ".join))
-@settings(max_examples=60)
+@settings(max_examples=sample(60))
 def test_b10_never_with_twelve_words_or_more(text: str) -> None:
     assert len(text.split()) >= 12
     assert not is_small_talk(text)
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=150))
-@settings(max_examples=60)
+@settings(max_examples=sample(60))
 def test_b10_any_text_is_judged(text: str) -> None:
     assert is_small_talk(text) in (True, False)
 
@@ -80,7 +81,7 @@ def test_b10_any_text_is_judged(text: str) -> None:
     st.sampled_from(listed(SMALL)),
     st.sampled_from(["Zanzibar", "7", "2024", "docker", "invoice", "Łódź", "猫の写真", "मौसम"]),
 )
-@settings(max_examples=60)
+@settings(max_examples=sample(60))
 def test_b10_one_word_of_matter_is_enough(talk: str, matter: str) -> None:
     assert not is_small_talk(f"{talk} {matter}")
     assert not is_small_talk(f"{matter}, {talk}")

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.language.terms import MAX_GROUPS, MAX_TERM, MAX_TERMS, analyse, passages, query_groups
 
@@ -231,14 +232,14 @@ class TestTerms:
             together = list(pool.map(lambda text: analyse(text + "!", "de").terms, texts))
         assert together == alone
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=sample(60))
     @given(st.one_of(ANY_TEXT, CHAT), st.sampled_from([None, "en", "de", "tr", "ar", "ru", "zh", "xx"]))
     def test_every_term_is_letters_digits_and_marks(self, text: str, language: str | None) -> None:
         for term in analyse(text, language).terms:
             assert 0 < len(term) <= MAX_TERM
             assert all(unicodedata.category(c)[0] in "LNM" for c in term)
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=sample(60))
     @given(st.lists(st.one_of(ANY_TEXT, CHAT), min_size=1, max_size=5))
     def test_full_text_search_keeps_every_term_whole(self, texts: list[str]) -> None:
         database = sqlite3.connect(":memory:")
@@ -251,7 +252,7 @@ class TestTerms:
         assert {term for (term,) in database.execute("select term from v")} == expected
         database.close()
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=sample(60))
     @given(st.one_of(ANY_TEXT, CHAT))
     def test_a_word_that_was_indexed_finds_its_document(self, text: str) -> None:
         analysed = analyse(text)
@@ -323,7 +324,7 @@ class TestQueryGroups:
         assert len(query_groups(text, ["en", "de"])) <= MAX_GROUPS
         assert len(analyse(text).terms) <= MAX_TERMS
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=sample(60))
     @given(st.one_of(ANY_TEXT, CHAT), st.lists(st.sampled_from(["en", "de", "ar", "zh", "xx", "und"]), max_size=3))
     def test_any_input_gives_groups_of_distinct_terms(self, text: str, languages: list[str]) -> None:
         groups = query_groups(text, languages)
@@ -376,7 +377,7 @@ class TestPassages:
     def test_a_long_text_of_nothing_has_no_passages(self) -> None:
         assert passages(" \n" * 10_000) == []
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=sample(60))
     @given(
         st.one_of(
             ANY_TEXT, CHAT, st.lists(CHAT, max_size=8).map("\n\n".join), st.lists(CHAT, max_size=8).map(". ".join)

@@ -22,7 +22,7 @@ SAID = (
     "to Kyoto for eleven days to see the old town and the sea."
 )
 TOLD = ("My name is Alex and I am allergic to peanuts.", "I have a cat called Mia.")  # it reads slowly
-READ = 200  # characters
+READ = 100  # characters
 SHORT = 12  # tokens of a reply: enough to be one
 ANSWER = 32  # tokens of an answer to a question: enough to name lines
 

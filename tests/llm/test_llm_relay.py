@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llm_server import delta, fails, says, sends, serving, streams
+from sample_sizes import sample
 
 from recollect.errors import ModelError, ModelNonsense, ModelRefused
 from recollect.llm.absent import NoModelLLM
@@ -133,7 +134,7 @@ REPLY = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=sample(60))
 @given(st.lists(REPLY, min_size=1, max_size=3))
 def test_whatever_a_server_sends_is_an_answer_or_a_model_error(replies: list[dict[str, Any]]) -> None:
     relay, passing = RelayReader(Trouble("model-x")), ReplyStream(FRAME)

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect import InvalidInput
 from recollect.rules import days
@@ -120,7 +121,7 @@ def test_a_digest_holds_while_nothing_was_said_or_for_an_hour_c4(
 # -- long days
 
 
-@settings(max_examples=40)
+@settings(max_examples=sample(40))
 @given(st.lists(st.integers(1, 50), max_size=40), st.integers(10, 200), st.lists(st.integers(0, 90), min_size=40))
 def test_a_long_day_is_split_in_order_and_each_part_fits_c3(sizes: list[int], limit: int, gaps: list[int]) -> None:
     times, now = list[datetime](), datetime(2026, 1, 1, tzinfo=UTC)

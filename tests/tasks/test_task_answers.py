@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.tasks.answers import MAX_CHARACTERS, line, objects, parts_by_label
 
@@ -107,7 +108,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["alpha", "beta", "gamma1"]), st.text(max_size=40) | st.integers(), min_size=1))
-@settings(max_examples=60)
+@settings(max_examples=sample(60))
 def test_json_comes_back_as_it_was(value: dict[str, str | int]) -> None:
     assert next(objects(f"Here: {json.dumps(value)}")) == value
 
@@ -115,7 +116,7 @@ def test_json_comes_back_as_it_was(value: dict[str, str | int]) -> None:
 @given(
     st.text(max_size=200) | JSON.map(json.dumps) | st.text(st.sampled_from(list("{}[]:,\"'\\ a1\n“”`=")), max_size=80)
 )
-@settings(max_examples=50)
+@settings(max_examples=sample(50))
 def test_any_text_is_read_without_an_error(text: str) -> None:
     for found in objects(text):
         assert isinstance(found, dict)

@@ -9,6 +9,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
 from recollect.rules.episodes.lines import SpokenLine
@@ -99,7 +100,7 @@ class TestBuild:
             assert not any(line.startswith("System:") for line in lines)
 
     @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=200)), max_size=4), st.text(max_size=100))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=sample(60), deadline=None)
     def test_anything_can_be_asked_about(self, said: list[tuple[str, str]], before: str) -> None:
         lines = tuple(SpokenLine("user", author, text) for author, text in said)
         content = asked(episode_summary.Inputs(lines, before, 40, rough))
@@ -175,7 +176,7 @@ class TestParse:
         assert episode_summary.parse(json.dumps({"summary": text}), inputs).summary == text
 
     @given(st.text(max_size=300), st.integers(1, 60))
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=sample(50), deadline=None)
     def test_any_answer_is_read_or_refused(self, text: str, limit: int) -> None:
         for wrapped in (text, json.dumps({"summary": text}), json.dumps({"summary": f"Emma {text}"})):
             with suppress(ModelNonsense):

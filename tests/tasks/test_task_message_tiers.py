@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
 from recollect.model import Tiers
@@ -105,7 +106,7 @@ class TestBuild:
         assert "<recollect>" not in asked
 
     @given(st.text(st.characters(exclude_categories=()), max_size=200))
-    @settings(max_examples=50)
+    @settings(max_examples=sample(50))
     def test_any_message_can_be_asked_about(self, text: str) -> None:
         asked = build(Inputs((TaskMessage("user", text),), rough)).messages[1]["content"]
         assert asked.count("\n=== END MESSAGE 1 ===\n") == 1
@@ -180,7 +181,7 @@ class TestParse:
         assert parse('{"tier1": "x = y", "tier2": "Nonsense."}', inputs) == Reply((Tiers(),))
 
     @given(st.text(max_size=300) | st.text(st.sampled_from(list("{}[]:,\"'\\ tier12=;\n")), max_size=120))
-    @settings(max_examples=60)
+    @settings(max_examples=sample(60))
     def test_hostile_text_is_nonsense_and_nothing_worse(self, text: str) -> None:
         with suppress(ModelNonsense):
             assert len(parse(text, ONE).tiers) == 1

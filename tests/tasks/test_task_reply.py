@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.rules.prompt.fences import message
 from recollect.rules.prompt.reply_filter import ReplyFilter
@@ -102,7 +103,7 @@ class TestInline:
         assert "<recollect>" not in found.user2
 
     @given(st.text(st.characters(exclude_categories=()), max_size=300))
-    @settings(max_examples=60)
+    @settings(max_examples=sample(60))
     def test_any_block_is_read_without_an_error(self, block: str) -> None:
         assert parse_inline(block) is None or isinstance(parse_inline(block), InlineTiers)
 
@@ -112,7 +113,7 @@ class TestInline:
     @example("-=c", "", "1.=a", "=")
     @example("", "", "-=A>=[b", "")
     @example("Ac\n : 猫,", "", ".,<, =c<", "")
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     def test_what_was_read_and_written_again_is_read_the_same(self, one: str, two: str, three: str, four: str) -> None:
         read = parse_inline(render_inline(InlineTiers(one, two, three, four)))
         if read is not None:

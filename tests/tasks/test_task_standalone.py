@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
 from recollect.tasks import standalone
@@ -93,7 +94,7 @@ class TestOffline:
         assert "Vivaldi" not in offline(Inputs("How much does it cost?", exchange)).question
 
     @given(st.text(st.characters(exclude_categories=()), max_size=100), st.text(max_size=200), st.text(max_size=50))
-    @settings(max_examples=50)
+    @settings(max_examples=sample(50))
     def test_any_text(self, question: str, said: str, topic: str) -> None:
         reply = offline(Inputs(question, (TaskMessage("user", said),), topic))
         assert "\n" not in reply.question
@@ -174,7 +175,7 @@ class TestParse:
         assert "There is no JSON." in again.messages[-1]["content"]
 
     @given(st.text(max_size=200))
-    @settings(max_examples=50)
+    @settings(max_examples=sample(50))
     def test_hostile_text_is_nonsense_and_nothing_worse(self, text: str) -> None:
         with suppress(ModelNonsense):
             assert 0 < len(parse(text, FOLLOW_UP).question) <= MAX_QUESTION

@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
 from recollect.rules.episodes.lines import SpokenLine
@@ -98,7 +99,7 @@ def test_without_a_model_the_title_stays_and_the_summary_grows_e2() -> None:
     assert count(more.summary) <= 120
 
 
-@settings(max_examples=60)
+@settings(max_examples=sample(60))
 @given(st.text(max_size=300), st.text(st.characters(exclude_categories=["Cs"]), max_size=120))
 def test_whatever_a_model_writes_is_used_or_refused(text: str, title: str) -> None:
     for given_ in (text, answer(title, text)):

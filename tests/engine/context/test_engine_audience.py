@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect import Batch, Context, Draft, Memory
 from recollect.model import Resolved, Unknown
@@ -138,7 +139,7 @@ def since(group: str | None, text: str = "I have lived in {value} since {year}."
     return Said("ann", group, text, "Varnok", 1967)
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=sample(12), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(st.lists(said, min_size=1, max_size=7), min_size=8, max_size=8))
 @example(
     [

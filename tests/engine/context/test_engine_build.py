@@ -7,13 +7,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect import Budget, Context, InvalidInput, Message, Role
 from recollect.engine.context.build import OVER, assemble
@@ -118,10 +119,6 @@ def some_state(chance: Random) -> ContextState:
     )
 
 
-# A case by its number: to draw each of its hundred choices by itself would take longer than to try it.
-cases = st.integers(0, 2**62).map(lambda seed: Case(seed, some_state(Random(seed)), some_budget(Random(seed + 1))))
-
-
 @dataclass(frozen=True)
 class Case:
     """A state and a budget, and the number they are drawn by."""
@@ -129,6 +126,21 @@ class Case:
     seed: int
     state: ContextState
     budget: Budget
+
+
+def case_of(seed: int) -> Case:
+    """A case by its number: to draw each of its hundred choices by itself would take longer than to try it."""
+    return Case(seed, some_state(Random(seed)), some_budget(Random(seed + 1)))
+
+
+CASES = 1_000  # of a budget that must hold, and of a state that must give the same bytes
+cases = st.integers(0, 2**62).map(case_of)
+
+
+def tried_cases(names: Sequence[str]) -> Iterator[tuple[Case, Tokenizer]]:
+    """Each case with one of these tokenizers."""
+    for seed in range(CASES):
+        yield case_of(seed), TOKENIZERS[names[seed % len(names)]]
 
 
 def message(conversation: str, turn: int, role: Role, text: str) -> Message:
@@ -211,11 +223,14 @@ def least(state: ContextState, tokenizer: Tokenizer) -> int:
     return PER_REPLY + standing + tokenizer.count(asked(state)) + PER_MESSAGE
 
 
-@settings(max_examples=120)
-@given(case=cases, name=st.sampled_from([*TOKENIZERS]))
-def test_a_context_is_never_over_budget_d5(case: Case, name: str) -> None:
+def test_a_context_is_never_over_budget_d5() -> None:
     """D5: for any history, budget and tokenizer; and if what must be there fits, there is a context."""
-    state, budget, tokenizer = case.state, case.budget, TOKENIZERS[name]
+    for case, tokenizer in tried_cases([*TOKENIZERS]):
+        assert_within_budget(case, tokenizer)
+
+
+def assert_within_budget(case: Case, tokenizer: Tokenizer) -> None:
+    state, budget = case.state, case.budget
     context = context_of(state, budget, tokenizer)
     if context is None:
         head = "\n\n".join(part for part in (state.instructions, state.system) if part)
@@ -227,11 +242,14 @@ def test_a_context_is_never_over_budget_d5(case: Case, name: str) -> None:
     assert [one["role"] for one in context.messages[1:]].count("system") == 0
 
 
-@settings(max_examples=120)
-@given(case=cases, name=st.sampled_from(["estimate", "bytes", "growing"]))
-def test_the_same_state_gives_the_same_bytes(case: Case, name: str) -> None:
+def test_the_same_state_gives_the_same_bytes() -> None:
     """And in whatever order what has no order was put in."""
-    state, budget, tokenizer = case.state, case.budget, TOKENIZERS[name]
+    for case, tokenizer in tried_cases(["estimate", "bytes", "growing"]):
+        assert_same_bytes(case, tokenizer)
+
+
+def assert_same_bytes(case: Case, tokenizer: Tokenizer) -> None:
+    state, budget = case.state, case.budget
     first = context_of(state, budget, tokenizer)
     again = replace(
         state,
@@ -246,7 +264,7 @@ def test_the_same_state_gives_the_same_bytes(case: Case, name: str) -> None:
         assert first.receipt == second.receipt
 
 
-@settings(max_examples=120)
+@settings(max_examples=sample(120))
 @given(case=cases)
 def test_the_receipt_adds_up(case: Case) -> None:
     """Where a text costs what its parts cost, the sections and what opens the reply are the whole, to the token."""
@@ -265,7 +283,7 @@ def test_the_receipt_adds_up(case: Case) -> None:
     assert "system" not in names[1:]
 
 
-@settings(max_examples=120)
+@settings(max_examples=sample(120))
 @given(case=cases)
 def test_sections_keep_to_their_budgets_by_the_models_own_tokenizer_d5(case: Case) -> None:
     """D5: each by itself, with its fence."""
@@ -281,7 +299,7 @@ def test_sections_keep_to_their_budgets_by_the_models_own_tokenizer_d5(case: Cas
         assert budget.recent is None or sum(item.tokens for item in recent) <= budget.recent
 
 
-@settings(max_examples=120)
+@settings(max_examples=sample(120))
 @given(case=cases, name=st.sampled_from(["estimate", "bytes", "moody"]))
 def test_every_message_of_the_window_is_in_one_place_and_nothing_is_shown_twice_a7_d6(case: Case, name: str) -> None:
     """A7, D6: word for word, in the history, or left out; and what the receipt says is there is there, once."""

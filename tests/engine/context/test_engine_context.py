@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect import Budget, Context, Draft, InvalidInput, Memory, Role
 from recollect.model import Section
@@ -257,7 +258,7 @@ budgets = st.builds(
 numbers = count(1)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=sample(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(said=spoken, text=words, system=st.none() | words, budget=budgets, markers=st.booleans())
 def test_a_context_is_never_over_budget_d5(
     memory: Memory, said: list[tuple[Role, str]], text: str, system: str | None, budget: Budget, markers: bool

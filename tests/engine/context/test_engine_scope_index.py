@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sample_sizes import sample
 
 from recollect.config import Settings
 from recollect.engine.context import recall
@@ -118,7 +119,7 @@ def store(store_url: str) -> Any:
 
 
 @pytest.mark.every_store
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(1, 1 + sample(2)))
 def test_memory_and_database_give_the_same_hits(store: Store, seed: int) -> None:
     world = World(store, seed)
     indexes, other_process = ScopeIndexes(1 << 28), ScopeIndexes(1 << 28)

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect import Budget, Context, Draft, InvalidInput, Memory, Message
 from recollect.engine.context.build import assemble
@@ -215,7 +216,7 @@ def some_state(chance: Random) -> ContextState:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=sample(100), deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([60, 200, 600, 1_500, 6_000, 30_000]))
 def test_of_any_state_the_budget_holds_and_every_message_is_in_one_place_f2(seed: int, total: int) -> None:
     """F2, D5: whole or not, with days and names; no message at tier 1 where the model cannot ask."""
@@ -242,7 +243,7 @@ def test_of_any_state_the_budget_holds_and_every_message_is_in_one_place_f2(seed
     assert again == context
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=sample(80), deadline=None)
 @given(st.integers(0, 2**32))
 def test_with_room_a_correction_and_what_it_corrects_are_shown_alike_f2(seed: int) -> None:
     """F2: where one is word for word, the other is too, or says that it may have changed."""

@@ -17,9 +17,9 @@ import random
 import sys
 from importlib import import_module
 from itertools import count
+from tempfile import TemporaryDirectory
 
 from recollect import Batch, Draft, Memory
-from recollect.embed.static import StaticEmbedder
 
 CONVERSATIONS = 3
 LOADED = ("stores.sqlite", "stores.jsonfile", "stores.postgres", "tokens.tiktoken")  # what is imported on use
@@ -51,8 +51,15 @@ def import_for_ever(url: str, start: int, seed: int) -> None:
             say("kept " + " ".join(f"{message.platform_id}={message.id}" for message in messages))
 
 
+def warm_up() -> None:
+    """Whatever is made on its first use is made before the first fork: patterns, tables, prepared statements."""
+    with TemporaryDirectory() as folder, Memory(f"{folder}/memory.db", followers=False) as memory:
+        memory.add_many(batches([*range(CONVERSATIONS)]))
+        memory.settle()
+
+
 def main() -> None:
-    StaticEmbedder().embed_now(["load the table"])
+    warm_up()
     for name in LOADED:
         import_module(f"recollect.{name}")
     for line in sys.stdin:

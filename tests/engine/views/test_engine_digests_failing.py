@@ -15,6 +15,7 @@ import pytest
 from digest_doubles import DAY, HOUR, NOON, Scribe, clock_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect import (
     AsyncMemory,
@@ -50,7 +51,7 @@ async def told(memory: AsyncMemory, day: int) -> None:
         await memory.conversation("c").add("user", f"my mark is {user}mark, on round {day}", author=user)
 
 
-@settings(max_examples=14)
+@settings(max_examples=sample(14))
 @given(st.dictionaries(st.integers(1, 16), st.sampled_from(FAULTS), max_size=16), st.booleans())
 def test_whatever_fails_everybody_has_their_profile_and_only_their_own_c7(faults: dict[int, Said], later: bool) -> None:
     """C7: of any calls that fail in any way; asked for all at once, and again after a pause."""

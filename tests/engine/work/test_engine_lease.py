@@ -15,6 +15,7 @@ import hypothesis.strategies as st
 import pytest
 from engine_doubles import PATIENCE
 from hypothesis import HealthCheck, given, settings
+from sample_sizes import sample
 
 from recollect.clock import SystemClock
 from recollect.config import Settings
@@ -222,7 +223,7 @@ def take_step(tx: Tx, lease: Lease, step: str, place: ConversationKey) -> None:
 
 
 @given(STEPS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=sample(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_holders_do_no_two_have_a_place_and_none_takes_it_before_its_time(
     shared_store: Store, steps: list[tuple[str, int]]
 ) -> None:

@@ -16,6 +16,7 @@ from fact_talks import answered, entry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from poison_doubles import POISON, SECRET, DamagedStore, PoisonEmbedder
+from sample_sizes import sample
 
 from recollect import Draft, EmbedderError, EmbedderRefused, InvalidInput, Memory, NotSettled, Retried
 from recollect.config import Settings
@@ -128,7 +129,7 @@ def find_pollen(request: Request) -> str | Exception:
     )
 
 
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=sample(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_whatever_fails_all_else_is_there_once_f15(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -82,6 +82,7 @@ def test_a_channel_where_nobody_answers_is_archived_too() -> None:
     assert gone.last == 50
 
 
+WINDOWS, EACH = 125, 8  # a thousand windows: so many examples, each of so many
 # By a number: to draw up to sixty messages one by one would take longer than to try them.
 messages = st.integers(0, 2**62).map(lambda seed: said_by(Random(seed)))
 rules = st.builds(
@@ -99,11 +100,14 @@ def said_by(chance: Random) -> list[tuple[str, int]]:
     return [(chance.choice(ROLES), chance.randint(0, largest)) for _ in range(chance.randint(0, 60))]
 
 
-@settings(max_examples=120)
-@given(messages, rules, st.integers(1, 50))
-def test_a9_no_exchange_is_split_and_five_messages_stay(
-    said: list[tuple[str, int]], rule: WindowRule, first: int
-) -> None:
+@settings(max_examples=WINDOWS)
+@given(st.integers(0, 2**62), rules, st.integers(1, 50))
+def test_a9_no_exchange_is_split_and_five_messages_stay(seed: int, rule: WindowRule, first: int) -> None:
+    for number in range(EACH):
+        assert_whole_exchanges(said_by(Random(seed + number)), rule, first)
+
+
+def assert_whole_exchanges(said: list[tuple[str, int]], rule: WindowRule, first: int) -> None:
     window = [WindowMessage(first + i, role, tokens) for i, (role, tokens) in enumerate(said)]  # type: ignore[arg-type]
     gone = find_departure(window, rule)
     if gone is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.rules.facts.grounding import Grounds
 
@@ -52,7 +53,7 @@ def test_a_message_without_words_grounds_everything() -> None:
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=200), st.text(max_size=200))
-@settings(max_examples=80)
+@settings(max_examples=sample(80))
 def test_any_text(message: str, text: str) -> None:
     grounds = Grounds.of(message)
     assert grounds.find_inventions(message) == []

@@ -13,6 +13,7 @@ import pytest
 from fact_corpus import SAID_ON, notation, plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.rules.facts.evidence import Evidence, ReadLine
 from recollect.rules.facts.own_words import own_words
@@ -126,7 +127,7 @@ def test_own_words_are_left_as_they_are(row: Row) -> None:
         assert own_words(row.said) == row.said
 
 
-@settings(max_examples=100)
+@settings(max_examples=sample(100))
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_any_text_is_read_without_an_error_and_nothing_is_added(text: str) -> None:
     left = own_words(text)

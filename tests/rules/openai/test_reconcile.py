@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.rules.openai.reconcile import Fit, Utterance, best_line, continues, fit
 
@@ -170,7 +171,7 @@ HISTORIES = st.lists(UTTERANCES, min_size=1, max_size=7)
 REPLIES = st.none() | st.builds(Utterance, st.just("assistant"), TEXTS, partial=st.booleans())
 
 
-@settings(max_examples=60)
+@settings(max_examples=sample(60))
 @given(st.lists(st.tuples(HISTORIES, REPLIES), max_size=8))
 def test_any_histories_at_all_are_told_in_order_and_nothing_is_rewritten(
     requests: list[tuple[list[Utterance], Utterance | None]],
@@ -230,7 +231,7 @@ def moved(history: list[Utterance], move: Move) -> list[Utterance]:
     return [*history, Utterance("user", move.text)]
 
 
-@settings(max_examples=70)
+@settings(max_examples=sample(70))
 @given(st.lists(MOVES, max_size=14))
 def test_of_clients_that_send_all_of_it_every_message_is_kept_once_in_every_branch(moves: list[Move]) -> None:
     """The log is exactly the tree of all histories: as many messages as there are beginnings of histories."""
@@ -252,7 +253,7 @@ def test_of_clients_that_send_all_of_it_every_message_is_kept_once_in_every_bran
         assert beginnings <= {line[:count] for line in tree.lines() for count in range(1, len(line) + 1)}
 
 
-@settings(max_examples=50)
+@settings(max_examples=sample(50))
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=8), st.integers(0, 12), st.data())
 def test_a_client_that_forgets_the_beginning_goes_on_with_the_same_line(
     talk: list[tuple[str, str]], left_out: int, data: st.DataObject

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.errors import InvalidInput
 from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, escape, escape_line, message, message_label, section
@@ -264,24 +265,24 @@ class TestEscape:
     def test_ordinary_text_is_unchanged(self, text: str) -> None:
         assert escape(text) == text
 
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     @given(TEXTS)
     def test_nothing_escaped_is_structure(self, text: str) -> None:
         assert_harmless(escape(text))
 
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     @given(TEXTS)
     def test_twice_is_the_same_as_once(self, text: str) -> None:
         assert escape(escape(text)) == escape(text)
 
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     @given(st.lists(TEXTS, max_size=4))
     def test_escaped_texts_joined_by_lines_are_escaped(self, texts: list[str]) -> None:
         joined = "\n".join(map(escape, texts))
         assert escape(joined) == joined
         assert_harmless(joined)
 
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     @given(TEXTS)
     def test_it_only_leaves_out_what_cannot_be_seen_and_only_adds_dots(self, text: str) -> None:
         assert [c for c in escape(text) if c.isalnum()] == [
@@ -289,7 +290,7 @@ class TestEscape:
         ]
         escape(text).encode()
 
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     @given(TEXTS)
     def test_a_line_stays_one_line(self, text: str) -> None:
         assert len(escape_line(text).splitlines()) <= 1
@@ -340,7 +341,7 @@ class TestMessage:
         assert len(head) <= MAX_AUTHOR + 40
         assert text == "x"
 
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     @given(st.text(max_size=300), st.text(max_size=100), TEXTS)
     def test_whatever_is_stored_there_is_one_label(self, id: str, author: str, text: str) -> None:
         head, _, body = message(id, "user", author, 2, text).partition("\n")
@@ -358,7 +359,7 @@ class TestLabel:
         assert re.fullmatch(r"x[0-9a-f]{19}", message_label(id))
         assert message_label(id) == message_label(id) != message_label(id + "!")
 
-    @settings(max_examples=60)
+    @settings(max_examples=sample(60))
     @given(st.text(max_size=300), st.sampled_from([2, 3]))
     def test_a_model_can_ask_for_any_label(self, id: str, tier: int) -> None:
         assert parse(f"[REQUEST_TIER:{tier}:{message_label(id)}]") == ParsedReply(
@@ -384,7 +385,7 @@ class TestSection:
         with pytest.raises(InvalidInput, match="title"):
             section(title, [escape_line("x")])
 
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     @given(st.lists(TEXTS, min_size=1, max_size=5))
     def test_it_ends_where_it_says_and_holds_as_many_messages_as_were_put_in(self, texts: list[str]) -> None:
         shown = section("HISTORY", [message(f"m{n}", "user", text, 3, text) for n, text in enumerate(texts)])

@@ -9,10 +9,12 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.rules.prompt.reply_filter import ReplyEnd, ReplyFilter
 from recollect.rules.prompt.requests_for_more import MAX_INLINE, ParsedReply, TierRequest, parse, strip
 
+TEXTS, CUTS = 125, 8  # a thousand streams: so many texts, each cut in so many ways
 LONGEST_HOLD = 1_000  # characters: the longest marker, and what may stand around it
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 PIECES = [
@@ -64,19 +66,20 @@ def assert_the_same_as_whole(text: str, chunks: list[str]) -> None:
 
 
 class TestChunks:
-    @settings(max_examples=120)
+    @settings(max_examples=TEXTS)
     @given(st.one_of(HOSTILE, ANY_TEXT), st.integers(0, 2**62))
     def test_any_cuts_show_the_same(self, text: str, seed: int) -> None:
         chance = Random(seed)
-        places = [chance.randint(0, len(text)) for _ in range(chance.randint(0, 12))]
-        assert_the_same_as_whole(text, cut(text, places))
+        for _ in range(CUTS):
+            places = [chance.randint(0, len(text)) for _ in range(chance.randint(0, 12))]
+            assert_the_same_as_whole(text, cut(text, places))
 
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     @given(st.one_of(HOSTILE, ANY_TEXT))
     def test_one_character_at_a_time_shows_the_same(self, text: str) -> None:
         assert_the_same_as_whole(text, list(text))
 
-    @settings(max_examples=60)
+    @settings(max_examples=sample(60))
     @given(LONG, st.integers(1, 50))
     def test_long_texts_in_even_chunks_show_the_same(self, text: str, size: int) -> None:
         assert_the_same_as_whole(text, cut(text, range(size, len(text), size)))
@@ -97,12 +100,12 @@ class TestChunks:
                 assert out == "So it is."
                 assert held.markers.asks
 
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     @given(st.one_of(HOSTILE, ANY_TEXT), st.integers(0, 200))
     def test_a_stream_that_breaks_off_shows_what_its_text_would(self, text: str, end: int) -> None:
         assert_the_same_as_whole(text[:end], list(text[:end]))
 
-    @settings(max_examples=120)
+    @settings(max_examples=sample(120))
     @given(HOSTILE)
     def test_no_part_ever_shows_before_the_end(self, text: str) -> None:
         """What has come out at any time is a beginning of what comes out in the end: nothing is taken back."""

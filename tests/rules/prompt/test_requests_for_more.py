@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.rules.prompt.requests_for_more import (
     MAX_BODY,
@@ -352,7 +353,7 @@ def talked(chance: Random) -> list[tuple[str, tuple[str, Meaning]]]:
 
 
 class TestProperties:
-    @settings(max_examples=120)
+    @settings(max_examples=sample(120))
     @given(st.integers(0, 2**62).map(lambda seed: talked(Random(seed))))
     def test_every_disguise_is_read_and_every_word_stays(self, parts: list[tuple[str, tuple[str, Meaning]]]) -> None:
         parsed = parse("".join(f"{word} {marker} " for word, (marker, _) in parts))
@@ -362,21 +363,21 @@ class TestProperties:
         assert dict(parsed.tiers) == {id: max(tier for same, tier in asked if same == id) for id, _ in asked}
         assert list(parsed.searches) == list(dict.fromkeys(one for one in meant if isinstance(one, str)))
 
-    @settings(max_examples=120)
+    @settings(max_examples=sample(120))
     @given(st.one_of(HOSTILE, ANY_TEXT))
     def test_nothing_that_is_left_is_a_marker(self, text: str) -> None:
         left = strip(text)
         assert not SEEN.search(left)
         assert not parse(left).asks
 
-    @settings(max_examples=120)
+    @settings(max_examples=sample(120))
     @given(st.one_of(HOSTILE, ANY_TEXT))
     def test_what_is_left_was_there_in_this_order(self, text: str) -> None:
         rest = iter(text)
         # A line break may be put in where two halves would meet.
         assert all(char in rest for char in strip(text) if char != "\n")
 
-    @settings(max_examples=120)
+    @settings(max_examples=sample(120))
     @given(st.text(st.characters(exclude_characters="[［【<＜`~"), max_size=200))
     def test_text_without_brackets_is_unchanged(self, text: str) -> None:
         assert strip(text) == text

@@ -8,6 +8,7 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.model import Role
 from recollect.rules.log import check_id
@@ -77,7 +78,7 @@ NO_STRUCTURE = re.compile(r"[^][(){}<>:,;=|\"`\\*\n\r·]+")
 RESERVED = re.compile(r"(?:system|user|human|assistant|developer|tool)", re.IGNORECASE)
 
 
-@settings(max_examples=70)
+@settings(max_examples=sample(70))
 @given(SPEAKERS)
 def test_no_two_read_the_same_f14(speakers: list[tuple[Role, str]]) -> None:
     labels = author_labels(speakers)
@@ -86,7 +87,7 @@ def test_no_two_read_the_same_f14(speakers: list[tuple[Role, str]]) -> None:
     assert author_labels(reversed(speakers)) == labels, "whoever spoke first"
 
 
-@settings(max_examples=70)
+@settings(max_examples=sample(70))
 @given(SPEAKERS)
 def test_none_is_structure_or_a_role_f14(speakers: list[tuple[Role, str]]) -> None:
     for (role, author), label in author_labels(speakers).items():
@@ -97,7 +98,7 @@ def test_none_is_structure_or_a_role_f14(speakers: list[tuple[Role, str]]) -> No
         assert label == role or role != "user" or not RESERVED.fullmatch(reading.strip())
 
 
-@settings(max_examples=70)
+@settings(max_examples=sample(70))
 @given(
     IDS.filter(lambda id: bool(id.strip()) and id != "user"), IDS.filter(lambda id: bool(id.strip()) and id != "user")
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.rules.tiers.keyvalues import key_values
 from recollect.tokens.tiktoken import TiktokenTokenizer
@@ -152,6 +153,6 @@ class TestBudget:
         assert line.count("Oslo") == 1
 
     @given(st.text(max_size=200), st.integers(0, 60))
-    @settings(max_examples=50)
+    @settings(max_examples=sample(50))
     def test_any_text_any_budget(self, text: str, budget: int) -> None:
         assert count(key_values(text, budget, count)) <= budget

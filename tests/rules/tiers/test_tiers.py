@@ -8,6 +8,7 @@ from statistics import mean
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 from tier_samples import SAMPLES, Sample
 
 from recollect.model import Tiers
@@ -170,17 +171,17 @@ class TestShort:
 
 class TestAnyText:
     @given(ANY_TEXT)
-    @settings(max_examples=60)
+    @settings(max_examples=sample(60))
     def test_never_crashes(self, text: str) -> None:
         self.check(text, rough)
 
     @given(PIECES)
-    @settings(max_examples=70)
+    @settings(max_examples=sample(70))
     def test_never_crashes_on_what_looks_like_messages(self, text: str) -> None:
         self.check(text, rough)
 
     @given(PIECES)
-    @settings(max_examples=60)
+    @settings(max_examples=sample(60))
     def test_never_crashes_with_a_real_tokenizer(self, text: str) -> None:
         self.check(text, lambda piece: exact(piece.encode("utf-8", "replace").decode()))
 
@@ -297,7 +298,7 @@ class TestAccept:
         assert exact(accepted.tiers.tier2) <= tokens * TIER2_TOLERATED
 
     @given(ANY_TEXT | PIECES, ANY_TEXT | PIECES, PIECES)
-    @settings(max_examples=60)
+    @settings(max_examples=sample(60))
     def test_whatever_was_given_what_is_taken_will_do(self, one: str, two: str, original: str) -> None:
         tiers = check_tiers(one, two, original, rough).tiers
         if is_short(original, rough):
@@ -331,7 +332,7 @@ class TestPairs:
         assert pairs_in("likes = tea, maps, old films; city = Oslo") == "likes = tea, maps, old films; city = Oslo"
 
     @given(PIECES)
-    @settings(max_examples=50)
+    @settings(max_examples=sample(50))
     def test_reading_twice_is_reading_once(self, text: str) -> None:
         once = pairs_in(text)
         assert pairs_in(once) == once
@@ -339,7 +340,7 @@ class TestPairs:
 
 class TestClean:
     @given(ANY_TEXT | PIECES)
-    @settings(max_examples=60)
+    @settings(max_examples=sample(60))
     def test_one_line_with_nothing_that_asks(self, text: str) -> None:
         kept = clean(text)
         assert kept == " ".join(kept.split())

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.cli.demo.script import drafts
 from recollect.errors import InvalidInput
@@ -50,7 +51,7 @@ def test_short_chat_takes_less_than_gzip_of_json_e2() -> None:
         assert len(packed) < (0.45 if count < 9 else 0.38) * len(form)
 
 
-@settings(max_examples=50)
+@settings(max_examples=sample(50))
 @given(st.binary(max_size=200))
 def test_what_is_no_pack_is_refused_and_says_what_to_do(junk: bytes) -> None:
     with pytest.raises(InvalidInput, match="rebuild the topics"):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.rules.topics import centroids, half_lives
 from recollect.rules.topics import topics as rule
@@ -271,7 +272,7 @@ def test_a_match_brings_a_faded_topic_back_as_it_was_e4() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 90), st.integers(0, WIDTH - 1), st.booleans()), max_size=120), st.data())
-@settings(max_examples=80)
+@settings(max_examples=sample(80))
 def test_what_has_faded_is_found_the_same_however_often_it_changed_e4(
     changes: list[tuple[int, int, bool]], data: st.DataObject
 ) -> None:
@@ -329,7 +330,7 @@ def test_a_merged_topic_is_matched_by_either_part_and_taken_out_as_it_was() -> N
 # -- one log, one result
 
 
-@settings(max_examples=30)
+@settings(max_examples=sample(30))
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.integers(0, 100)), min_size=1, max_size=40))
 def test_the_same_messages_give_the_same_topics_and_none_is_lost(steps: list[tuple[int, bool, int]]) -> None:
     messages = [
