@@ -92,7 +92,7 @@ DANGLING = lazy_pattern(
     r"|which|because|since|really|very|also|just|been|have|not)){1,20}$",
     re.IGNORECASE,
 )
-"""Words that are not to be the last of a phrase. At most so many: a longer run would be read again from each of them."""
+"""Words that are not to be the last of a phrase. Not more: a long run would be read again from each of them."""
 
 
 def render_pairs(pairs: Iterable[KeyValue]) -> str:
