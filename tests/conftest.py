@@ -139,12 +139,12 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _new_stores_are_copies(empty_store: Path) -> Iterator[None]:
-    """A new SQLite store is a copy of an empty one: all steps of the schema take longer than most tests. The stores'
-    own tests make theirs."""
+    """A new SQLite store is a copy of an empty one: all steps of the schema take longer than most tests. Tests of how
+    stores are made and kept make theirs."""
     prepare = SqliteStore.__init__
 
     def copy_and_open(self: SqliteStore, path: str | Path, **options: Any) -> None:
-        is_of_stores = "tests/stores/" in os.environ.get("PYTEST_CURRENT_TEST", "")
+        is_of_stores = "tests/stores/test_store_" in os.environ.get("PYTEST_CURRENT_TEST", "")
         if not is_of_stores and not os.path.lexists(path):
             with suppress(OSError):  # another thread has made it, or nobody can: opening it says so
                 copy = Path(f"{path}.{uuid4().hex}")

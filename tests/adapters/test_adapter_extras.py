@@ -33,7 +33,7 @@ print(CliRunner().invoke(program, ["mcp", sys.argv[1]]).output.strip())
 
 def test_without_its_library_each_says_what_to_install(tmp_path: object) -> None:
     arguments = [sys.executable, "-W", "error", "-c", PROGRAM, f"{tmp_path}/m.db"]
-    ran = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
     assert [line.split(" ", 1)[0] for line in lines[:3]] == ["langgraph", "langchain", "agents"]

@@ -36,7 +36,7 @@ from recollect.testing.llm import ScriptedLLM
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)  # a Tuesday
 ANN = Person("1", "Ann Lee", "ann")
-PATIENCE = 20.0  # seconds until a test that waits for something gives up
+PATIENCE = 120.0  # seconds until a test that waits for something gives up
 GROUP = Place("replay", "boats", is_private=False)
 
 

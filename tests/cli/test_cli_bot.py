@@ -119,7 +119,7 @@ def test_the_program_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:
             server.wait_for_text("no model to reply with")
             server.say("/search lamp")
             program.send_signal(signal.SIGTERM)
-            output, errors = program.communicate(timeout=30)
+            output, errors = program.communicate(timeout=120)
         finally:
             program.kill()
         assert program.returncode == 0, errors

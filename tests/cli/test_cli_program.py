@@ -197,7 +197,7 @@ def test_ctrl_c_ends_an_import_that_waits_and_running_it_again_goes_on(tmp_path:
         while b"500 messages" not in seen:
             seen += shown.read(1024)
         running.send_signal(signal.SIGINT)
-        assert running.wait(timeout=60) == 130
+        assert running.wait(timeout=120) == 130
         last = b""
         with suppress(OSError):  # the end of a terminal
             while more := shown.read(4096):

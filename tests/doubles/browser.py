@@ -29,7 +29,7 @@ FLAGS = (
     "--disable-dev-shm-usage",
     "--disable-background-networking",
 )
-PATIENCE = 20_000  # milliseconds to wait for what a page is to show: other tests may need the machine, too
+PATIENCE = 60_000  # milliseconds to wait for what a page is to show: other tests may need the machine, too
 LEFT = ("htmx:sendAbort", "htmx:sendError")  # a request of the page that the test left while it was under way
 MISSING = "chromium is missing: run `make browser`, or `apt-get install chromium` as root"
 

@@ -32,7 +32,7 @@ APPLICATION: dict[str, Any] = {
     "verify_key": "0",
 }
 APPLICATION |= {"bot_require_code_grant": False, "flags": 1 << 19, "owner": BOT | {"id": "1"}}
-PATIENCE = 20.0  # seconds
+PATIENCE = 120.0  # seconds
 START = 1_772_500_000  # when the first thing happens
 GUILD = 500
 CHANNEL = 600

@@ -20,13 +20,18 @@ from recollect.engine.work.follower import settle
 from recollect.ports import Store, Tx, Vectors
 
 T = TypeVar("T")
-PATIENCE = 60.0  # seconds until a test that waits for something gives up
+PATIENCE = 120.0  # seconds until a test that waits for something gives up
 
 
 def settle_index(memory: Memory) -> None:
     """Bring what is searched up to date, and no other view: most of what a settle does, a search never looks at."""
+    settle_views(memory, "index")
+
+
+def settle_views(memory: Memory, *names: str) -> None:
+    """Bring these views up to date, and no other."""
     inner: Any = memory._memory
-    followers = [inner.runtime.followers[inner.runtime.index.name]]
+    followers = [inner.runtime.followers[name] for name in names]
     memory._private.wait(settle(followers, PATIENCE, inner.runtime.read))
 
 

@@ -413,7 +413,7 @@ class MemoryMachine(RuleBasedStateMachine):
         try:
             self.check_log()
             self.check_nothing_left()
-            if not self.has_retained:
+            if not self.has_retained and any(self.log.values()):  # something is left of which views are made
                 seen = self.see()
                 for view in VIEWS:
                     self.memory.rebuild(view)

@@ -23,7 +23,7 @@ from urllib.request import Request, urlopen
 
 TOKEN = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"
 BOT = {"id": 110201543, "is_bot": True, "first_name": "Memo", "username": "memo_bot"}
-PATIENCE = 20.0  # seconds
+PATIENCE = 120.0  # seconds
 POLL = 0.05  # seconds that an empty poll takes
 START = 1_772_500_000  # when the first message is said
 

@@ -47,7 +47,7 @@ def other_process(url: str) -> Iterator[OtherProcess]:
         yield OtherProcess(ours)
     finally:
         ours.send("end")
-        process.join(60)
+        process.join(120)
         assert process.exitcode == 0
 
 

@@ -39,7 +39,7 @@ async def relayed(models: list[LLM], name: str, calls: list[ModelCall], **more: 
 
 
 def model(url: str, name: str) -> OpenAIModel:
-    return OpenAIModel(url, "sk-secret", name, timeout=30)
+    return OpenAIModel(url, "sk-secret", name, timeout=120)
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -6,6 +6,7 @@ import random
 import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import cycle
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,6 +14,7 @@ from every_rule import CALLS, NOON, OTHERS, RULES, Given, Unknown, prepared
 from hostile_texts import ODD, UNITS, text_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_sizes import sample
 
 from recollect.errors import RecollectError
 from recollect.rules.log import check_text
@@ -36,8 +38,8 @@ SLOW = 0.004  # seconds: what takes less of them is not looked at closely
 LONG = 0.05  # seconds: nor what takes less for four times as much
 GROWTH = 10  # times as long for four times as much: a square would be sixteen
 ALWAYS = (" ", "\t", "\n", "\u00a0", ".", "...", ", ", "; ", "a ", "- ", "and ")  # which patterns stumble over most
-UNITS_EACH = 9  # others of the families, for each of these rules
-UNITS_OF_ALL = 2  # for each of all others
+UNITS_EACH = sample(9)  # others of the families, for each of these rules
+UNITS_OF_ALL = sample(2)  # for each of all others
 # What reads the whole of a text or of a model's answer, some of it in the event loop.
 LINEAR = (
     "rules.recall.query.parse_query",
@@ -104,7 +106,7 @@ def test_no_line_of_the_list_is_of_a_rule_that_is_gone() -> None:
     assert (CALLS.keys() - classes) | OTHERS <= RULES.keys()
 
 
-@settings(max_examples=20)
+@settings(max_examples=sample(20))
 @given(text=pieces, moment=st.sampled_from(MOMENTS))
 def test_f15_no_rule_raises_on_any_text_or_time(text: str, moment: datetime) -> None:
     check_text("text", text)  # what the engine lets through
@@ -169,7 +171,8 @@ def test_f15_a_rule_takes_time_in_proportion_to_its_text(name: str) -> None:
 def test_f15_every_other_rule_does_too() -> None:
     """Over all of them, every family of texts is read."""
     others = [name for name in EVERY if name not in LINEAR]
-    units = [unit for unit in UNITS for _ in range(UNITS_OF_ALL * len(others) // len(UNITS) + 1)]
-    random.Random(0).shuffle(units)
-    chosen = [(name, units.pop()) for name in others for _ in range(UNITS_OF_ALL)]
+    units = random.Random(0).sample(UNITS, len(UNITS))
+    names = [name for name in others for _ in range(UNITS_OF_ALL)]
+    assert len(names) >= len(units)
+    chosen = zip(names, cycle(units), strict=False)
     assert [wrong for name, unit in chosen if (wrong := grows(name, unit)) is not None] == []

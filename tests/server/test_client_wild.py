@@ -245,7 +245,7 @@ def answering(*answers: bytes, wait: threading.Event | None = None) -> Iterator[
                 heard.append(whole(peer))
                 peer.sendall(answer)
                 if wait is not None:
-                    wait.wait(30)
+                    wait.wait(120)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -256,7 +256,7 @@ def answering(*answers: bytes, wait: threading.Event | None = None) -> Iterator[
             wait.set()
         door.shutdown(socket.SHUT_RDWR)
         door.close()
-        thread.join(30)
+        thread.join(120)
 
 
 def whole(peer: socket.socket) -> bytes:
@@ -309,6 +309,8 @@ def test_a_server_that_does_not_answer_is_given_up_and_not_asked_again() -> None
     with answering(b"", b"", wait=gate) as (url, heard), Client(url, timeout=0.2) as memory:
         with pytest.raises(ServerError, match="did not answer"):
             memory.remember("Alex plays chess", user="alex")
+        while not heard:  # whoever listens may be slow as well
+            threading.Event().wait(0.01)
         assert len(heard) == 1
 
 
@@ -335,10 +337,11 @@ def test_an_answer_that_is_being_worked_on_is_waited_for() -> None:
         assert memory.remember("Alex plays chess", user="alex") == []
         keys = {re.search(rb"idempotency-key: (\S+)", one.lower())[1] for one in heard}  # type: ignore[index]
         assert (len(heard), len(keys)) == (10, 1)
-    with answering(*[busy] * 100) as (url, heard), Client(url, timeout=0.05) as memory:
+    busy = busy.replace(b"Retry-After: 0", b"Retry-After: 1")  # seconds
+    with answering(*[busy] * 10) as (url, heard), Client(url, timeout=1.5) as memory:
         with pytest.raises(ServerError, match="later"):
             memory.remember("Alex plays chess", user="alex")
-        assert len(heard) < 100
+        assert len(heard) < 10
 
 
 # -- secrets
@@ -412,10 +415,10 @@ def in_a_fork(work: Callable[[], str]) -> str:
             heard: list[bytes] = []
             listening = threading.Thread(target=lambda: heard.append(answer.read()), daemon=True)
             listening.start()
-            listening.join(20)
+            listening.join(120)
             if listening.is_alive():
                 os.kill(child, 9)
-                listening.join(20)
+                listening.join(120)
                 return "it waited for ever"
             return heard[0].decode()
     finally:

@@ -33,7 +33,7 @@ from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
 from recollect.wiring import open_store
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 SAY = {"messages": [{"role": "user", "content": "hello"}]}
 
 

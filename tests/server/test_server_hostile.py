@@ -87,7 +87,7 @@ def test_two_who_come_at_once_with_one_key_are_one(tmp_path: Path) -> None:
     ask, key = {"text": "Say it."}, {"Idempotency-Key": "k"}
     with (
         Serving(str(tmp_path / "a.db"), chat=model, followers=False) as server,
-        httpx2.Client(base_url=server.url, timeout=30) as http,
+        httpx2.Client(base_url=server.url, timeout=120) as http,
         ThreadPoolExecutor(1) as threads,
     ):
         first = threads.submit(http.post, "/v1/conversations/c/reply", json=ask, headers=key)
@@ -122,7 +122,7 @@ def test_what_was_begun_before_an_erasure_is_done_once_and_its_answer_not_kept_f
     ask, key = {"text": "Say it."}, {"Idempotency-Key": "k"}
     with (
         Serving(str(tmp_path / "a.db"), chat=model, followers=False) as server,
-        httpx2.Client(base_url=server.url, timeout=30) as http,
+        httpx2.Client(base_url=server.url, timeout=120) as http,
         ThreadPoolExecutor(1) as threads,
     ):
         words = {"messages": [{"role": "user", "content": "my secret", "author": "zoe"}]}

@@ -40,7 +40,7 @@ def whole(message: Mapping[str, Any], finish: str = "stop", usage: Any = USAGE) 
 def posted(world: World, messages: list[Any], **more: Any) -> httpx.Response:
     """What the server answers, byte by byte."""
     body = {"messages": messages, "user": world.user, **more}
-    return httpx.post(f"{world.server.url}/v1/chat/completions", json=body, timeout=30)
+    return httpx.post(f"{world.server.url}/v1/chat/completions", json=body, timeout=120)
 
 
 def events(response: httpx.Response) -> list[Any]:

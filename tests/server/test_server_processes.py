@@ -31,7 +31,7 @@ from recollect.testing.postgres import PostgresServer
 from recollect.testing.serving import Serving
 from recollect.wiring import open_store
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 QUIET = os.environ | {"RECOLLECT_FOLLOWERS": "false"}
 TALKERS, EACH = 6, 25
 WORD = "zebra"  # what is said, and is in no log

@@ -76,7 +76,7 @@ def test_processes_at_once_take_no_more_than_there_is(table: Path) -> None:
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    assert sum(int(process.communicate(timeout=60)[0]) for process in at_work) == 50
+    assert sum(int(process.communicate(timeout=120)[0]) for process in at_work) == 50
 
 
 def test_a_process_that_holds_a_lock_and_stops_or_dies_holds_nobody_up(table: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sample_sizes
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
@@ -40,8 +41,9 @@ CHECKS = [
 ]
 TIMES = int(os.environ.get("RECOLLECT_TEST_SCHEMA", "1"))  # so many times as much, for a longer look
 # For each route, of what the description allows and of what it does not.
-EDGES = {GenerationMode.POSITIVE: 16 * TIMES, GenerationMode.NEGATIVE: 18 * TIMES}  # at most
+EDGES = {GenerationMode.POSITIVE: 15 * TIMES, GenerationMode.NEGATIVE: 17 * TIMES}  # at most
 RANDOM = 1 * TIMES  # of the one or the other, in turn
+THIRD = 3  # in `make test` only each third route has random ones: to make one up takes as long as ten edges
 LEAST = 2_000  # requests of which no two are the same, whoever makes them
 PATIENCE = 120.0  # seconds
 OF_THE_CALLER = {"authorization", "x-schemathesis-testcaseid"}  # headers that make no other request of it
@@ -124,10 +126,11 @@ def test_whatever_is_asked_is_answered_as_the_description_says(server: Serving) 
     with Session() as session:
         session.trust_env = False
         asking = Asking(server, session)
-        for operation, mode in zip(operations(server), cycle(GenerationMode), strict=False):
+        for number, (operation, mode) in enumerate(zip(operations(server), cycle(GenerationMode), strict=False)):
             for case in edges(operation):
                 asking.ask(case)
-            at_random(operation, mode, asking.ask)
+            if sample_sizes.is_whole or number % THIRD == 0:
+                at_random(operation, mode, asking.ask)
     assert len(asking.seen) >= LEAST
     assert sum(status < 400 for status in asking.statuses) > len(asking.statuses) / 10
     assert server.run(server.memory.verify()).ok

@@ -24,7 +24,7 @@ from recollect.server.connections import Connection
 from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 FILES = 256  # of the server's process, as some systems begin with
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 BODY = json.dumps({"messages": [{"role": "user", "content": "hello"}]}).encode()

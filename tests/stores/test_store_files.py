@@ -31,7 +31,7 @@ from recollect.testing.samples import append_messages, make_entry, make_message
 from recollect.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @pytest.fixture

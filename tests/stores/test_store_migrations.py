@@ -51,7 +51,7 @@ from recollect.testing.transaction_contract import run_at_once
 from recollect.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
-PATIENCE = 60.0
+PATIENCE = 120.0
 # The steps in the order in which they were released, by their fingerprints.
 RELEASED = [
     "3ffb8dd05d3ac9fb",

@@ -99,7 +99,7 @@ def test_processes_share_the_topics_of_one_file_e7(addresses: Callable[[str, str
             worker.start()
         chat.add_user_message(about(9, 1))
         for worker in workers:
-            worker.join(60)
+            worker.join(120)
             assert worker.exitcode == 0
         chat.add_user_message(about(9, 2))
         memory.settle()

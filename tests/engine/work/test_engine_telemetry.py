@@ -204,7 +204,7 @@ for name in ("prometheus", "opentelemetry"):
 
 def test_without_the_packages_all_works_and_naming_one_says_what_to_install_c14(tmp_path: Path) -> None:
     command = [sys.executable, "-c", BARE, str(tmp_path / "a.db")]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     said = ran.stdout.splitlines()
     assert len(said) == 2, ran.stderr
     assert all(line.endswith("pip install 'recollect[telemetry]'") for line in said)

@@ -89,10 +89,10 @@ _LITERAL = frozenset({"error", "code"})
 _SURE = frozenset({"name", "age", "when", "duration", "amounts", "names", "topic", "text"})
 DANGLING = lazy_pattern(
     r"(?:[\s,]+(?:the|a|an|that|to|of|for|in|on|at|and|or|with|by|is|are|was|my|your|our|so|but|i|we|it|this|too|from|as"
-    r"|which|because|since|really|very|also|just|been|have|not))+$",
+    r"|which|because|since|really|very|also|just|been|have|not)){1,20}$",
     re.IGNORECASE,
 )
-"""Words that are not to be the last of a phrase."""
+"""Words that are not to be the last of a phrase. Not more: a long run would be read again from each of them."""
 
 
 def render_pairs(pairs: Iterable[KeyValue]) -> str:
