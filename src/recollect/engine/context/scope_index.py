@@ -269,8 +269,9 @@ class ScopeIndexes:
     """The indexes in use, up to a number of bytes. `texts` are what contexts have rendered of the store and need again;
     they are forgotten when something was removed from it."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, large: int = LARGE) -> None:
         self.max_bytes = max_bytes
+        self._large = large
         self._indexes: OrderedDict[tuple[str, str | None], ScopeIndex] = OrderedDict()
         self._sizes: dict[tuple[str, str | None], int] = {}  # in bytes
         self._total = 0
@@ -306,7 +307,7 @@ class ScopeIndexes:
 
     def _is_first_of_large(self, scope: tuple[str, str | None], state: ScopeState) -> bool:
         """Whether a large scope is asked for the first time."""
-        if state.docs < LARGE or scope in self._asked or scope in self._indexes:
+        if state.docs < self._large or scope in self._asked or scope in self._indexes:
             return False
         self._asked.add(scope)
         return True
