@@ -58,6 +58,7 @@ _SOFTENERS = lazy_pattern(
     r"|totally)(?=\s[a-z])"
 )
 _BEFORE_MARK = lazy_pattern(r"(?<!\s)\s+([,.;:!?])")
+_MARK_AFTER_SPACE = lazy_pattern(r"\s[,.;:!?]")
 _NOTE = lazy_pattern(r"^\[(?:code|log|data): [^\]]*\]$")
 _PRAISE = (
     r"(?:great|good|amazing|awesome|fantastic|wonderful|excellent|incredible|cool|nice|lovely|perfect|welcome|right|fun"
@@ -112,7 +113,10 @@ def trim(text: str) -> str:
         sentence, times = _OPENERS.subn("", sentence)
         if not times:
             break
-    sentence = _BEFORE_MARK.sub(r"\1", _SOFTENERS.sub("", _ASIDE.sub("", sentence))).strip(" ,;–—")
+    sentence = _SOFTENERS.sub("", _ASIDE.sub("", sentence))
+    if _MARK_AFTER_SPACE.search(sentence):
+        sentence = _BEFORE_MARK.sub(r"\1", sentence)
+    sentence = sentence.strip(" ,;–—")
     if not any(unicodedata.category(c)[0] in "LN" for c in sentence):
         return text
     return sentence if sentence[0] == text[0] else capitalise(sentence)

@@ -34,6 +34,14 @@ DIGITS = re.compile(r"\d")
 RUNS = re.compile(rf"[^{MARKS}]+")
 ODD_CASES = re.compile("[\u0130\u0131\u017f]")  # letters that a pattern without case takes for i and s
 
+_IN_EVERY_TEXT = """
+    a about all am an and are as at be been but can do for from get go going good got great had has have how i if in is it
+    just know like love me more my new not of on one or out really see so some such that the their them there they thing
+    things this time to too up want was we were what when which will with would you your
+"""
+COMMON = frozenset(_IN_EVERY_TEXT.split()) | {word[:PREFIX] for word in _IN_EVERY_TEXT.split() if len(word) > PREFIX}
+"""Words that most texts hold, and how they begin: to need one of them rules out little."""
+
 Node = tuple[Any, Any]
 
 
@@ -176,8 +184,8 @@ def repeat_paths(least: int, most: int, body: Iterable[Node], start: str) -> lis
     if least == 0:
         return [start, *dict.fromkeys(ANY + edge for edge in last_edges)] if all(last_edges) else [ANY]
     # If there is one way through the body, it is taken as often as it must be; of several it may be any.
-    times = min(least, MAX_TIMES) if len(once) == 1 else 1
-    return [path * times + ANY + edge for path, edge in zip(once, last_edges, strict=True)]
+    again = once[0].lstrip(EDGE) * (min(least, MAX_TIMES) - 1) if len(once) == 1 else ""
+    return [path + again + ANY + edge for path, edge in zip(once, last_edges, strict=True)]
 
 
 def class_paths(members: Sequence[Node]) -> list[str]:
@@ -208,12 +216,12 @@ def is_word_character(character: str) -> bool:
 
 
 def best_word(path: str) -> str | None:
-    """The longest word that a text must hold on this way, or the beginning of one; or a digit, which is rarer than a
-    short word."""
-    longest = max(words_on(path), key=len, default=None)
-    if DIGIT in path and (longest is None or len(longest) <= PREFIX):
+    """The rarest word that a text must hold on this way, or the beginning of one, as far as one can tell: the longest
+    that is not in every text; or a digit, which is rarer than a short word."""
+    rarest = max(words_on(path), key=lambda word: (word not in COMMON, len(word)), default=None)
+    if DIGIT in path and (rarest is None or len(rarest) <= PREFIX or rarest in COMMON):
         return DIGIT
-    return longest
+    return rarest
 
 
 def weakness(paths: Iterable[str]) -> int:

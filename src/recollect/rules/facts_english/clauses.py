@@ -17,6 +17,7 @@ from datetime import date
 from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence, limit_text, sentences
+from recollect.language.short_texts import remember_short_texts
 from recollect.language.since_until import TimedPhrase, parse_times
 from recollect.model import Holds
 from recollect.rules.facts.own_words import own_words
@@ -236,6 +237,7 @@ def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[C
                 yield replace(clause, corrects=corrects or clause.corrects, lowercase=text.islower())
 
 
+@remember_short_texts
 def expand_short_forms(sentence: str) -> str:
     """The sentence with short forms written out, so that fewer wordings are left."""
     if not _SHORT_FORM.search(sentence):
