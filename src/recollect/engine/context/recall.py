@@ -166,7 +166,9 @@ def read_hits(
         if floor is None or ranked.relevances[rows[place]] >= floor
     ]
     penalties = np.zeros(len(rows))
-    penalties[order] = coverage_penalties(scores[order], ranked.occasions[rows[order]].tolist(), weights.coverage)
+    penalties[order] = coverage_penalties(
+        scores[order].tolist(), ranked.occasions[rows[order]].tolist(), weights.coverage
+    )
     added["coverage"] = penalties
     scores = (scores + penalties).round(6)
     order.sort(key=lambda place: -scores[place])
@@ -186,8 +188,8 @@ def text_parts(reader: MessageReader, ranked: RankedMessages, weights: Weights) 
     """What the texts of the best messages add to their scores: for their particulars, for the preferences they
     state, and for the standing instructions that are nearest to the query."""
     traits = reader.traits(ranked.passages.take(ranked.rows))
-    details = (weights.detail * (traits % PREFERENCE)).round(6)
-    preferences = weights.preference * (traits % STANDING >= PREFERENCE)
+    details = np.asarray(weights.detail * (traits % PREFERENCE), np.float64).round(6)
+    preferences = np.asarray(weights.preference * (traits % STANDING >= PREFERENCE), np.float64)
     standing = np.zeros(len(traits))
     if weights.standing and (ranked.passages.roles == ASSISTANT).any():
         places = np.flatnonzero(traits >= STANDING)
