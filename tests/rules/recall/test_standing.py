@@ -11,6 +11,7 @@ from recollect.rules.recall.advice import REQUEST, asks_for_advice, states_prefe
 from recollect.rules.recall.coverage import FEW, FIRST, coverage_penalties
 from recollect.rules.recall.message_specificity import PREFERENCE, STANDING, detail, traits
 from recollect.rules.recall.query import parse_query
+from recollect.rules.recall.recounting import asks_to_recount
 from recollect.rules.recall.standing import is_standing_instruction
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -56,6 +57,29 @@ def test_the_words_of_a_request_count_little_and_the_asker_speaks() -> None:
         "suggest": REQUEST,
         "podcast": 1.0,
     }
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Can you list the order in which I brought up my garden plans?", True),
+        ("Summarize what we said about the roof.", True),
+        ("Which seeds did I order?", False),
+        ("When does the train leave?", False),
+    ],
+)
+def test_a_request_to_recount_asks_for_what_was_talked_about(query: str, expected: bool) -> None:
+    assert asks_to_recount(query) is expected
+    assert parse_query(query, [], {"en"}, NOW).recount is expected
+
+
+def test_the_words_of_a_request_to_recount_count_little() -> None:
+    text = "Can you list the order in which I brought up orchids?"
+    parsed = parse_query(text, query_groups(text, {"en"}), {"en"}, NOW)
+    assert parsed.own
+    assert [group for group, factor in zip(parsed.groups, parsed.emphasis, strict=True) if factor == 1.0] == [
+        ("orchid",)
+    ]
 
 
 @pytest.mark.parametrize("text", ["I really prefer trains to planes", "my favourite tea is oolong", "I don't eat fish"])

@@ -102,7 +102,16 @@ def search(
         relevances = relevances * ~is_from(passages, question)
     relevances = floor_rules.relevance_with_neighbours(passages, relevances, around)
     ranked = RankedMessages(passages, ranking, best, relevances, around.occasion[around.home])
-    return read_hits(reader, ranked, limit, weights if reading.advice else replace(weights, preference=0.0), floor)
+    return read_hits(reader, ranked, limit, weights_for(reading, weights), floor)
+
+
+def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
+    """The weights as they are for a query: preferences count for advice, instructions for all but an account."""
+    return replace(
+        weights,
+        preference=weights.preference if reading.advice else 0.0,
+        standing=0.0 if reading.recount else weights.standing,
+    )
 
 
 def is_from(passages: Passages, question: Message) -> NDArray[np.bool_]:
