@@ -19,7 +19,9 @@ from recollect.language.dates import TimeSpan, spans
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.terms import query_groups
+from recollect.rules.recall.advice import REQUEST, REQUEST_WORDS, asks_for_advice
 from recollect.rules.recall.personal import speaks_of_a_life
+from recollect.rules.recall.recounting import RECOUNT_WORDS, asks_to_recount, is_own_telling
 
 NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
@@ -43,8 +45,8 @@ _SEVERAL = lazy_pattern(
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """A query as ranking needs it: its groups of terms with what each counts, the authors it names, the times it
-    speaks of, whether it is about the person who asks, whether several things are asked for, and whether it is about
-    the people of the memory (`personal`)."""
+    speaks of, whether it is about the person who asks, whether several things are asked for, whether it is about the
+    people of the memory (`personal`), and whether it asks for advice or for an account of what was said."""
 
     groups: tuple[tuple[str, ...], ...] = ()
     emphasis: tuple[float, ...] = ()
@@ -53,6 +55,8 @@ class ParsedQuery:
     own: bool = False
     several: bool = False
     personal: bool = False
+    advice: bool = False
+    recount: bool = False
 
 
 def searchable_part(query: str) -> str:
@@ -70,14 +74,23 @@ def parse_query(
     other_text = " ".join(_text_between(query, times))
     time_groups -= _term_groups([other_text], languages) if time_groups and _WORD.search(other_text) else set()
     emphasis = tuple(TIME if group in time_groups else 1.0 for group in groups)
+    advice = asks_for_advice(query)
+    recount = not advice and asks_to_recount(query)
+    if advice or recount:
+        request_groups = _term_groups([REQUEST_WORDS if advice else RECOUNT_WORDS], languages)
+        emphasis = tuple(
+            REQUEST if group in request_groups else factor for group, factor in zip(groups, emphasis, strict=True)
+        )
     about_asker = bool(_FIRST.search(query)) and not _SECOND.search(query)
     return ParsedQuery(
         tuple(groups),
         emphasis,
         times=times,
-        own=about_asker,
+        own=about_asker or advice or (recount and is_own_telling(query)),
         several=asks_for_several(query),
         personal=speaks_of_a_life(query),
+        advice=advice,
+        recount=recount,
     )
 
 
