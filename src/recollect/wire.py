@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields
 from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -57,7 +57,7 @@ def to_json_shallow(value: Any) -> Any:
     kind: Any = type(value)
     if kind is datetime:
         return value.isoformat()
-    if is_dataclass(kind):
+    if hasattr(kind, "__dataclass_fields__"):
         return {name: getattr(value, name) for name in wire_fields(kind)}
     if isinstance(value, date):
         return value.isoformat()
@@ -85,7 +85,7 @@ def _from_json(kind: Any, value: Any) -> Any:
         return value
     if origin in (Union, types.UnionType):
         return _from_json_union(inner, value)
-    if is_dataclass(kind):
+    if hasattr(kind, "__dataclass_fields__"):
         return _from_json_fields(kind, value)
     if isinstance(kind, type) and issubclass(kind, datetime):
         return datetime.fromisoformat(value)

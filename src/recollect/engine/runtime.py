@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -120,6 +120,7 @@ class Runtime:
         self._calls = 0  # so far, except those by views
         self._turn_counts: Counter[tuple[str, str]] = Counter()
         self._open_turns: list[list[tuple[turn.Turn, turn.TurnTools]]] = []
+        self._index_tasks: set[asyncio.Task[None]] = set()
 
     # -- opening and closing
 
@@ -348,7 +349,18 @@ class Runtime:
     async def search(self, fn: Callable[[], T]) -> T:
         """Run a call that keeps a thread busy; only as many run at a time as the store allows."""
         async with self._search_slots:
-            return await self.run(fn)
+            result = await self.run(fn)
+        if self._parts is not None and self._parts.followers:
+            for scope in self.indexes.take_unread():  # the next search should not wait for them
+                task = asyncio.create_task(self._read_index(*scope))
+                self._index_tasks.add(task)
+                task.add_done_callback(self._index_tasks.discard)
+        return result
+
+    async def _read_index(self, space: str, user: str | None) -> None:
+        """Read the passages of a scope into memory, in the background. If that fails, the next search tells."""
+        with suppress(RecollectError):
+            await self._run_later(self.parts.store.read, lambda tx: self.indexes.view(tx, space, user))
 
     async def read(self, fn: Callable[[Any], T]) -> T:
         """Run a function in a transaction that only reads."""

@@ -203,6 +203,7 @@ def test_the_first_search_of_a_large_scope_is_one_of_the_database(store: Store) 
         assert found == seen(world.search(None, where, query, vector))
         assert {id for id, *_ in found} <= {message.id for message in world.messages}
         assert indexes.scopes == scopes
+        assert indexes.take_unread() == ([] if scopes else [("s", None)])
         world.remove(5)
         world.say(3)
     assert store.read(lambda tx: indexes.view(tx, "s", "nobody")) is not None  # a small one is held at once

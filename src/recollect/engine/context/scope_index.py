@@ -276,6 +276,7 @@ class ScopeIndexes:
         self._sizes: dict[tuple[str, str | None], int] = {}  # in bytes
         self._total = 0
         self._asked: set[tuple[str, str | None]] = set()  # large scopes that were searched once, in the database
+        self._unread: set[tuple[str, str | None]] = set()  # those of them that nobody has begun to read since
         self.texts: dict[Hashable, str] = {}
         self._removals = 0
         self._lock = threading.Lock()
@@ -310,7 +311,15 @@ class ScopeIndexes:
         if state.docs < self._large or scope in self._asked or scope in self._indexes:
             return False
         self._asked.add(scope)
+        self._unread.add(scope)
         return True
+
+    def take_unread(self) -> list[tuple[str, str | None]]:
+        """The large scopes that were searched in the database and should be read before they are asked for again; each
+        is given once."""
+        scopes = list(self._unread)
+        self._unread.difference_update(scopes)
+        return scopes
 
     def _bring_up_to_date(
         self, tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, state: ScopeState
