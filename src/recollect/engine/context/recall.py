@@ -42,6 +42,8 @@ from recollect.rules.recall.standing import LIFTED
 PER_WORD = 2_000  # passages that a single word may propose, the newest
 BY_TEXT = 150  # of all that words propose, those with the rarest words
 BY_VECTOR = 80  # passages that vectors propose
+BY_TIME = 20  # passages that vectors propose from around a time that the query speaks of
+TIMES = 2  # times of a query for which that is done
 ANCHORS = 30  # the best proposals, whose neighbours are read too
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 60  # messages whose text is read, at least
@@ -83,12 +85,15 @@ def search(
     postings = source.postings(where, groups, PER_WORD)
     frequencies = [posting.frequency for posting in postings]
     proposals = shortlist(postings, tally, max(BY_TEXT, limit))
+    reading = query_rules.parse_query(query, groups, tally.languages, now)
     if vector.any():
-        proposals = distinct_numbers(np.concatenate([proposals, source.nearest(where, vector, max(BY_VECTOR, limit))]))
+        nearest = source.nearest(where, vector, max(BY_VECTOR, limit))
+        proposals = distinct_numbers(
+            np.concatenate([proposals, nearest, *nearest_then(source, where, reading, vector)])
+        )
     reader = MessageReader(tx, source, where.space, {} if reading_rule is None else reading_rule.messages)
     standing = standing_instructions(reader, source, where, tally.languages) if weights.standing else proposals[:0]
     passages = source.passages(where, distinct_numbers(np.concatenate([proposals, standing])), groups)
-    reading = query_rules.parse_query(query, groups, tally.languages, now)
     authors = {passages.author_names[number] for number in distinct_numbers(passages.authors).tolist()}
     reading = query_rules.add_authors(reading, query, authors, tally.languages)
     words = word_scores(passages, frequencies, tally)
@@ -126,6 +131,19 @@ def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
         preference=weights.preference if reading.advice else 0.0,
         standing=0.0 if reading.recount else weights.standing,
     )
+
+
+def nearest_then(
+    source: PassageSource, where: Filter, reading: query_rules.ParsedQuery, vector: Vectors
+) -> list[Numbers]:
+    """What is nearest to a query of what was said around each time it speaks of: in a large memory, little of that is
+    among the nearest of all."""
+    if where.after is not None or where.before is not None:
+        return []
+    return [
+        source.nearest(replace(where, after=start, before=end), vector, BY_TIME)
+        for start, end in map(query_rules.time_around, reading.times[:TIMES])
+    ]
 
 
 def is_from(passages: Passages, question: Message) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,10 @@ TIME = 0.3
 END = 4_000
 """Characters of each end of a long query that are read for words, names and times: to search takes a turn, and others
 wait meanwhile. All of a query has its part in the vector."""
+
+DAY = timedelta(days=1)
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+LATEST = datetime.max.replace(tzinfo=UTC)
 
 _WORD = lazy_pattern(r"\w+(?:[-.]\w+)*")
 _FIRST = lazy_pattern(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|\bi(?:'m|'ve|'d|'ll)?\b")
@@ -153,6 +157,12 @@ def _everyday_words() -> Collection[str]:
 
 def _term_groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[str, ...]]:
     return {group for text in texts for group in query_groups(text, languages)}
+
+
+def time_around(span: TimeSpan) -> tuple[datetime, datetime]:
+    """From when to when something is near a span: its width before and after it, at least a day."""
+    margin = max(span.end - span.start, DAY)
+    return max(span.start, EARLIEST + margin) - margin, min(span.end, LATEST - margin) + margin
 
 
 def closeness(times: Sequence[TimeSpan], moments: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -59,11 +59,11 @@ class Weights:
     near: float = 1.0
     occasion: float = 0.15
     speaker: float = 4.5
-    time: float = 2.5
+    time: float = 4.0
     detail: float = 0.25
     standing: float = 6.0
     preference: float = 3.0
-    coverage: float = 0.2
+    coverage: float = 0.3
     recency: float = 0.05
     half_life: timedelta = timedelta(days=30)
 
