@@ -54,7 +54,6 @@ logger = logging.getLogger("recollect.runtime")
 
 THREADS = 8
 FOLLOWING = 2  # calls into the store by all views of a memory at a time
-CATCH_UP = 2.0  # seconds that a search waits for what this process has just added
 # Views whose results others wait for.
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 DAYS = "digests"  # the view of who spoke on which day
@@ -86,6 +85,7 @@ class Parts:
     episode_distance: float = 0.4
     topics: TopicRule = field(default_factory=TopicRule)
     time_zone: str = "UTC"
+    index_seconds: float = 2.0
     digest_seconds: float = 20.0
     digest_tokens: int = 24_000
     batch_seconds: int = 180
@@ -268,8 +268,8 @@ class Runtime:
             return
         since = parts.clock.now() - OVERLAP
         if parts.followers:
-            await self._loops[DAYS].wait_for(space, CATCH_UP)
-        deadline = time.monotonic() + CATCH_UP
+            await self._loops[DAYS].wait_for(space, self.parts.index_seconds)
+        deadline = time.monotonic() + parts.index_seconds
         follower.prefer(space)
         while await follower.step(since if parts.followers else None) and time.monotonic() < deadline:
             if follower.drained or not await follower.lags_in(space, since):
@@ -389,7 +389,7 @@ class Runtime:
         """Wait a moment until a view has read what this process has just added to a space. If the store takes nothing,
         views wait too."""
         if self.parts.followers and self.held.degraded is None:
-            await self._loops[name].wait_for(space, CATCH_UP)
+            await self._loops[name].wait_for(space, self.parts.index_seconds)
 
     def _has_open_turn(self, space: str, conversation: str) -> bool:
         return bool(self._turn_counts[space, conversation])
