@@ -329,7 +329,12 @@ def test_a_reply_is_explained_by_its_receipt_until_a_message_it_names_is_gone(tm
             assert "2 calls" in listed
             asked = {"conversation": "harbour", "turn": "4"}
             page = PageReader(browser.get("/web/reply", params=asked).text).text
-            for text in ("search: the boat", "It is called Petrel.", "My boat is called Petrel.", "the whole conversation"):
+            for text in (
+                "search: the boat",
+                "It is called Petrel.",
+                "My boat is called Petrel.",
+                "the whole conversation",
+            ):
                 assert text in page
             assert "What the model saw" in browser.get("/web/message", params=asked).text
             server.run(chat.delete(3))

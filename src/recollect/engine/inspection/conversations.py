@@ -60,12 +60,18 @@ def read_line(tx: Tx, conversation: Conversation) -> ListedConversation:
     where = Filter(conversation.space, conversation=conversation.id)
     recent = tx.messages(where, limit=LAST, newest=True, damaged=warn_of_damage)
     messages = [message for message in recent if not message.erased]
-    people = tuple(dict.fromkeys(message.author for message in reversed(messages)))
-    owner = conversation.user
-    viewer = Viewer(channel=conversation.id) if owner is None else Viewer(owner)
-    names = names_in_context(tx, conversation.space, people, viewer, messages if owner else ())
+    people = tuple(dict.fromkeys(message.author for message in reversed(messages) if message.role != "assistant"))
+    names = names_of_people(tx, conversation, messages)
     shown_people = tuple(names.get(person, person) for person in people)
     return ListedConversation(conversation, read_title(tx, recent), shown_people, messages[-1] if messages else None)
+
+
+def names_of_people(tx: Tx, conversation: Conversation, messages: Sequence[Message]) -> dict[str, str]:
+    """What the authors of messages of a conversation, and its owner, are called in it."""
+    owner = conversation.user
+    viewer = Viewer(channel=conversation.id) if owner is None else Viewer(owner)
+    people = {message.author for message in messages} | ({owner} if owner else set())
+    return names_in_context(tx, conversation.space, people, viewer, messages if owner else ())
 
 
 def read_title(tx: Tx, messages: Sequence[Message]) -> str:

@@ -6,9 +6,9 @@ Only rows of the turns of the page are read, so that a page costs the same in a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from recollect.engine.inspection.conversations import topic_firsts
+from recollect.engine.inspection.conversations import names_of_people, topic_firsts
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import topics as topic_rows
@@ -42,12 +42,13 @@ class MessageDetails:
 
 @dataclass(frozen=True, slots=True)
 class MessagePage:
-    """A page of a conversation, and whether there are messages before it and after it."""
+    """A page of a conversation, what its people are called, and whether there are messages before it and after it."""
 
     conversation: Conversation | None
     messages: tuple[MessageDetails, ...] = ()
     has_older: bool = False
     has_newer: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 async def read_page(runtime: Runtime, scope: ConversationScope, before: int | None, limit: int) -> MessagePage:
@@ -69,7 +70,8 @@ async def read_page(runtime: Runtime, scope: ConversationScope, before: int | No
         shown_messages = messages[-limit:]
         has_older = has_older or len(messages) > limit
         has_newer = bool(shown_messages) and shown_messages[-1].turn < conversation.turns
-        return MessagePage(conversation, describe_messages(tx, shown_messages), has_older, has_newer)
+        names = names_of_people(tx, conversation, shown_messages)
+        return MessagePage(conversation, describe_messages(tx, shown_messages), has_older, has_newer, names)
 
     return await runtime.read(read)
 

@@ -45,6 +45,7 @@ async def show_message_page(
         "entry": page.messages[0],
         "has_receipt": has_receipt,
         "versions": versions,
+        "names": page.names,
         "deletion": deletion,
         "notice": notice,
     }
