@@ -33,13 +33,13 @@ Make = Callable[[int], bytes]
 BARE = """
 import sys, uvicorn
 from fastapi import FastAPI
-from recollect.server.hosting import listening
+from recollect.server.hosting import open_listening_socket
 from recollect.server.routes.shapes import MessagesIn
 app = FastAPI()
 @app.post("/bare")
 async def bare(body: MessagesIn) -> MessagesIn:
     return body
-with listening("127.0.0.1", 0) as door:
+with open_listening_socket("127.0.0.1", 0) as door:
     print(f"serving on http://127.0.0.1:{door.getsockname()[1]};", file=sys.stderr, flush=True)
     uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False)).run(sockets=[door])
 """
