@@ -108,11 +108,12 @@ def trim(text: str) -> str:
     """A sentence without openers, softeners and brackets."""
     if _NOTE.match(text):
         return text
-    sentence = _strip_greeting(_CALLED.sub("", text))
+    sentence = _strip_greeting(_strip_call(text))
     for _ in range(3):
-        sentence, times = _OPENERS.subn("", sentence)
-        if not times:
+        opener = _OPENERS.match(sentence)
+        if opener is None:
             break
+        sentence = sentence[opener.end() :]
     sentence = _SOFTENERS.sub("", _ASIDE.sub("", sentence))
     if _MARK_AFTER_SPACE.search(sentence):
         sentence = _BEFORE_MARK.sub(r"\1", sentence)
@@ -129,7 +130,13 @@ def bare_request(text: str) -> str:
 
 def strip_addressee(text: str) -> str:
     """A sentence without the name of the person it is said to."""
-    return _CALLED.sub("", _SPOKEN_TO.sub("", text))
+    return _strip_call(_SPOKEN_TO.sub("", text))
+
+
+def _strip_call(text: str) -> str:
+    """A sentence without "Hey Dana," at its beginning."""
+    call = _CALLED.match(text)
+    return text[call.end() :] if call else text
 
 
 def capitalise(text: str) -> str:

@@ -35,9 +35,9 @@ RUNS = re.compile(rf"[^{MARKS}]+")
 ODD_CASES = re.compile("[\u0130\u0131\u017f]")  # letters that a pattern without case takes for i and s
 
 _IN_EVERY_TEXT = """
-    a about all am an and are as at be been but can do for from get go going good got great had has have how i if in is it
-    just know like love me more my new not of on one or out really see so some such that the their them there they thing
-    things this time to too up want was we were what when which will with would you your
+    a about all am an and are as at be been but can do for from get go going good got great had has have how i if in is
+    it just know like love me more my new not of on one or out really see so some such that the their them there they
+    thing things this time to too up want was we were what when which will with would you your
 """
 COMMON = frozenset(_IN_EVERY_TEXT.split()) | {word[:PREFIX] for word in _IN_EVERY_TEXT.split() if len(word) > PREFIX}
 """Words that most texts hold, and how they begin: to need one of them rules out little."""

@@ -337,17 +337,19 @@ _ESCAPED = lazy_pattern(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
 _TAG = lazy_pattern(
     r"</?(?:br|p|b|i|u|em|strong|div|span|a|ul|ol|li|h\d|code|pre|sup|sub|details|summary)\b[^<>]{0,200}>"
 )
-_SPACE = lazy_pattern(r"\s+")
-_BLOB = lazy_pattern(r"(?<!\S)[!-~]{120,}(?!\S)")
+_MARKUP = lazy_pattern(r"[\[<*~_`\\]")
+_LEAST_BLOB = 120
+_BLOB = lazy_pattern(rf"(?<!\S)[!-~]{{{_LEAST_BLOB},}}(?!\S)")
 _DATA = lazy_pattern(r"\[data: \d+ characters\]")
 _ADDRESS = lazy_pattern(r"https?://([^\s/?#]+)([^\s?#]*)")
 
 
 def strip_markup(text: str) -> str:
     """The text without Markdown and tags, on one line."""
-    text = _TAG.sub(" ", _IMAGE_OR_LINK.sub(r"\1", text))
-    text = _EMPHASIS.sub("", _TICKS.sub("", text))
-    return _SPACE.sub(" ", _ESCAPED.sub(r"\1", text)).strip()
+    if _MARKUP.search(text):
+        text = _TAG.sub(" ", _IMAGE_OR_LINK.sub(r"\1", text))
+        text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _TICKS.sub("", text)))
+    return " ".join(text.split())
 
 
 def _name_data(text: str) -> str:
@@ -357,4 +359,4 @@ def _name_data(text: str) -> str:
         address = _ADDRESS.match(blob[0])
         return address[0][:60] if address else f"[data: {len(blob[0])} characters]"
 
-    return _BLOB.sub(describe_blob, text)
+    return _BLOB.sub(describe_blob, text) if len(text) >= _LEAST_BLOB else text

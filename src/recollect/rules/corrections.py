@@ -130,6 +130,7 @@ def says_new_value(text: str) -> bool:
     return has_correction(text) and bool(ENDING.search(text) or _VALUE.search(text))
 
 
+@remember_short_texts
 def is_retraction(text: str) -> bool:
     """Whether a text takes back what somebody said: "no, I meant", "actually"."""
     text = _plain_quotes(text)
@@ -180,7 +181,7 @@ def find_corrections(sentences: Sequence[ComparedSentence]) -> list[Correction]:
     """The corrections among sentences in the order of time; each is corrected by the last one that corrects it."""
     by_earlier: dict[int, Correction] = {}
     for later, sentence in enumerate(sentences):
-        if not (has_correction(sentence.text) or states_value(sentence.text)):
+        if not (_may_replace(sentence) or states_value(sentence.text)):
             continue
         for earlier in range(later - 1, -1, -1):
             together = _compare_sentences(sentences[earlier], sentence)
@@ -192,10 +193,18 @@ def find_corrections(sentences: Sequence[ComparedSentence]) -> list[Correction]:
     return list(by_earlier.values())
 
 
+def _may_replace(sentence: ComparedSentence) -> bool:
+    """Whether a sentence says that it corrects or changes something, and has what it would be corrected to, or ends
+    it."""
+    if not has_correction(sentence.text):
+        return False
+    return bool(sentence.content.values or sentence.content.names or ENDING.search(sentence.text))
+
+
 def _compare_sentences(old: ComparedSentence, new: ComparedSentence) -> bool | None:
     """Whether one sentence corrects another, and is understood only after it; None if it corrects nothing of it."""
     text = new.text
-    if has_correction(text):
+    if _may_replace(new):
         common = old.content.heads & new.content.heads
         takes_back = is_retraction(text)
         names = new.content.names - old.content.names if old.content.names and takes_back else frozenset()

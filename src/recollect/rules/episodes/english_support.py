@@ -281,7 +281,8 @@ def _tells_something(text: str) -> bool:
     title, _, rest = text.partition(": ")
     if rest and is_label(title) and len(words(rest)) < _LABELLED:
         return False
-    return has_predicate(_STATE.sub("", text))
+    state = _STATE.match(text)
+    return has_predicate(text[state.end() :] if state else text)
 
 
 def _is_generic(text: str) -> bool:

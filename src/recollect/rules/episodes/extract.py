@@ -45,7 +45,7 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
         SummarySentence(
             number,
             ExtractLine(line.turn, line.role, line.author, sentence.text, line.time, sentence.kind),
-            replace(sentence, text=guard_words(sentence.text, labels)),
+            _with_text(sentence, guard_words(sentence.text, labels)),
         )
         for number, (line, text) in enumerate(zip(lines, texts, strict=True))
         for sentence in sentences(text)
@@ -58,6 +58,10 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
         ExtractLine(line.turn, line.role, line.author, text, line.time) for line, text in zip(lines, texts, strict=True)
     ]
     return chosen_lines or _first_excerpt([*_excerpt_lines(statements), *whole_texts], limit, count)
+
+
+def _with_text(sentence: Sentence, text: str) -> Sentence:
+    return sentence if text == sentence.text else replace(sentence, text=text)
 
 
 def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractLine, ...]:

@@ -233,7 +233,7 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
         asks_you=float(has_question and bool(_ASKS_YOU.search(sample)) and not _RETURNS.search(sample)),
         back=float(bool(_BACK.search(_last_sentence(sample)))),
         cue=float(bool(_CUE.search(sample))),
-        wish=float(bool(_WISH.search(sample))),
+        wish=float(bool(_WISH.match(sample))),
         closing=closing,
     )
 
