@@ -111,11 +111,13 @@ def search(
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
-    """The weights as they are for a query: preferences count for advice, instructions for all but an account."""
+    """The weights as they are for a query: preferences count for advice; instructions count, but not for an account of
+    what was said, nor where somebody wants several things of their own."""
+    is_account = reading.recount or (reading.own and reading.several and not reading.advice)
     return replace(
         weights,
         preference=weights.preference if reading.advice else 0.0,
-        standing=0.0 if reading.recount else weights.standing,
+        standing=0.0 if is_account else weights.standing,
     )
 
 
