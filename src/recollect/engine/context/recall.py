@@ -125,11 +125,13 @@ def search(
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
-    """The weights as they are for a query: preferences count for advice, instructions for all but an account."""
+    """The weights as they are for a query: preferences count for advice; instructions count, but not for an account of
+    what was said, nor where somebody wants several things of their own."""
+    is_account = reading.recount or (reading.own and reading.several and not reading.advice)
     return replace(
         weights,
         preference=weights.preference if reading.advice else 0.0,
-        standing=0.0 if reading.recount else weights.standing,
+        standing=0.0 if is_account else weights.standing,
     )
 
 
@@ -198,9 +200,9 @@ def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, 
     where none speaks, nothing is added."""
     if not len(standing) or not (passages.roles == ASSISTANT).any():
         return best
-    is_standing = np.isin(passages.docs, standing) & (ranking.scores > 0)
-    is_standing &= ~np.isin(passages.message_ids, passages.message_ids[best])
-    return np.concatenate([best, np.flatnonzero(is_standing)])
+    known = set(passages.message_ids[best].tolist())
+    rows = np.flatnonzero(np.isin(passages.docs, standing) & (ranking.scores > 0)).tolist()
+    return np.array([*best.tolist(), *(row for row in rows if passages.message_ids[row] not in known)], np.intp)
 
 
 def read_hits(
@@ -245,7 +247,7 @@ def read_hits(
 def text_parts(reader: MessageReader, ranked: RankedMessages, weights: Weights) -> dict[str, NDArray[np.float64]]:
     """What the texts of the best messages add to their scores: for their particulars, for the preferences they
     state, and for the standing instructions that are nearest to the query."""
-    traits = reader.traits(ranked.passages.take(ranked.rows))
+    traits = reader.traits(ranked.passages, ranked.rows)
     details = np.asarray(weights.detail * (traits % PREFERENCE), np.float64).round(6)
     preferences = np.asarray(weights.preference * (traits % STANDING >= PREFERENCE), np.float64)
     standing = np.zeros(len(traits))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +82,7 @@ def parse_query(
     advice = asks_for_advice(query)
     recount = not advice and asks_to_recount(query)
     if advice or recount:
-        request_groups = _term_groups([REQUEST_WORDS if advice else RECOUNT_WORDS], languages)
+        request_groups = _request_groups(REQUEST_WORDS if advice else RECOUNT_WORDS, frozenset(languages))
         emphasis = tuple(
             REQUEST if group in request_groups else factor for group, factor in zip(groups, emphasis, strict=True)
         )
@@ -157,6 +158,11 @@ def _everyday_words() -> Collection[str]:
 
 def _term_groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[str, ...]]:
     return {group for text in texts for group in query_groups(text, languages)}
+
+
+@lru_cache(maxsize=64)
+def _request_groups(words: str, languages: frozenset[str]) -> frozenset[tuple[str, ...]]:
+    return frozenset(_term_groups([words], languages))
 
 
 def time_around(span: TimeSpan) -> tuple[datetime, datetime]:
