@@ -3,25 +3,30 @@
 The messages are those of a data set (`--data`: LoCoMo's or LongMemEval's format), or made from a seed. If more are
 wanted than it has, they come again in other conversations, with every eighth word exchanged for another of its words,
 so that no sentence is met twice and no cache makes a copy cheaper than a new message. Processor seconds are those of
-the whole process: on a shared machine they tell more than the time that passed.
+the whole process: on a shared machine they tell more than the time that passed. `run_import` brings all views up to
+date as `recollect import` does, with the process that helps.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count, islice
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 from corpus import corpus
 from quality import datasets
 from recollect import AsyncMemory, Batch, Draft
+from recollect.cli.terminal.settling import collect_seldom
 from recollect.engine.work.follower import settle
 from recollect.model import Role
 
@@ -104,36 +109,66 @@ async def measure(url: str, conversations: Sequence[tuple[str, list[Draft]]]) ->
             costs.append(ViewCost(name, now[1] - clock[1], now[0] - clock[0]))
             clock = now
 
-        for name, drafts in conversations:
-            for first in range(0, len(drafts), BATCH):
-                await memory.add_many([Batch(memory.runtime.parts.space, name, USER, drafts[first : first + BATCH])])
+        await append(memory, conversations)
         note("append")
-        for name, follower in memory.runtime.followers.items():
-            await settle([follower], 36_000, memory.runtime.read)
-            note(name)
+        with collect_seldom():
+            for name, follower in memory.runtime.followers.items():
+                await settle([follower], 36_000, memory.runtime.read)
+                note(name)
     return costs
 
 
-def cost_rows(size: int, costs: Sequence[ViewCost]) -> list[list[str]]:
+async def append(memory: AsyncMemory, conversations: Sequence[tuple[str, list[Draft]]]) -> None:
+    for name, drafts in conversations:
+        for first in range(0, len(drafts), BATCH):
+            await memory.add_many([Batch(memory.runtime.parts.space, name, USER, drafts[first : first + BATCH])])
+
+
+async def append_talks(url: str, conversations: Sequence[tuple[str, list[Draft]]]) -> None:
+    async with AsyncMemory(url, followers=False) as memory:
+        await append(memory, conversations)
+
+
+def run_import(url: str, data: str | None, size: int) -> ViewCost:
+    """What it takes to append the messages and to bring all views up to date in two processes."""
+    conversations = talks(data, size)
+    clock = time.perf_counter(), processor_seconds()
+    asyncio.run(append_talks(url, conversations))
+    worker = [sys.executable, "-m", "recollect", "worker", "--once"]
+    subprocess.run(worker, env={**os.environ, "RECOLLECT_STORE": url}, check=True, stdout=subprocess.DEVNULL)
+    return ViewCost("import", processor_seconds() - clock[1], time.perf_counter() - clock[0])
+
+
+def processor_seconds() -> float:
+    """Those of this process and of the processes that it has waited for."""
+    return sum(usage.ru_utime + usage.ru_stime for usage in map(getrusage, (RUSAGE_SELF, RUSAGE_CHILDREN)))
+
+
+def view_rows(size: int, costs: Sequence[ViewCost]) -> list[list[str]]:
     total = ViewCost("all", sum(cost.cpu_seconds for cost in costs), sum(cost.seconds for cost in costs))
+    return cost_rows(size, [*costs, total])
+
+
+def cost_rows(size: int, costs: Sequence[ViewCost]) -> list[list[str]]:
     return [
         [
             cost.name,
             f"{cost.cpu_seconds:,.1f}",
+            f"{1_000 * cost.cpu_seconds / size:,.2f}",
             f"{size / max(cost.cpu_seconds, 1e-3):,.0f}",
             f"{cost.seconds:,.1f}",
             f"{size / max(cost.seconds, 1e-3):,.0f}",
         ]
-        for cost in (*costs, total)
+        for cost in costs
     ]
 
 
-HEADER = ["view", "processor s", "messages / processor s", "seconds", "messages /s"]
+HEADER = ["view", "processor s", "ms a message", "messages / processor s", "seconds", "messages /s"]
 
 
 def run(url: str, data: str | None, size: int) -> tuple[list[list[str]], int]:
     """The rows of a table, and the most memory that the process has had, in megabytes."""
-    rows = cost_rows(size, asyncio.run(measure(url, talks(data, size))))
+    rows = view_rows(size, asyncio.run(measure(url, talks(data, size))))
     return rows, getrusage(RUSAGE_SELF).ru_maxrss // 1024
 
 

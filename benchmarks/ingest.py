@@ -1,12 +1,12 @@
 """How fast messages are kept, beside floors measured in the same run.
 
     python benchmarks/ingest.py [--sizes 1000 10000 100000] [--store URL] [--minilm 300]
-    python benchmarks/ingest.py --views 6000 [--data FILE]
+    python benchmarks/ingest.py --views 6000 [--data FILE] [--together]
 
 Floors: the same rows put into a bare SQLite table with the same durability, and the bare embedder. Ours: `add` one by
 one, `extend` in batches of 500, and batches with the index brought up to date (full text and vectors), until all of
 it can be searched. Every number is from a store on the disk of the working directory. With `--views`, what every view
-takes of an import of so many messages (`backlog.py`).
+takes of an import of so many messages (`backlog.py`); with `--together`, the same import in two processes.
 """
 
 from __future__ import annotations
@@ -88,6 +88,13 @@ def ours(url: str, texts: list[str], embedder: Embedder | None = None) -> tuple[
     return single, len(texts) / appended, len(texts) / indexed
 
 
+def show_import(store: str | None, data: str | None, size: int) -> None:
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        cost = backlog.run_import(store or f"{folder}/import.db", data, size)
+    title = f"All views in two processes, {size:,} messages, {backlog.data_name(data)}"
+    show(title, backlog.HEADER, backlog.cost_rows(size, [cost]))
+
+
 def show_views(store: str | None, data: str | None, size: int) -> None:
     with tempfile.TemporaryDirectory(dir=".") as folder:
         rows, megabytes = backlog.run(store or f"{folder}/views.db", data, size)
@@ -101,10 +108,11 @@ def main() -> None:
     parser.add_argument("--store", help="measure this empty store instead of SQLite files")
     parser.add_argument("--minilm", type=int, default=0, metavar="N", help="also N messages with the minilm embedder")
     parser.add_argument("--views", type=int, default=0, metavar="N", help="only the views, with a backlog of N")
+    parser.add_argument("--together", action="store_true", help="with --views, all of them at once, in two processes")
     parser.add_argument("--data", help="a data set whose messages are the backlog of --views")
     options = parser.parse_args()
     if options.views:
-        show_views(options.store, options.data, options.views)
+        (show_import if options.together else show_views)(options.store, options.data, options.views)
         return
     rows = []
     for size in options.sizes:

@@ -33,21 +33,21 @@ Make = Callable[[int], bytes]
 BARE = """
 import sys, uvicorn
 from fastapi import FastAPI
-from recollect.server.hosting import listening
+from recollect.server.hosting import open_listening_socket
 from recollect.server.routes.shapes import MessagesIn
 app = FastAPI()
 @app.post("/bare")
 async def bare(body: MessagesIn) -> MessagesIn:
     return body
-with listening("127.0.0.1", 0) as door:
+with open_listening_socket("127.0.0.1", 0) as door:
     print(f"serving on http://127.0.0.1:{door.getsockname()[1]};", file=sys.stderr, flush=True)
     uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False)).run(sockets=[door])
 """
 
 
 @contextmanager
-def started(folder: Path, *command: str) -> Iterator[int]:
-    """A process that serves; its port."""
+def started(folder: Path, *command: str) -> Iterator[tuple[int, int]]:
+    """A process that serves; its port and its id."""
     with (folder / "log").open("w+b") as log:
         process = subprocess.Popen([sys.executable, *command], stderr=log, cwd=folder, env=os.environ)
         try:
@@ -55,10 +55,19 @@ def started(folder: Path, *command: str) -> Iterator[int]:
                 if process.poll() is not None:
                     raise SystemExit(told.decode())
                 time.sleep(0.05)
-            yield int(told.partition(b"127.0.0.1:")[2].partition(b";")[0])
+            yield int(told.partition(b"127.0.0.1:")[2].partition(b";")[0]), process.pid
         finally:
             process.terminate()
             process.wait()
+
+
+def processor_seconds(process_id: int) -> float:
+    """The processor's time that a process has had; NaN where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return float("nan")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def request(path: str, body: object, key: str) -> bytes:
@@ -94,9 +103,9 @@ async def load(port: int, make: Make, clients: int, numbers: range) -> tuple[flo
     return rate, seconds
 
 
-def row(name: str, clients: int, rate: float, seconds: list[float], bare: float) -> list[object]:
+def row(name: str, clients: int, rate: float, seconds: list[float], bare: float, work: str) -> list[object]:
     times = (milliseconds(percentile(seconds, share)) for share in (0.5, 0.99))
-    return [name, clients, f"{rate:,.0f}", *times, f"{rate / bare:.2f}"]
+    return [name, clients, f"{rate:,.0f}", *times, work, f"{rate / bare:.2f}"]
 
 
 def filled(store: str, messages: int) -> tuple[str, int]:
@@ -112,7 +121,10 @@ def filled(store: str, messages: int) -> tuple[str, int]:
         opened.close()
 
 
-def measured(port: int, bare: int, key: str, counts: list[int], requests: int) -> tuple[list[list[object]], int]:
+def measured(
+    ours: tuple[int, int], bare: int, key: str, counts: list[int], requests: int
+) -> tuple[list[list[object]], int]:
+    port, process_id = ours
     words = corpus(2_000)
 
     def said(number: int) -> object:
@@ -132,11 +144,13 @@ def measured(port: int, bare: int, key: str, counts: list[int], requests: int) -
     appended += 20
     for clients in counts:
         floor, seconds = asyncio.run(load(bare, lambda n: request("/bare", said(n), key), clients, range(requests)))
-        rows.append(row("bare route", clients, floor, seconds, floor))
+        rows.append(row("bare route", clients, floor, seconds, floor, ""))
         for name, make in asked.items():
             start += requests
+            work = processor_seconds(process_id)
             rate, seconds = asyncio.run(load(port, make, clients, range(start, start + requests)))
-            rows.append(row(name, clients, rate, seconds, floor))
+            work = processor_seconds(process_id) - work
+            rows.append(row(name, clients, rate, seconds, floor, milliseconds(work / requests)))
             if name == "append":
                 appended += requests
                 asyncio.run(load(port, lambda n: request("/v1/settle", {"timeout": 300}, key), 1, range(1)))
@@ -158,12 +172,12 @@ def main() -> None:
         words = ["-m", "recollect", "serve", "--port", "0", "--store", store, "--workers", str(given.workers)]
         other = folder / "bare"
         other.mkdir()
-        with started(other, "-c", BARE) as bare, started(folder, *words) as port:
-            rows, appended = measured(port, bare, key, given.clients, given.requests)
+        with started(other, "-c", BARE) as bare, started(folder, *words) as ours:
+            rows, appended = measured(ours, bare[0], key, given.clients, given.requests)
         with Memory(store, followers=False) as memory:
             proof, found = memory.verify(), memory.stats().messages
         kind = "PostgreSQL" if store.startswith("postgres") else "SQLite"
-        header = ("request", "clients", "requests/s", "median ms", "p99 ms", "of the bare route")
+        header = ("request", "clients", "requests/s", "median ms", "p99 ms", "processor ms", "of the bare route")
         show(f"A server on {kind}, {given.workers} worker(s), {before:,} messages searched", header, rows)
         print(f"\nno request failed; the log is {'whole' if proof.ok else 'BROKEN'}: {found:,} messages, as answered")
         if not proof.ok or found != before + appended:

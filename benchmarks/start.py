@@ -52,6 +52,16 @@ def time_command(command: Sequence[str], runs: int, environment: dict[str, str])
     return min(walls[1:]), min(processors[1:])
 
 
+def compiled_environment(folder: Path) -> dict[str, str]:
+    """An environment whose interpreters keep what they compile in this folder, as an installation does."""
+    compiled = {"PYTHONPYCACHEPREFIX": str(folder.resolve() / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
+    return {**os.environ, **compiled}
+
+
+def search_command(store: str) -> list[str]:
+    return ["-m", "recollect", "search", "silver river", "--user", "alex", "--store", store]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--messages", type=int, default=10_000)
@@ -62,9 +72,8 @@ def main() -> None:
         store = options.store or Path(folder) / "memory.db"
         if options.store is None:
             keep(store, options.messages)
-        compiled = {"PYTHONPYCACHEPREFIX": str(Path(folder).resolve() / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
-        environment = {**os.environ, **compiled}
-        search = ["-m", "recollect", "search", "silver river", "--user", "alex", "--store", str(store)]
+        environment = compiled_environment(Path(folder))
+        search = search_command(str(store))
         commands = {
             "python -c pass": ["-c", "pass"],
             'python -c "import sqlalchemy, numpy"': ["-c", "import sqlalchemy, numpy"],

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "doubles"))
 
 from browser import open_browser  # noqa: E402
-from dashboard_store import CHANNEL, CHAT, fill_store  # noqa: E402
+from dashboard_store import CHANNEL, CHAT, REPLY, fill_store  # noqa: E402
 
 from recollect.config import Secret, Settings  # noqa: E402
 from recollect.testing.serving import Serving  # noqa: E402
@@ -35,6 +35,8 @@ PAGES = {
     "channel": f"/web/conversation?id={CHANNEL}",
     "message": f"/web/message?conversation={CHAT}&turn=13",
     "context": f"/web/context?conversation={CHAT}&text={QUESTION}&budget=standard&other=600",
+    "replies": f"/web/replies?conversation={CHAT}",
+    "reply": f"/web/reply?conversation={CHAT}&turn={REPLY}",
     "search": "/web/search?query=brown spots on leaves&conversation=garden&turn=1",
     "people": "/web/people",
     "person": "/web/person?id=marta",

@@ -39,6 +39,9 @@ SERVER = "RECOLLECT_TEST_POSTGRES"
 for name in [name for name in os.environ if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}TEST_")]:
     del os.environ[name]
 
+# However busy the machine is, a search finds what was just added.
+os.environ[f"{PREFIX}INDEX_SECONDS"] = "60"
+
 EXAMPLES = 60  # of a property, unless its test says otherwise; all of them in `make test-all`
 
 # Where nothing else was asked for and there is room, what tests write stays in memory: a file system like any other,

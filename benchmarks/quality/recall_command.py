@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from quality.recall import Evaluation, Progress, Scope
 
 TURNS = ("recall@5", "recall@10", "recall@20", "all@5", "all@10", "all@20", "any@10", "ndcg@10")
+EQUAL = 1e-9
 SESSIONS = ("session recall@5", "session recall@10", "session all@5", "session all@10", "session any@5")
 
 
@@ -43,6 +44,7 @@ SESSIONS = ("session recall@5", "session recall@10", "session all@5", "session a
 )
 @click.option("--limit-questions", type=click.IntRange(1), metavar="N", help="Only N questions of each file.")
 @click.option("--rankings-only", is_flag=True, help="Build no contexts: several times faster.")
+@click.option("--check", is_flag=True, help="Fail where a simple method is better, and say where.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file, with every measure by category.")
 def recall(
     files: tuple[Path, ...],
@@ -50,6 +52,7 @@ def recall(
     part: str,
     limit_questions: int | None,
     rankings_only: bool,
+    check: bool,
     as_json: bool,
 ) -> None:
     """Measure how much of what answers a question is found.
@@ -62,6 +65,7 @@ def recall(
     \b
     python -m benchmarks recall --data locomo10.json --part report
     python -m benchmarks recall --data longmemeval_oracle.json --json
+    python -m benchmarks recall --data locomo10.json --rankings-only --check
     """
     from quality.datasets import load, sample, select
     from quality.recall import evaluate
@@ -74,6 +78,7 @@ def recall(
         if not dataset.questions:
             raise InvalidInput("part", f"{file} has no question in the part {part!r}; use another, or all")
         chosen.append((file, dataset))
+    behind: list[str] = []
     for file, dataset in chosen:
         start = time.monotonic()
         with shown_progress(dataset) as report:
@@ -83,6 +88,10 @@ def recall(
             click.echo(json.dumps(as_object(found, file, part, seconds), ensure_ascii=False))
         else:
             show(found, file, part, seconds)
+        if check:
+            behind += [f"{found.dataset}, part {part}, {cell}" for cell in cells_behind(found)]
+    if check:
+        show_behind(behind)
 
 
 @contextmanager
@@ -140,6 +149,36 @@ def rounded(methods: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]
 def percentile(values: Sequence[float], share: float) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+# -- against simple methods
+
+
+def cells_behind(found: Evaluation) -> list[str]:
+    """What is printed for turns and sessions where a simple method is better than ours, with both figures."""
+    from quality.recall import OURS
+
+    cells: list[str] = []
+    for scope in found.scopes:
+        rows = scope.table()
+        ours = rows.pop(OURS)
+        for measure in (*TURNS, *SESSIONS):
+            if measure not in ours or not rows:
+                continue
+            best = max(rows, key=lambda method: rows[method][measure])
+            if rows[best][measure] > ours[measure] + EQUAL:
+                figures = f"{100 * ours[measure]:.1f} against {100 * rows[best][measure]:.1f} for {best}"
+                cells.append(f"{scope.name}, {measure}: {figures}")
+    return cells
+
+
+def show_behind(cells: Sequence[str]) -> None:
+    """Say where a simple method is better, and end with a failure if there is such a place."""
+    for cell in cells:
+        click.echo(f"behind: {printable(cell)}", err=True)
+    if cells:
+        raise SystemExit(1)
+    click.echo("check: nowhere behind a simple method", err=True)
 
 
 # -- for people

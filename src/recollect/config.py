@@ -107,6 +107,9 @@ class Settings:
     time_zone: str = setting(
         "UTC", "The time zone of days, an IANA name such as `Europe/Berlin`, for spaces that have none of their own."
     )
+    index_seconds: int = setting(
+        2, "How long a search waits until what was just added can be found; after that, it searches without.", least=0
+    )
     digest_seconds: int = setting(
         20, "How long a profile waits for digests to be made; after that, what there was last.", least=0
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields
 from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -49,19 +49,25 @@ def to_json_value(value: Any) -> Any:
 
 def dumps(value: Any) -> bytes:
     """A value as JSON bytes, however deeply it is nested."""
-    return json.dumps(value, default=to_json_shallow, ensure_ascii=False, separators=(",", ":")).encode()
+    return _encode(value).encode()
 
 
 def to_json_shallow(value: Any) -> Any:
     """A value as JSON types at its top level only; what it holds is left as it is."""
-    if isinstance(value, datetime | date):
+    kind: Any = type(value)
+    if kind is datetime:
+        return value.isoformat()
+    if hasattr(kind, "__dataclass_fields__"):
+        return {name: getattr(value, name) for name in wire_fields(kind)}
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, timedelta):
         return value.total_seconds()
-    if is_dataclass(value):
-        kind: Any = type(value)
-        return {name: getattr(value, name) for name in wire_fields(kind)}
     return dict(value) if isinstance(value, Mapping) else list(value)
+
+
+# Made once: `json.dumps` would make one for each answer.
+_encode = json.JSONEncoder(default=to_json_shallow, ensure_ascii=False, separators=(",", ":")).encode
 
 
 def from_json_value(kind: Any, value: Any) -> Any:
@@ -79,7 +85,7 @@ def _from_json(kind: Any, value: Any) -> Any:
         return value
     if origin in (Union, types.UnionType):
         return _from_json_union(inner, value)
-    if is_dataclass(kind):
+    if hasattr(kind, "__dataclass_fields__"):
         return _from_json_fields(kind, value)
     if isinstance(kind, type) and issubclass(kind, datetime):
         return datetime.fromisoformat(value)

@@ -260,6 +260,7 @@ def build(
         active_episodes=max(settings.active_episodes, settings.level_episodes),
         near_episodes=settings.near_episodes,
         time_zone=settings.time_zone,
+        index_seconds=settings.index_seconds,
         digest_seconds=settings.digest_seconds,
         digest_tokens=settings.digest_tokens,
         batch_seconds=settings.batch_seconds,

@@ -1,13 +1,15 @@
-"""The second process that reads facts of a large import."""
+"""The second process that helps with a large import."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.cli.terminal.settling import may_share, start_helper, stop_helper, view_states
+from recollect import AsyncMemory, Memory
+from recollect.cli.terminal.settling import HELPED_VIEWS, may_share, start_helper, stop_helper, view_states
+from recollect.engine.work.follower import settle
 from recollect.stores.sqlite import SqliteStore
 
 
@@ -25,6 +27,24 @@ def test_it_reads_the_facts_and_nothing_else_and_ends_by_itself(tmp_path: Path) 
     assert (facts.behind, index.behind) == (0, 1)
     with Memory(url, followers=False) as memory:
         assert {fact.value for fact in memory.facts(user="alex")} >= {"Alex", "Utrecht"}
+
+
+async def index_a_message(url: str) -> None:
+    async with AsyncMemory(url, followers=False) as memory:
+        await memory.conversation("chat", user="alex").add("user", "We sold the blue boat in May.")
+        await settle([memory.runtime.followers["index"]], 60, memory.runtime.read)
+
+
+def test_it_takes_what_follows_the_index_once_that_is_there(tmp_path: Path) -> None:
+    url = str(tmp_path / "a.db")
+    asyncio.run(index_a_message(url))
+    assert start_helper(url).wait(120) == 0
+    store = SqliteStore(url)
+    try:
+        states = view_states(store, [*HELPED_VIEWS, "tiers"])
+    finally:
+        store.close()
+    assert [state.behind for state in states] == [0, 0, 0, 0, 1]
 
 
 def test_it_can_be_stopped_at_any_time_and_what_it_did_not_do_is_done_later(tmp_path: Path) -> None:

@@ -7,12 +7,15 @@ import random
 from datetime import UTC, datetime, time, timedelta
 
 from recollect import Draft, Memory
+from recollect.testing import ScriptedLLM
 
 SPACE = "default"
 CHAT = "garden"
 CHANNEL = "bakery"
 LONG = "journal"
-READ = 100  # lines of small talk that views read
+QUESTION = "Which week did the spots come back, and what helped?"
+ANSWER = "They came on a Monday and never came back: taking the pots under the roof helped, and dry leaves."
+REPLY = 42  # the turn of that reply
 START = datetime.combine(datetime.now(UTC).date() - timedelta(days=41), time(8), UTC)
 
 # What was said in a chat with one person, and answered.
@@ -86,16 +89,19 @@ def small_talk(count: int, seed: int = 4) -> list[Draft]:
     ]
 
 
-def fill_store(store: str, messages: int = 200) -> None:
+def fill_store(store: str, messages: int = 200, read: int = 100) -> None:
     """Fill a store with the talks, and with so many messages in all. The views have read the talks and the first lines
-    of the small talk when this returns; the rest is in the log alone, since a test need not wait for it."""
-    small = small_talk(max(messages - len(TALK) * 2 - len(CHANNEL_TALK), READ))
+    of the small talk when this returns; the rest is in the log alone: reading takes two milliseconds a line, and a test
+    need not wait for it. The last messages of the chat are a reply of a model, which looked for something first."""
+    small = small_talk(max(messages - len(TALK) * 2 - len(CHANNEL_TALK), read))
     with Memory(store, telemetry="off") as memory:
         memory.conversation(CHANNEL).extend(channel_drafts())
-        memory.conversation(LONG, user="bram").extend(small[:READ])
+        memory.conversation(LONG, user="bram").extend(small[:read])
         memory.conversation(CHAT, user="marta").extend(chat_drafts())
         memory.settle(120)
         memory.remember("Marta collects old bookplates", user="marta")
         memory.settle(120)
-    with Memory(store, telemetry="off", followers=False) as memory:
-        memory.conversation(LONG, user="bram").extend(small[READ:])
+    model = ScriptedLLM(["[SEARCH_EPISODIC: brown spots]", ANSWER], name="local-12b")
+    with Memory(store, telemetry="off", followers=False, chat=model) as memory:
+        memory.conversation(LONG, user="bram").extend(small[read:])
+        memory.conversation(CHAT, user="marta").reply(QUESTION)

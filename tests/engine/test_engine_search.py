@@ -244,7 +244,8 @@ def test_an_empty_memory_finds_nothing(store_url: str) -> None:
 # -- order
 
 
-PARTS = {"text", "vector", "near", "speaker", "time", "recency", "occasion", "crowd", "detail"}
+RANKED = {"text", "vector", "near", "speaker", "time", "recency", "occasion"}
+PARTS = RANKED | {"detail", "preference", "standing", "coverage"}
 
 
 def test_hits_are_sorted_and_their_parts_add_up(diary: Memory) -> None:
@@ -268,6 +269,22 @@ def test_recency_decides_between_equals_and_never_beats_relevance(store_url: str
         assert [hit.message.turn for hit in hits] == [2, 1, 3, 4]
         assert hits[2].score > hits[3].score
         assert hits[0].parts["recency"] <= 0.06 * (hits[0].parts["text"] + hits[0].parts["vector"])
+
+
+def test_a_standing_instruction_to_an_assistant_is_lifted(store_url: str) -> None:
+    with Memory(store_url, clock=FrozenClock(NOW)) as memory:
+        chat = memory.conversation("chat", user="alex")
+        chat.add("user", "Always name the calories when I ask about lunch ideas.", time=NOW - timedelta(days=9))
+        chat.add("assistant", "I will.", time=NOW - timedelta(days=9))
+        for place in ("harbour", "market", "station"):
+            chat.add("user", f"Which lunch places are near the {place}?", time=NOW - timedelta(days=2))
+        friends = memory.conversation("friends", user="kim")
+        friends.add("user", "Always bring a hat when I ask you for lunch.", time=NOW)
+        hits = memory.search("Can you suggest a lunch near the harbour?", user="alex")
+        lifted = {hit.message.turn: hit.parts["standing"] for hit in hits}
+        assert lifted.pop(1) > 0
+        assert not any(lifted.values())
+        assert memory.search("lunch", user="kim")[0].parts["standing"] == 0
 
 
 QUERIES = (*(q for _, qs in SCRIPTS.values() for q in qs), "cat", "food we ate", "my new index", *HOSTILE)

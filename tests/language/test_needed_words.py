@@ -17,6 +17,7 @@ TEXTS = (
     "no",
     "",
     "nowhere near",
+    "Hahaha, stay",
 )
 PATTERNS = (
     r"\b(?:said|told\sme|decid\w+)\b",
@@ -27,6 +28,7 @@ PATTERNS = (
     r"\*[^*]+\*|_\w+_",
     r"caf(?=é)",
     r"(?:ha){2,}|know",
+    r"\b(?:(?:ha){2,}h?|lol)",
     r"(?:\W*(?:oh|well),?\s)*stay\b",
 )
 

@@ -55,7 +55,7 @@ class TestSentences:
         assert sentences(text) == [
             Sentence("Plan", "heading"),
             Sentence("Louvre: a museum.", "item", "Louvre"),
-            Sentence("It is big."),
+            Sentence("It is big.", continues_item=True),
             Sentence("Walk", "item"),
             Sentence("City, Size", "heading"),
             Sentence("Oslo: 700k", "item", "Oslo"),

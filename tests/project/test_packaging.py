@@ -122,7 +122,7 @@ def test_a_memory_needs_no_optional_package(tmp_path: Path) -> None:
         "from recollect import Memory\n"
         f"with Memory({str(tmp_path / 'a.db')!r}) as memory:\n"
         "    memory.conversation('c', user='ann').add('user', 'I live in Berlin')\n"
-        "    memory.settle()\n"  # a search alone waits no longer than two seconds for what was added
+        "    memory.settle()\n"
         "    print(memory.search('Berlin')[0].message.content)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

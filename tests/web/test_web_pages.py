@@ -8,19 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import httpx2
 import pytest
 from fastapi.routing import iter_route_contexts
-from hostile_pages import IDS, TEXTS
+from hostile_pages import TEXTS
+from hostile_store import CHATS, SPACE, fill_hostile_store, hostile_pages
 from page_reader import PageReader, faults_in
 
 from recollect import Draft
 from recollect.config import Secret, Settings
-from recollect.server.door.keys import create_key
+from recollect.server.door.keys import SESSION_SECRET, create_key
 from recollect.server.web.session import COOKIE, Sessions, is_page
+from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
 SECRET = "the vault opens at seven"
@@ -36,6 +39,8 @@ GETS: dict[str, dict[str, str]] = {
     "/web/conversation/export": {"id": "chat"},
     "/web/message": {"conversation": "chat", "turn": "1"},
     "/web/context": {"conversation": "chat", "text": "when does the vault open?", "other": "500"},
+    "/web/replies": {"conversation": "chat"},
+    "/web/reply": {"conversation": "chat", "turn": "3"},
     "/web/search": {"query": "vault", "facts": "on", "conversation": "chat", "turn": "1"},
     "/web/people": {},
     "/web/person": {"id": "alex"},
@@ -79,20 +84,18 @@ ALL_RIGHTS = ("read", "write", "admin")
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """Two spaces: one with a secret, and one in which every text, name and id is hostile."""
-    with Serving(str(tmp_path_factory.mktemp("pages") / "memory.db"), auth=True) as running:
+    store = str(tmp_path_factory.mktemp("pages") / "memory.db")
+    hostile = fill_hostile_store(store)
+    model = ScriptedLLM([f"I know that {SECRET}."])
+    with Serving(store, auth=True, chat=model) as running:
         memory = running.memory
         chat = memory.conversation("chat", user="alex", space="theirs")
         running.run(chat.add("user", f"My name is Alex, and {SECRET}."))
         running.run(memory.remember(f"Alex says {SECRET}", user="alex", space="theirs"))
-        for place, id in enumerate(IDS[:12]):
-            hostile = memory.conversation(id, user=IDS[-place - 1], space="hostile")
-            drafts = [Draft("user", text, metadata={"name": IDS[place]}) for text in TEXTS[place * 5 : place * 5 + 5]]
-            running.run(hostile.extend(drafts))
-        person = IDS[-1]
-        for text in IDS[:6]:
-            running.run(memory.add_fact("identity", "city", text, user=person, space="hostile"))
-            running.run(memory.remember(f"{person} {text}"[:300], user=person, space="hostile"))
         running.run(memory.settle(60))
+        running.run(chat.reply(f"Is it true that {SECRET}?"))
+        running.run(memory.settle(60))
+        running.app.state.hostile = hostile
         yield running
 
 
@@ -304,25 +307,65 @@ def test_every_page_forbids_frames_and_whatever_is_not_ours(server: Serving) -> 
 
 
 def test_hostile_texts_names_and_ids_are_text(server: Serving) -> None:
-    person = IDS[-1]
-    with signed_in(server, space="hostile", scopes=ALL_RIGHTS) as browser:
-        asked: list[tuple[str, dict[str, str]]] = [("/web/people", {}), ("/web/conversations", {}), ("/", {})]
-        for id in IDS[:12]:
-            asked += [("/web/conversation", {"id": id}), ("/web/message", {"conversation": id, "turn": "2"})]
-            asked += [("/web/topics", {"conversation": id}), ("/web/erase", {"conversation": id})]
-            asked.append(("/web/context", {"conversation": id, "text": id, "budget": "700"}))
-        for text in (person, IDS[0], IDS[3]):
-            asked += [("/web/search", {"query": text}), ("/web/conversations", {"query": text, "user": text})]
-            asked += [("/web/person", {"id": text}), ("/web/person", {"id": person, "channel": text})]
-            asked += [("/web/episodes", {"conversation": text}), ("/web/person/digests", {"id": text})]
-        fact = server.run(server.memory.facts(user=person, space="hostile"))[0]
-        asked.append(("/web/fact", {"user": person, "id": fact.id}))
-        for path, values in asked:
+    with signed_in(server, space=[], scopes=ALL_RIGHTS) as browser:
+        for path, values in hostile_pages(server.app.state.hostile):
             page = browser.get(path, params=values)
-            assert page.status_code in (200, 404, 422), (path, values, page.status_code)
+            assert page.status_code == 200, (path, values, page.status_code)
             assert faults_in(page.text) == [], (path, values)
-        chat = PageReader(browser.get("/web/conversation", params={"id": IDS[0]}).text)
+        chat = PageReader(browser.get("/web/conversation", params={"id": CHATS[0], "space": SPACE}).text)
         assert TEXTS[0] in chat.text
+
+
+def test_a_reply_is_explained_by_its_receipt_until_a_message_it_names_is_gone(tmp_path: Path) -> None:
+    model = ScriptedLLM(["[SEARCH_EPISODIC: the boat]", "It is called Petrel.", "Blue."])
+    with Serving(str(tmp_path / "memory.db"), chat=model, followers=False) as server:
+        chat = server.memory.conversation("harbour", user="ann")
+        server.run(chat.extend([Draft("user", "My boat is called Petrel."), Draft("assistant", "A good name.")]))
+        server.run(chat.reply("What is my boat called?"))
+        server.run(chat.reply("And its colour?"))
+        with httpx2.Client(base_url=server.url, timeout=60) as browser:
+            listed = PageReader(browser.get("/web/replies", params={"conversation": "harbour"}).text).text
+            assert listed.index("And its colour?") < listed.index("What is my boat called?")
+            assert "2 calls" in listed
+            asked = {"conversation": "harbour", "turn": "4"}
+            page = PageReader(browser.get("/web/reply", params=asked).text).text
+            for text in (
+                "search: the boat",
+                "It is called Petrel.",
+                "My boat is called Petrel.",
+                "the whole conversation",
+            ):
+                assert text in page
+            assert "What the model saw" in browser.get("/web/message", params=asked).text
+            server.run(chat.delete(3))
+            assert browser.get("/web/reply", params=asked).status_code == 404
+            assert "What the model saw" not in browser.get("/web/message", params=asked).text
+
+
+def test_a_session_outlives_a_restart_and_other_servers_know_it(tmp_path: Path) -> None:
+    store = str(tmp_path / "memory.db")
+    with Serving(store, auth=True, followers=False) as server, httpx2.Client(base_url=server.url) as browser:
+        send_key(browser, server.key(scopes=ALL_RIGHTS))
+        cookie = browser.cookies[COOKIE]
+        token = token_of(browser)
+        secret = server.store.read(lambda tx: tx.note(SESSION_SECRET))
+        assert secret
+        for path in ("/", "/web/settings", "/web/keys", "/web/integrity"):
+            assert secret not in browser.get(path).text
+    cookies = {COOKIE: cookie}
+    with (
+        Serving(store, auth=True, followers=False) as server,
+        httpx2.Client(base_url=server.url, cookies=cookies) as browser,
+    ):
+        assert browser.get("/").status_code == 200
+        assert token_of(browser) == token
+        told = {"user": "alex", "text": "Alex plays chess", "token": token}
+        assert browser.post("/web/person/remember", data=told).status_code == 303
+    with (
+        Serving(str(tmp_path / "other.db"), auth=True, followers=False) as server,
+        httpx2.Client(base_url=server.url, cookies=cookies) as browser,
+    ):
+        assert browser.get("/").status_code == 303
 
 
 def test_a_fact_is_edited_deleted_and_taken_back(server: Serving) -> None:

@@ -218,7 +218,6 @@ class AsyncConversation(ConversationFace):
             keep=runtime.keep_message,
             count=parts.tokenizer.count,
             now=parts.clock.now,
-            woken=runtime.wake,
             rounds=parts.rounds,
             raised_turns=parts.raised_turns,
         )

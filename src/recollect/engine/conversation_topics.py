@@ -114,7 +114,10 @@ class ConversationTopics:
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[Topic]:
             states = {**(page.load_faded(tx).states if faded else {}), **page.book.states}
             summaries = {row["topic"]: row["summary"] for row in tx.rows(rows.SUMMARIES, where=page.place)}
-            topics = [build_topic(states, first, page, summaries.get(first, ""), now) for first in rule.roots(states)]
+            topics = [
+                build_topic({part.first: part for part in parts}, first, page, summaries.get(first, ""), now)
+                for first, parts in rule.group_parts(states).items()
+            ]
             return sorted(topics, key=lambda topic: (topic.faded, -topic.priority, topic.id))
 
         return await self._read_topics(read, [])
@@ -351,7 +354,7 @@ class ConversationTopics:
 def build_topic(
     states: Mapping[int, rule.TopicState], first: int, page: TopicPage, summary: str, now: datetime
 ) -> Topic:
-    """A topic as it is now, including the topics that were merged into it."""
+    """A topic as it is now, including the topics that were merged into it: they have to be among `states`."""
     root_state = states[first]
     merged_state = rule.whole_topic(states, first)
     others = rule.parts(states, first)[1:]

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -54,7 +54,6 @@ logger = logging.getLogger("recollect.runtime")
 
 THREADS = 8
 FOLLOWING = 2  # calls into the store by all views of a memory at a time
-CATCH_UP = 2.0  # seconds that a search waits for what this process has just added
 # Views whose results others wait for.
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 DAYS = "digests"  # the view of who spoke on which day
@@ -86,6 +85,7 @@ class Parts:
     episode_distance: float = 0.4
     topics: TopicRule = field(default_factory=TopicRule)
     time_zone: str = "UTC"
+    index_seconds: float = 2.0
     digest_seconds: float = 20.0
     digest_tokens: int = 24_000
     batch_seconds: int = 180
@@ -120,6 +120,7 @@ class Runtime:
         self._calls = 0  # so far, except those by views
         self._turn_counts: Counter[tuple[str, str]] = Counter()
         self._open_turns: list[list[tuple[turn.Turn, turn.TurnTools]]] = []
+        self._index_tasks: set[asyncio.Task[None]] = set()
 
     # -- opening and closing
 
@@ -267,8 +268,8 @@ class Runtime:
             return
         since = parts.clock.now() - OVERLAP
         if parts.followers:
-            await self._loops[DAYS].wait_for(space, CATCH_UP)
-        deadline = time.monotonic() + CATCH_UP
+            await self._loops[DAYS].wait_for(space, self.parts.index_seconds)
+        deadline = time.monotonic() + parts.index_seconds
         follower.prefer(space)
         while await follower.step(since if parts.followers else None) and time.monotonic() < deadline:
             if follower.drained or not await follower.lags_in(space, since):
@@ -348,7 +349,18 @@ class Runtime:
     async def search(self, fn: Callable[[], T]) -> T:
         """Run a call that keeps a thread busy; only as many run at a time as the store allows."""
         async with self._search_slots:
-            return await self.run(fn)
+            result = await self.run(fn)
+        if self._parts is not None and self._parts.followers:
+            for scope in self.indexes.take_unread():  # the next search should not wait for them
+                task = asyncio.create_task(self._read_index(*scope))
+                self._index_tasks.add(task)
+                task.add_done_callback(self._index_tasks.discard)
+        return result
+
+    async def _read_index(self, space: str, user: str | None) -> None:
+        """Read the passages of a scope into memory, in the background. If that fails, the next search tells."""
+        with suppress(RecollectError):
+            await self._run_later(self.parts.store.read, lambda tx: self.indexes.view(tx, space, user))
 
     async def read(self, fn: Callable[[Any], T]) -> T:
         """Run a function in a transaction that only reads."""
@@ -377,7 +389,7 @@ class Runtime:
         """Wait a moment until a view has read what this process has just added to a space. If the store takes nothing,
         views wait too."""
         if self.parts.followers and self.held.degraded is None:
-            await self._loops[name].wait_for(space, CATCH_UP)
+            await self._loops[name].wait_for(space, self.parts.index_seconds)
 
     def _has_open_turn(self, space: str, conversation: str) -> bool:
         return bool(self._turn_counts[space, conversation])

@@ -54,6 +54,7 @@ TABLES = (
     "topic_packs",
     "topic_summaries",
     "topic_notes",
+    "receipts",
     "documents",
     "usage",
     "api_keys",

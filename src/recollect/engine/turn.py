@@ -16,7 +16,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.engine.tables import log
+from recollect.engine.tables import log, receipts
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.views import tiers
 from recollect.errors import ModelNonsense, RecollectError
@@ -54,7 +54,6 @@ class TurnTools:
     keep: Callable[[Batch, Callable[[Tx], Message]], Awaitable[Message]]
     count: Callable[[str], int]
     now: Callable[[], Any]
-    woken: Callable[[], None]
     rounds: int
     raised_turns: int
     append: Callable[[Tx, Batch, Any], Message] = append_message
@@ -265,7 +264,9 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
 
     def write(tx: Tx) -> Message:
         message = tools.append(tx, batch, now)
-        if inline is not None and question.degraded is None:  # else its turn may be another now
+        if question.degraded is None and turn.context is not None:  # else its turn may be another now
+            receipts.put_receipt(tx, question, message, turn.context, turn.rounds, now)
+        if inline is not None and question.degraded is None:
             proposals = ((question, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
             usable = [
                 (m, tier1, tier2)
@@ -277,7 +278,6 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
         return message
 
     turn.reply = await tools.keep(batch, write)
-    tools.woken()
 
 
 async def end_turn(turn: Turn, tools: TurnTools) -> None:

@@ -345,7 +345,7 @@ _LENGTH = "(?:the |last )?(?:" + _COUNT + " )?(?P<unit>day|week|weekend|month|ye
 _RULES = (
     _rule(_COUNT + " " + _UNIT + " (?:ago|back|earlier)", _ago),
     _rule(_COUNT + " weekends? ago", _weekends_ago),
-    _rule("in " + _COUNT + " " + _UNIT + "(?: time)?", _from_now),
+    _rule("in " + _COUNT + " " + _UNIT + "(?: time)?(?! ago)", _from_now),
     _rule(_COUNT + " " + _UNIT + " from now", _from_now),
     _rule(r"(?:in|over|during|within|for) the (?:last|past) (?:" + _COUNT + " )?" + _UNIT, _rolling),
     _rule(r"(?:the )?past (?:" + _COUNT + " )?" + _UNIT, _rolling),

@@ -141,9 +141,11 @@ def _has_verb(text: str) -> bool:
 
 def _is_foreign(text: str) -> bool:
     """Whether a text is a sentence without an English word; a row of names is none."""
-    text_words = [word.casefold() for word in _WORD.findall(text) if word.isalpha()]
     is_sentence = text.rstrip()[-1:] in _STOPS and "," not in text and ":" not in text
-    return is_sentence and len(text_words) >= _MANY_WORDS and not function_words("en").intersection(text_words)
+    if not is_sentence:
+        return False
+    text_words = [word.casefold() for word in _WORD.findall(text) if word.isalpha()]
+    return len(text_words) >= _MANY_WORDS and function_words("en").isdisjoint(text_words)
 
 
 def _has_request(text: str) -> bool:

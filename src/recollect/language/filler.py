@@ -58,6 +58,7 @@ _SOFTENERS = lazy_pattern(
     r"|totally)(?=\s[a-z])"
 )
 _BEFORE_MARK = lazy_pattern(r"(?<!\s)\s+([,.;:!?])")
+_MARK_AFTER_SPACE = lazy_pattern(r"\s[,.;:!?]")
 _NOTE = lazy_pattern(r"^\[(?:code|log|data): [^\]]*\]$")
 _PRAISE = (
     r"(?:great|good|amazing|awesome|fantastic|wonderful|excellent|incredible|cool|nice|lovely|perfect|welcome|right|fun"
@@ -93,9 +94,12 @@ _GREETING = 5  # characters; a shorter one may be a yes or a no
 
 def is_filler(sentence: Sentence) -> bool:
     """Whether a sentence only keeps the talk going: greetings, praise, offers of help."""
-    if sentence.kind != "prose":
-        return False
-    text = trim(strip_addressee(sentence.text))
+    return sentence.kind == "prose" and _is_filler(sentence.text)
+
+
+@remember_short_texts
+def _is_filler(text: str) -> bool:
+    text = trim(strip_addressee(text))
     return not text or is_small_talk(text) or bool(_FILLER.match(text))
 
 
@@ -104,12 +108,16 @@ def trim(text: str) -> str:
     """A sentence without openers, softeners and brackets."""
     if _NOTE.match(text):
         return text
-    sentence = _strip_greeting(_CALLED.sub("", text))
+    sentence = _strip_greeting(_strip_call(text))
     for _ in range(3):
-        sentence, times = _OPENERS.subn("", sentence)
-        if not times:
+        opener = _OPENERS.match(sentence)
+        if opener is None:
             break
-    sentence = _BEFORE_MARK.sub(r"\1", _SOFTENERS.sub("", _ASIDE.sub("", sentence))).strip(" ,;–—")
+        sentence = sentence[opener.end() :]
+    sentence = _SOFTENERS.sub("", _ASIDE.sub("", sentence))
+    if _MARK_AFTER_SPACE.search(sentence):
+        sentence = _BEFORE_MARK.sub(r"\1", sentence)
+    sentence = sentence.strip(" ,;–—")
     if not any(unicodedata.category(c)[0] in "LN" for c in sentence):
         return text
     return sentence if sentence[0] == text[0] else capitalise(sentence)
@@ -122,7 +130,13 @@ def bare_request(text: str) -> str:
 
 def strip_addressee(text: str) -> str:
     """A sentence without the name of the person it is said to."""
-    return _CALLED.sub("", _SPOKEN_TO.sub("", text))
+    return _strip_call(_SPOKEN_TO.sub("", text))
+
+
+def _strip_call(text: str) -> str:
+    """A sentence without "Hey Dana," at its beginning."""
+    call = _CALLED.match(text)
+    return text[call.end() :] if call else text
 
 
 def capitalise(text: str) -> str:

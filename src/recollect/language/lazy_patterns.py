@@ -2,7 +2,8 @@
 
 The rules have some six hundred patterns. To compile all of them takes longer than to start Python, and most programs
 use a few: a search, for example, reads no facts. A pattern that is used often is not searched in a text that lacks the
-words it needs (`pattern_words`): an import reads every sentence with hundreds of patterns, of which few are found.
+words it needs (`pattern_words`), nor matched with one that does not begin as it must (`pattern_heads`): an import reads
+every sentence with hundreds of patterns, of which few are found.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from recollect.language.pattern_words import may_match, pattern_needs
+from recollect.language.pattern_heads import SIZE, may_begin, pattern_heads
+from recollect.language.pattern_words import known_words, pattern_needs, text_words
 
 OFTEN = 500
 """Uses of a pattern after which it is worth finding out which words it needs."""
+MAX_BEGINNINGS = 5_000
+"""Beginnings of texts of which a pattern remembers whether it may match them."""
 UNFOUND: dict[str, Callable[[str], Any]] = {
     "search": lambda text: None,
+    "match": lambda text: None,
+    "fullmatch": lambda text: None,
     "findall": lambda text: [],
     "finditer": lambda text: iter(()),
     "split": lambda text: [text],
@@ -61,22 +67,60 @@ def _count_uses(pattern: _LazyPattern, compiled: re.Pattern[str], name: str) -> 
 
 
 def _guard(compiled: re.Pattern[str], name: str) -> Callable[..., Any]:
+    """The method of this name, which first looks whether the pattern can be found."""
     method: Callable[..., Any] = getattr(compiled, name)
+    if name in ("match", "fullmatch"):
+        return _guard_match(compiled, method)
     needs = pattern_needs(compiled.pattern, compiled.flags)
     if needs is None:
         return method
+    needed_words = needs.words
+    signs = needs.signs
     unfound = UNFOUND[name]
+
+    def may_match(text: str) -> bool:
+        for sign in signs:
+            if sign in text:
+                return True
+        if not needed_words:
+            return False
+        words = known_words.get(text) or text_words(text)
+        return words is None or not needed_words.isdisjoint(words)
+
     if name == "sub":
 
         def substitute(replacement: Any, text: str, *options: Any, **named: Any) -> Any:
-            return method(replacement, text, *options, **named) if may_match(needs, text) else text
+            return method(replacement, text, *options, **named) if may_match(text) else text
 
         return substitute
+    if signs:
+        return lambda text, *options, **named: method(text, *options, **named) if may_match(text) else unfound(text)
 
     def search(text: str, *options: Any, **named: Any) -> Any:
-        return method(text, *options, **named) if may_match(needs, text) else unfound(text)
+        words = known_words.get(text) or text_words(text)
+        if words is not None and needed_words.isdisjoint(words):
+            return unfound(text)
+        return method(text, *options, **named)
 
     return search
+
+
+def _guard_match(compiled: re.Pattern[str], method: Callable[..., Any]) -> Callable[..., Any]:
+    heads = pattern_heads(compiled.pattern, compiled.flags)
+    if heads is None:
+        return method
+    may_begin_so: dict[str, bool] = {}
+
+    def match(text: str, start: int = 0, *options: int) -> Any:
+        beginning = text[start : start + SIZE]
+        may_match = may_begin_so.get(beginning)
+        if may_match is None:
+            if len(may_begin_so) >= MAX_BEGINNINGS:
+                may_begin_so.clear()
+            may_match = may_begin_so[beginning] = may_begin(heads, beginning)
+        return method(text, start, *options) if may_match else None
+
+    return match
 
 
 def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:

@@ -17,9 +17,11 @@ from importlib import import_module
 from typing import Any
 
 MAX_PATHS = 1_000  # ways through a pattern that are followed
-MAX_SIGNS = 6  # marks that are looked for one by one
-MAX_CHOICE = 6  # characters of a class that are followed one by one
+MAX_SIGNS = 8  # marks that are looked for one by one
+MAX_CHOICE = 8  # characters of a class that are followed one by one
+MAX_TIMES = 4  # repetitions that are followed
 LONG = 1_000  # characters of a text whose words are not kept for long
+REMEMBERED = 1_000  # short texts whose words are kept
 PREFIX = 3  # characters of the beginning of a word
 
 EDGE = "\x01"  # the edge of a word
@@ -31,6 +33,14 @@ WORDS = re.compile(r"\w+")
 DIGITS = re.compile(r"\d")
 RUNS = re.compile(rf"[^{MARKS}]+")
 ODD_CASES = re.compile("[\u0130\u0131\u017f]")  # letters that a pattern without case takes for i and s
+
+_IN_EVERY_TEXT = """
+    a about all am an and are as at be been but can do for from get go going good got great had has have how i if in is
+    it just know like love me more my new not of on one or out really see so some such that the their them there they
+    thing things this time to too up want was we were what when which will with would you your
+"""
+COMMON = frozenset(_IN_EVERY_TEXT.split()) | {word[:PREFIX] for word in _IN_EVERY_TEXT.split() if len(word) > PREFIX}
+"""Words that most texts hold, and how they begin: to need one of them rules out little."""
 
 Node = tuple[Any, Any]
 
@@ -78,9 +88,20 @@ def may_match(needs: PatternNeeds, text: str) -> bool:
     return words is None or not needs.words.isdisjoint(words)
 
 
+known_words: dict[str, frozenset[str] | None] = {}
+"""The words of the last short texts."""
+
+
 def text_words(text: str) -> frozenset[str] | None:
     """The words of a text and their beginnings; None if it has letters for which upper and lower case are not plain."""
-    return _short_text_words(text) if len(text) <= LONG else _long_text_words(text)
+    if len(text) > LONG:
+        return _long_text_words(text)
+    words = known_words.get(text)
+    if words is None:
+        if len(known_words) >= REMEMBERED:
+            known_words.clear()  # another thread may use it too, so entries are not removed one by one
+        words = known_words[text] = _read_words(text)
+    return words
 
 
 def _read_words(text: str) -> frozenset[str] | None:
@@ -95,7 +116,6 @@ def _read_words(text: str) -> frozenset[str] | None:
     return frozenset(keys)
 
 
-_short_text_words = lru_cache(maxsize=1_000)(_read_words)
 _long_text_words = lru_cache(maxsize=16)(_read_words)
 
 
@@ -163,7 +183,9 @@ def repeat_paths(least: int, most: int, body: Iterable[Node], start: str) -> lis
     last_edges = [path[-1:] if path[-1:] in (EDGE, GAP) else "" for path in once]
     if least == 0:
         return [start, *dict.fromkeys(ANY + edge for edge in last_edges)] if all(last_edges) else [ANY]
-    return [path + ANY + edge for path, edge in zip(once, last_edges, strict=True)]
+    # If there is one way through the body, it is taken as often as it must be; of several it may be any.
+    again = once[0].lstrip(EDGE) * (min(least, MAX_TIMES) - 1) if len(once) == 1 else ""
+    return [path + again + ANY + edge for path, edge in zip(once, last_edges, strict=True)]
 
 
 def class_paths(members: Sequence[Node]) -> list[str]:
@@ -194,12 +216,12 @@ def is_word_character(character: str) -> bool:
 
 
 def best_word(path: str) -> str | None:
-    """The longest word that a text must hold on this way, or the beginning of one; or a digit, which is rarer than a
-    short word."""
-    longest = max(words_on(path), key=len, default=None)
-    if DIGIT in path and (longest is None or len(longest) <= PREFIX):
+    """The rarest word that a text must hold on this way, or the beginning of one, as far as one can tell: the longest
+    that is not in every text; or a digit, which is rarer than a short word."""
+    rarest = max(words_on(path), key=lambda word: (word not in COMMON, len(word)), default=None)
+    if DIGIT in path and (rarest is None or len(rarest) <= PREFIX or rarest in COMMON):
         return DIGIT
-    return longest
+    return rarest
 
 
 def weakness(paths: Iterable[str]) -> int:

@@ -28,11 +28,13 @@ Kind = Literal["prose", "item", "heading", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence. `lead` is the title of a list item, `key` in "key: value"; a note stands for text left out."""
+    """One sentence. `lead` is the title of a list item, `key` in "key: value"; a note stands for text left out. Of an
+    item of several sentences only the first is an item; the others continue it."""
 
     text: str
     kind: Kind = "prose"
     lead: str = ""
+    continues_item: bool = False
 
     @property
     def is_question(self) -> bool:
@@ -312,7 +314,7 @@ def _block_sentences(block: _Block) -> Iterator[Sentence]:
         if number == 0:
             yield Sentence(f"{lead}: {sentence}" if lead else sentence, block.kind, lead)
         else:
-            yield Sentence(sentence)
+            yield Sentence(sentence, continues_item=block.kind == "item")
 
 
 def _split_lead(text: str) -> tuple[str, str]:
@@ -335,17 +337,19 @@ _ESCAPED = lazy_pattern(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
 _TAG = lazy_pattern(
     r"</?(?:br|p|b|i|u|em|strong|div|span|a|ul|ol|li|h\d|code|pre|sup|sub|details|summary)\b[^<>]{0,200}>"
 )
-_SPACE = lazy_pattern(r"\s+")
-_BLOB = lazy_pattern(r"(?<!\S)[!-~]{120,}(?!\S)")
+_MARKUP = lazy_pattern(r"[\[<*~_`\\]")
+_LEAST_BLOB = 120
+_BLOB = lazy_pattern(rf"(?<!\S)[!-~]{{{_LEAST_BLOB},}}(?!\S)")
 _DATA = lazy_pattern(r"\[data: \d+ characters\]")
 _ADDRESS = lazy_pattern(r"https?://([^\s/?#]+)([^\s?#]*)")
 
 
 def strip_markup(text: str) -> str:
     """The text without Markdown and tags, on one line."""
-    text = _TAG.sub(" ", _IMAGE_OR_LINK.sub(r"\1", text))
-    text = _EMPHASIS.sub("", _TICKS.sub("", text))
-    return _SPACE.sub(" ", _ESCAPED.sub(r"\1", text)).strip()
+    if _MARKUP.search(text):
+        text = _TAG.sub(" ", _IMAGE_OR_LINK.sub(r"\1", text))
+        text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _TICKS.sub("", text)))
+    return " ".join(text.split())
 
 
 def _name_data(text: str) -> str:
@@ -355,4 +359,4 @@ def _name_data(text: str) -> str:
         address = _ADDRESS.match(blob[0])
         return address[0][:60] if address else f"[data: {len(blob[0])} characters]"
 
-    return _BLOB.sub(describe_blob, text)
+    return _BLOB.sub(describe_blob, text) if len(text) >= _LEAST_BLOB else text

@@ -121,6 +121,7 @@ _BESIDE = """
 """
 
 _APOSTROPHE = lazy_pattern("[’‘ʼ`´]")
+_NUMBER = lazy_pattern("[0-9]")
 _WORD = lazy_pattern(r"[^\W_]+(?:['-][^\W_]+)*")
 _MARK = lazy_pattern("[\u0300-\u036f\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e]")
 _LAUGH = lazy_pattern(
@@ -139,18 +140,25 @@ def is_small_talk(text: str) -> bool:
 
 @lru_cache(maxsize=2_048)  # every view asks this of a message, one after the other
 def _is_small_talk(text: str) -> bool:
-    text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
-    if any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
+    if text.isascii():
+        if _NUMBER.search(text):
+            return False
+        text = text.casefold().replace("`", "'")
+    else:
+        text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
+        if any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
+            return False
+    if len(text.split()) > MAX_WORDS + 2:
         return False
     words = _words(text)
-    if len(words) > MAX_WORDS or len(text.split()) > MAX_WORDS + 2:
+    if len(words) > MAX_WORDS:
         return False
     return not words or _is_covered(words)
 
 
 def _words(text: str) -> list[str]:
     # Vowel signs belong to their word; as letters to the pattern they would need a table of their own.
-    if _MARK.search(text):
+    if not text.isascii() and _MARK.search(text):
         bare = "".join(" " if unicodedata.category(c)[0] in "PSZC" and c not in "'-" else c for c in text)
         return bare.split()
     return _WORD.findall(text)
@@ -178,6 +186,8 @@ def _is_covered(words: list[str]) -> bool:
 def _forms(words: list[str]) -> set[str]:
     """The spellings to compare: as written, and with repeated letters reduced to one or two."""
     phrase = " ".join(words)
+    if not _DRAWN.search(phrase):
+        return {phrase}
     return {phrase, _DRAWN.sub(r"\1", phrase), _DRAWN.sub(r"\1\1", phrase)}
 
 

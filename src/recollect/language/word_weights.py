@@ -6,7 +6,6 @@ language, so length, capitals and repetition stand in for one: that is enough to
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from math import log
@@ -144,21 +143,28 @@ def stem(word: str, language: str) -> str:
 
 def stems(text: str, language: str) -> frozenset[str]:
     """The stems of the content words of a text."""
-    return frozenset(stem(word, language) for word in words(text) if is_content(word, language))
+    return frozenset([root for word in _read_words(text) if (root := _content_stem(word, language))])
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _content_stem(word: str, language: str) -> str:
+    """The stem of a word that carries content; empty for any other word."""
+    return stem(word, language) if is_content(word, language) else ""
 
 
 def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
     """The weight of each word of a text, by its stem."""
-    counts = Counter[str]()
+    counts: dict[str, int] = {}
     shape: dict[str, float] = {}
     for sentence in sentences:
         if sentence.kind == "note":
             continue
-        for number, word in enumerate(words(sentence.text)):
-            if is_content(word, language):
-                root = stem(word, language)
-                counts[root] += 1
-                shape[root] = max(shape.get(root, 0.0), _shape(word, number == 0 or sentence.kind != "prose"))
+        for number, word in enumerate(_read_words(sentence.text)):
+            root, weight = _weigh_word(word, language, number == 0 or sentence.kind != "prose")
+            if root:
+                counts[root] = counts.get(root, 0) + 1
+                if weight > shape.get(root, 0.0):
+                    shape[root] = weight
     return {root: shape[root] * (1 + log(times)) for root, times in counts.items()}
 
 
@@ -172,6 +178,12 @@ _SIGN = lazy_pattern(r"\w[/._@]\w")  # a file, an address, a symbol of a program
 
 
 @lru_cache(maxsize=_REMEMBERED)
+def _weigh_word(word: str, language: str, starts: bool) -> tuple[str, float]:
+    """The stem of a word and what its shape weighs; nothing for a word without content."""
+    root = _content_stem(word, language)
+    return (root, _shape(word, starts)) if root else ("", 0.0)
+
+
 def _shape(word: str, starts: bool) -> float:
     if any(map(str.isdigit, word)):
         return _NUMBER

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from recollect.language.detect import detect
 from recollect.language.fact_words import wordlist
@@ -90,21 +90,21 @@ class ComparedText:
         kinds = {"time": self.times, "number": self.numbers, "name": self.names}
         return frozenset(kind for kind, values in kinds.items() if values)
 
-    @property
-    def states_value(self) -> bool:
-        """Whether it says of one thing when or how much it is."""
-        verb = _STATES.search(self.text)
-        return bool(verb and _DEFINITE.search(self.text) and _VALUE.search(self.text, verb.end()))
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ComparedSentence:
     """A sentence of a summary as it is compared: its turn, who said it, and whether it stands alone."""
 
     turn: int
     speaker: tuple[str, str]
     stands: bool
-    content: ComparedText
+    text: str
+    language: str
+
+    @cached_property
+    def content(self) -> ComparedText:
+        """Read when it is first asked for: most sentences are compared with none."""
+        return compare_text(self.text, self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,7 @@ def says_new_value(text: str) -> bool:
     return has_correction(text) and bool(ENDING.search(text) or _VALUE.search(text))
 
 
+@remember_short_texts
 def is_retraction(text: str) -> bool:
     """Whether a text takes back what somebody said: "no, I meant", "actually"."""
     text = _plain_quotes(text)
@@ -143,10 +144,17 @@ def is_change(text: str) -> bool:
 
 
 @remember_short_texts
+def states_value(text: str) -> bool:
+    """Whether a text says of one thing when or how much it is."""
+    verb = _STATES.search(text)
+    return bool(verb and _DEFINITE.search(text) and _VALUE.search(text, verb.end()))
+
+
+@remember_short_texts
 def compare_text(text: str, language: str) -> ComparedText:
     """The values and the other words of a text; without function words and the words of corrections themselves."""
-    rest_words = words(WHEN.sub(" ", text))
-    times = frozenset(match.group().casefold() for match in WHEN.finditer(text))
+    times = frozenset([match.group().casefold() for match in WHEN.finditer(text)])
+    rest_words = words(WHEN.sub(" ", text) if times else text)
     numbers = frozenset(word.casefold() for word in rest_words if any(map(str.isdigit, word)))
     names = frozenset(
         word.casefold()
@@ -173,7 +181,7 @@ def find_corrections(sentences: Sequence[ComparedSentence]) -> list[Correction]:
     """The corrections among sentences in the order of time; each is corrected by the last one that corrects it."""
     by_earlier: dict[int, Correction] = {}
     for later, sentence in enumerate(sentences):
-        if not (has_correction(sentence.content.text) or sentence.content.states_value):
+        if not (_may_replace(sentence) or states_value(sentence.text)):
             continue
         for earlier in range(later - 1, -1, -1):
             together = _compare_sentences(sentences[earlier], sentence)
@@ -185,11 +193,19 @@ def find_corrections(sentences: Sequence[ComparedSentence]) -> list[Correction]:
     return list(by_earlier.values())
 
 
+def _may_replace(sentence: ComparedSentence) -> bool:
+    """Whether a sentence says that it corrects or changes something, and has what it would be corrected to, or ends
+    it."""
+    if not has_correction(sentence.text):
+        return False
+    return bool(sentence.content.values or sentence.content.names or ENDING.search(sentence.text))
+
+
 def _compare_sentences(old: ComparedSentence, new: ComparedSentence) -> bool | None:
     """Whether one sentence corrects another, and is understood only after it; None if it corrects nothing of it."""
-    text = new.content.text
-    common = old.content.heads & new.content.heads
-    if has_correction(text):
+    text = new.text
+    if _may_replace(new):
+        common = old.content.heads & new.content.heads
         takes_back = is_retraction(text)
         names = new.content.names - old.content.names if old.content.names and takes_back else frozenset()
         gives_value = bool(new.content.values - old.content.values and old.content.values) or bool(names)
@@ -204,14 +220,13 @@ def _compare_sentences(old: ComparedSentence, new: ComparedSentence) -> bool | N
 
 def _restates(old: ComparedSentence, new: ComparedSentence) -> bool:
     """Whether a speaker states another value of the same thing."""
+    if old.speaker != new.speaker or not states_value(old.text) or not states_value(new.text):
+        return False
     before = old.content
     after = new.content
     common = before.heads & after.heads
     return (
-        old.speaker == new.speaker
-        and before.states_value
-        and after.states_value
-        and bool(common)
+        bool(common)
         and len(common) >= _ALIKE * len(before.heads | after.heads)
         and bool(after.values - before.values)
         and bool(before.values - after.values)

@@ -142,9 +142,14 @@ def clamp_time(draft: Draft) -> Draft:
     return replace(draft, time=nearest, metadata={**draft.metadata, ORIGINAL_TIME: time.isoformat()})
 
 
+# Made once: `json.dumps` would make one for each message.
+_write_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_write_fields = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def canonical_json(metadata: Mapping[str, Any]) -> str:
     """Metadata as canonical JSON: equal metadata gives equal text."""
-    return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _write_canonical(dict(metadata)) if metadata else "{}"
 
 
 def check_day(field: str, value: object) -> date | None:
@@ -233,7 +238,7 @@ def compute_digest(message: Message, salt: bytes) -> bytes:
     ]
     if message.expires_at is not None:
         fields.append((message.expires_at - EPOCH) // MICROSECOND)
-    return hashlib.sha256(salt + json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()).digest()
+    return hashlib.sha256(salt + _write_fields(fields).encode()).digest()
 
 
 def compute_link(previous_link: bytes, message_digest: bytes) -> bytes:

@@ -104,13 +104,14 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
 
 
+# Those that are called most first: to find its route, a request is compared with each before it.
 ROUTERS = (
-    operations.router,
+    spaces.router,
     conversations.router,
+    operations.router,
     topics.router,
     people.router,
     facts.router,
-    spaces.router,
     documents.router,
     removals.router,
     edits.router,

@@ -18,7 +18,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import connection
@@ -29,8 +29,9 @@ from typing import TYPE_CHECKING
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.work.metrics import ActivityCounter
-from recollect.errors import ConfigError, MissingExtra
-from recollect.server.door.keys import Keys, list_keys
+from recollect.errors import ConfigError, MissingExtra, StoreError
+from recollect.ports import Store
+from recollect.server.door.keys import Keys, list_keys, load_session_secret
 from recollect.server.door.loopback import is_loopback
 from recollect.server.door.rates import create_table
 from recollect.server.options import MULTIPROCESS, ServerOptions
@@ -39,6 +40,8 @@ from recollect.wiring import build, open_store, open_telemetry
 if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
+
+logger = logging.getLogger("recollect.server")
 
 MAX_WORKERS = 64
 # Connections that wait to be accepted. An event loop accepts them all at once: so fewer than the files in reserve
@@ -52,11 +55,10 @@ COLLECTIONS = (50_000, 20, 100)
 
 @dataclass(frozen=True, slots=True)
 class HostOptions:
-    """How many processes a server runs with, whether it asks for keys, and what signs the sessions of its dashboard."""
+    """How many processes a server runs with, and whether it asks for keys."""
 
     workers: int = 1
     auth: bool = True
-    session_secret: bytes = field(default_factory=lambda: token_bytes(32), repr=False)
 
 
 def wants_keys(settings: Settings, host: str, auth: bool | None) -> bool:
@@ -88,9 +90,7 @@ def server_options(settings: Settings) -> ServerOptions:
     )
 
 
-def application(
-    settings: Settings, auth: bool, rates: Path | None = None, session_secret: bytes | None = None
-) -> FastAPI:
+def application(settings: Settings, auth: bool, rates: Path | None = None) -> FastAPI:
     """The application of one process, with its logs set up. Every worker calls this when it starts."""
     from recollect.server.app import create_app
 
@@ -101,10 +101,17 @@ def application(
     store = open_store(settings.store, settings)
     memory = MemoryEngine(lambda: build(settings, store=store))
     telemetry = ActivityCounter(open_telemetry(settings))
-    options = replace(server_options(settings), rates=rates)
-    if session_secret is not None:
-        options = replace(options, session_secret=session_secret)
+    options = replace(server_options(settings), rates=rates, session_secret=choose_session_secret(store))
     return create_app(memory, options, keys=Keys(store) if auth else None, telemetry=telemetry, settings=settings)
+
+
+def choose_session_secret(store: Store) -> bytes:
+    """What signs the dashboard's sessions: the store's own; if the store takes nothing now, one for this process."""
+    try:
+        return load_session_secret(store)
+    except StoreError as error:
+        logger.warning("sessions of the dashboard will end with this process: %s", error)
+        return token_bytes(32)
 
 
 def end_with_parent() -> None:
@@ -161,7 +168,7 @@ def uvicorn_config(settings: Settings, hosting: HostOptions, rates: Path | None 
     from recollect.server.connections import Connection
 
     return uvicorn.Config(
-        partial(application, settings, hosting.auth, rates, hosting.session_secret),
+        partial(application, settings, hosting.auth, rates),
         factory=True,
         http=Connection,
         backlog=BACKLOG,

@@ -22,7 +22,7 @@ class ServerOptions:
     A body has time limits: `body_idle` is the longest pause in seconds, `body_seconds` the time for all of it, and
     `body_rate` the least average rate in bytes a second, not counting `body_idle` (0: no rate).
 
-    `session_secret` signs the sessions of the dashboard; workers of one server share it.
+    `session_secret` signs the sessions of the dashboard; servers with the same one know each other's sessions.
     """
 
     space: str = DEFAULT_SPACE

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import LargeBinary, cast, func, select
+from sqlalchemy import Integer, LargeBinary, bindparam, cast, func, select
 
 from recollect.model.passages import NEVER, PassageBlock
 from recollect.stores import queries
@@ -35,8 +35,8 @@ def sqlite_block_query(fields: queries.Shape) -> Any:
 
 @lru_cache(maxsize=16)
 def sqlite_vectors_query(fields: queries.Shape) -> Any:
-    """The docs and the vectors of the passages after a doc, each as one value."""
-    rows = queries.vectors_after_query(fields).subquery()
+    """The docs and the vectors of the passages after a doc, each as one value; at most so many, or all for -1."""
+    rows = queries.vectors_after_query(fields).limit(bindparam("most", type_=Integer)).subquery()
     joined_vectors = cast(func.group_concat(rows.c.vec, ""), LargeBinary)
     return select(func.count(rows.c.doc), func.group_concat(rows.c.doc, " "), joined_vectors)
 

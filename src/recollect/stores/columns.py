@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from recollect.errors import StoreError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+write_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 # What the decoding of a value may raise.
 UNDECODED = (ValueError, TypeError, OverflowError, RecursionError)
 
@@ -36,9 +38,17 @@ class Instant(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return self.encode(value)
+
+    @staticmethod
+    def encode(value: datetime | None) -> int | None:
         return None if value is None else (value - EPOCH) // MICROSECOND
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        return self.decode(value)
+
+    @staticmethod
+    def decode(value: int | None) -> datetime | None:
         try:
             return None if value is None else EPOCH + timedelta(microseconds=value)
         except UNDECODED:
@@ -52,13 +62,44 @@ class Object(TypeDecorator[dict[str, Any]]):
     cache_ok = True
 
     def process_bind_param(self, value: dict[str, Any] | None, dialect: Dialect) -> str | None:
-        return json.dumps(value or {}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return self.encode(value)
+
+    @staticmethod
+    def encode(value: dict[str, Any] | None) -> str:
+        return write_canonical(value) if value else "{}"
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any]:
+        return self.decode(value)
+
+    @staticmethod
+    def decode(value: str | None) -> dict[str, Any]:
         try:
             return json.loads(value) if value and value != "{}" else {}
         except UNDECODED:
             raise unreadable_value("a JSON object") from None
+
+
+class SharedDict(dict[str, Any]):
+    """A JSON object that nobody changes: the same text gives the same object, so that what is made of it can be kept
+    under it."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
+
+
+@lru_cache(maxsize=2048)
+def parse_shared(text: str) -> SharedDict:
+    return SharedDict(Object.decode(text))
+
+
+class SharedObject(Object):
+    """An `Object` that is read far more often than it changes: its text is parsed once."""
+
+    cache_ok = True
+
+    @staticmethod
+    def decode(value: str | None) -> dict[str, Any]:
+        return parse_shared(value or "{}")
 
 
 class Names(TypeDecorator[tuple[str, ...]]):
@@ -71,6 +112,11 @@ class Names(TypeDecorator[tuple[str, ...]]):
         return json.dumps(list(value or ()), ensure_ascii=False)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:
+        return self.decode(value)
+
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def decode(value: str | None) -> tuple[str, ...]:
         try:
             return tuple(json.loads(value or "[]"))
         except UNDECODED:

@@ -354,6 +354,14 @@ TOPIC_WORDS = """
 ALTER TABLE topics ADD COLUMN words TEXT NOT NULL DEFAULT '{}'
 """
 
+# What models were shown for the last replies of each conversation.
+RECEIPTS = """
+CREATE TABLE receipts (
+    space {key} NOT NULL, conversation {key} NOT NULL, slot INTEGER NOT NULL,
+    turn INTEGER NOT NULL, asked INTEGER NOT NULL, at BIGINT NOT NULL, receipt TEXT NOT NULL,
+    PRIMARY KEY (space, conversation, slot))
+"""
+
 SPELLING = {
     "sqlite": {
         "key": "TEXT",
@@ -397,6 +405,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": CHANGES, "postgresql": CHANGES},
     {"sqlite": STANDING_SENTENCES, "postgresql": STANDING_SENTENCES},
     {"sqlite": TOPIC_WORDS, "postgresql": TOPIC_WORDS},
+    {"sqlite": RECEIPTS, "postgresql": RECEIPTS},
 )
 CURRENT = len(STEPS)
 CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")

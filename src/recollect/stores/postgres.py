@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -53,6 +54,7 @@ from recollect.stores.columns import Halfvec, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.index import scope_terms
 from recollect.stores.moves import MoveTx
+from recollect.stores.prepared import PreparedStatement, prepare
 from recollect.stores.schema import TABLES, entries, vectors
 from recollect.stores.sql import RetryPauses, SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
@@ -71,6 +73,7 @@ UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "
 EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
 HNSW = "vectors_hnsw"
 VECTOR_HEADER = 4  # bytes before the numbers of a vector in its binary form: its width
+ARRAYS = frozenset(("numbers", "at_conversations", "at_turns"))  # parameters that are one value with several members
 COMPILED = 1_000  # statements kept in their compiled form
 
 # The dialect of each server and the statements compiled for it, shared by all stores of the process on that server:
@@ -86,7 +89,33 @@ class PostgresTx(MoveTx):
         return insert(table)
 
     def with_row_locks(self, query: Any) -> Any:
-        return query.with_for_update()
+        return locking_query(query)
+
+    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        prepared = prepare(query, self.connection.dialect, params)
+        return prepared.convert_rows(self._run_prepared(prepared, query, params))
+
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        prepared = prepare(query, self.connection.dialect, params)
+        rows = prepared.convert_rows(self._run_prepared(prepared, query, params))
+        return [dict(zip(prepared.columns, row, strict=True)) for row in rows]
+
+    def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
+        if not ARRAYS.isdisjoint(params):  # a list that is one value
+            return super()._fetch_raw(query, params)
+        return self._run_prepared(prepare(query, self.connection.dialect, params), query, params)
+
+    def _run_prepared(self, prepared: PreparedStatement, query: Any, params: Mapping[str, Any]) -> list[Any]:
+        """Run a statement by the driver itself. Whoever listens to statements is told, as by SQLAlchemy."""
+        for told in self.connection.engine.dispatch.before_cursor_execute:
+            told(self.connection, None, prepared.sql, params, None, False)
+        try:
+            return prepared.run(self.connection, params)
+        except DBAPIError:
+            driver: Any = self.connection.connection.driver_connection
+            if driver is not None and driver.closed:
+                self.connection.execute(query, params)  # it fails, too, and the pool learns that the server is away
+            raise
 
     def lock(self, *name_parts: str) -> None:
         name = "\0".join(("recollect", *name_parts)).encode()
@@ -192,6 +221,12 @@ class PostgresTx(MoveTx):
             return False
         query = text("SELECT 1 FROM pg_indexes WHERE schemaname = :schema AND indexname = :name")
         return self.connection.execute(query, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
+
+
+@lru_cache(maxsize=64)
+def locking_query(query: Any) -> Any:
+    """A query that is kept, locking its rows; it is kept, too."""
+    return query.with_for_update()
 
 
 def vector_literal(vector: Vectors) -> Any:

@@ -1,4 +1,4 @@
-"""Statements that are compiled once and then run by SQLite's driver itself.
+"""Statements that are compiled once and then run by the driver itself.
 
 For each statement SQLAlchemy makes a context, a result and rows: for a query of one row that takes longer than the
 query itself. Here a statement is compiled for its shape once, and what is left for each run is to convert its values.
@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from sqlalchemy import Dialect
+from sqlalchemy import Dialect, Float
 from sqlalchemy.exc import DBAPIError
 
 Convert = Callable[[Any], Any]
-Key = tuple[Any, tuple[str, ...], tuple[tuple[str, int], ...]]
+Key = tuple[Any, str, tuple[str, ...], tuple[tuple[str, int], ...]]
 
 LISTS = (list, tuple)  # the parameters of a query that stand for several values
 MAX_PREPARED = 2_000  # statements in their compiled form; all are dropped when there are more
@@ -31,12 +31,14 @@ class PreparedStatement:
         compiled = statement.compile(dialect=dialect, column_keys=None if statement.is_select else list(params))
         sources = {name: [name] for name in compiled.binds}
         self.sql: str = compiled.string
-        positions: Sequence[str] = compiled.positiontup or ()
+        self._error: type[Exception] = dialect.loaded_dbapi.Error
+        self._is_named = compiled.positiontup is None  # the driver takes a value by its name, and not by its position
+        positions: Sequence[str] = compiled.positiontup or list(compiled.binds)
         if any(name in compiled.binds for name in lists):
             expanded = compiled.construct_expanded_state(dict(params))
             self.sql = expanded.statement
-            positions = expanded.positiontup or ()
             sources |= {name: list(members) for name, members in expanded.parameter_expansion.items()}
+            positions = expanded.positiontup or [member for members in sources.values() for member in members]
         self._constants = {
             name: bind.value for name, bind in compiled.binds.items() if not bind.required and name in positions
         }
@@ -47,34 +49,37 @@ class PreparedStatement:
             for member in members
         }
         self._positions = [(name, converters[name]) for name in positions]
+        self._names = tuple(positions)
         columns = statement.selected_columns if statement.is_select else statement.exported_columns
         self.columns = tuple(column.key for column in columns)
         readers = [result_converter(column.type, dialect) for column in columns]
         self._readers = [(place, reader) for place, reader in enumerate(readers) if reader is not None]
 
-    def values(self, params: Mapping[str, Any]) -> list[Any]:
-        """The parameters in the order and form in which the driver takes them."""
+    def values(self, params: Mapping[str, Any]) -> list[Any] | dict[str, Any]:
+        """The parameters in the order, or by the names, and in the form in which the driver takes them."""
         if self._constants:
             params = {**self._constants, **params}
         if self._lists:
             params = dict(params)
             for name, members in self._lists.items():
                 params |= zip(members, params[name], strict=True)
-        return [params[name] if convert is None else convert(params[name]) for name, convert in self._positions]
+        values = [params[name] if convert is None else convert(params[name]) for name, convert in self._positions]
+        return dict(zip(self._names, values, strict=True)) if self._is_named else values
 
     def run(self, connection: Any, params: Mapping[str, Any]) -> list[Any]:
         """Run the statement on a SQLAlchemy connection; returns its rows as the driver gives them."""
         try:
-            return open_cursor(connection).execute(self.sql, self.values(params)).fetchall()
-        except sqlite3.Error as error:
-            raise wrap_error(self.sql, error) from error
+            rows: list[Any] = open_cursor(connection).execute(self.sql, self.values(params)).fetchall()
+        except self._error as error:
+            raise wrap_error(self.sql, error, self._error) from error
+        return rows
 
     def run_for_each(self, connection: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         """Run the statement for each of these rows."""
         try:
             open_cursor(connection).executemany(self.sql, map(self.values, rows))
-        except sqlite3.Error as error:
-            raise wrap_error(self.sql, error) from error
+        except self._error as error:
+            raise wrap_error(self.sql, error, self._error) from error
 
     def convert_rows(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Rows of the driver with the values that the columns stand for."""
@@ -88,27 +93,32 @@ class PreparedStatement:
 
 
 def bind_converter(kind: Any, dialect: Dialect) -> Convert | None:
-    converter: Convert | None = kind.dialect_impl(dialect).bind_processor(dialect)
-    return converter
+    """What makes a value for the driver: for our own types their `encode`, without what is around it."""
+    converter: Convert | None = getattr(kind, "encode", None)
+    return converter or kind.dialect_impl(dialect).bind_processor(dialect)
 
 
 def result_converter(kind: Any, dialect: Dialect) -> Convert | None:
-    converter: Convert | None = kind.dialect_impl(dialect).result_processor(dialect, None)
-    return converter
+    """What makes a value of a column of the driver's: for our own types their `decode`, without what is around it."""
+    converter: Convert | None = getattr(kind, "decode", None)
+    if isinstance(kind, Float):  # the driver gives a number
+        return None
+    return converter or kind.dialect_impl(dialect).result_processor(dialect, None)
 
 
 def prepare(statement: Any, dialect: Dialect, params: Mapping[str, Any]) -> PreparedStatement:
     """A statement for parameters of this shape: these names, and as many members in each list."""
     key: Key
     if statement.is_select:
-        key = statement, (), tuple((name, len(value)) for name, value in params.items() if type(value) in LISTS)
+        sizes = tuple((name, len(value)) for name, value in params.items() if type(value) in LISTS)
+        key = statement, dialect.name, (), sizes
     else:
-        key = statement, tuple(params), ()
+        key = statement, dialect.name, tuple(params), ()
     found = _prepared.get(key)
     if found is None:
         if len(_prepared) >= MAX_PREPARED:
             _prepared.clear()
-        found = _prepared[key] = PreparedStatement(statement, dialect, params, [name for name, _ in key[2]])
+        found = _prepared[key] = PreparedStatement(statement, dialect, params, [name for name, _ in key[3]])
     return found
 
 
@@ -134,11 +144,11 @@ def run_text(connection: Any, sql: str) -> None:
         raise wrap_error(sql, error) from error
 
 
-def wrap_error(sql: str, error: sqlite3.Error) -> BaseException:
+def wrap_error(sql: str, error: Exception, kind: type[Exception] = sqlite3.Error) -> BaseException:
     """An error of the driver as SQLAlchemy would raise it, without the values of the statement."""
-    return DBAPIError.instance(sql, None, error, sqlite3.Error, hide_parameters=True)
+    return DBAPIError.instance(sql, None, error, kind, hide_parameters=True)
 
 
-def open_cursor(connection: Any) -> sqlite3.Cursor:
-    """A cursor of the driver. The driver keeps a mark of each, and lets these go some hundred at a time."""
-    return connection.connection.driver_connection.cursor()  # type: ignore[no-any-return]
+def open_cursor(connection: Any) -> Any:
+    """A cursor of the driver. SQLite's keeps a mark of each, and lets these go some hundred at a time."""
+    return connection.connection.driver_connection.cursor()

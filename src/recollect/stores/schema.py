@@ -3,15 +3,15 @@
 Every primary key begins with the space, so that the same schema can be used on a sharded PostgreSQL. The one
 exception is `meta`, which is about the store itself. `conversations`, `messages`, `changes` and `erasures` are the log;
 `cursors` and `leases` say how far each view is and who works on it, `set_aside` which messages a view skipped because
-it failed on them; `audit` has a line for each removal and move; all other tables are views,
-and can be dropped and rebuilt.
+it failed on them; `audit` has a line for each removal and move; `receipts` what the models were shown for the last
+replies; all other tables are views, and can be dropped and rebuilt.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, Table, Text
 
-from recollect.stores.columns import Blob, Instant, Names, Object, Vector
+from recollect.stores.columns import Blob, Instant, Names, Object, SharedObject, Vector
 
 metadata = MetaData()
 
@@ -193,7 +193,7 @@ episodes = Table(
     Column("base", Text, nullable=False),
     Column("base_last", Integer, nullable=False),
     Column("vec", Vector),
-    Column("extract", Object, nullable=False),
+    Column("extract", SharedObject, nullable=False),
 )
 
 facts = Table(
@@ -462,6 +462,18 @@ audit = Table(
     Column("kind", Text, nullable=False),
     Column("by", Text, nullable=False),
     Column("count", BigInteger, nullable=False),
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("conversation", Text, primary_key=True),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("turn", Integer, nullable=False),
+    Column("asked", Integer, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("receipt", Object, nullable=False),
 )
 
 LOG: tuple[Table, ...] = (conversations, messages, changes, erasures)

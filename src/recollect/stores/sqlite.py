@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from recollect.ports import Vectors
 from recollect.stores import migrations, queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UnreadableRow, parse_meta_number
+from recollect.stores.connections import OpenConnections
 from recollect.stores.damage import damage_reason, strip_text
 from recollect.stores.index import indexable_terms, scope_terms
 from recollect.stores.moves import MoveTx
@@ -52,6 +53,8 @@ DOCS_AT_PLACES = text(
 COMPILED = 1_000  # statements kept in their compiled form
 SCRUB_SECONDS = 5.0  # how long an erasure waits for readers of the old state
 SCRUB_PAUSE = 0.05  # seconds between two checks whether they have ended
+VECTORS_AT_ONCE = 8_192
+LAST_DOC = 2**63 - 1
 RARE = 400  # passages; a word in at most as many is rare: its passages are looked up in all scopes
 
 REASONS = {
@@ -113,13 +116,37 @@ class SqliteTx(MoveTx):
         return part_block(row) or super().passages_after(space, user, doc, limit)
 
     def vectors_after(self, space: str, user: str | None, doc: int, upto: int) -> tuple[NDArray[np.int64], Vectors]:
+        matrix = None if "vectors" in self.touched else self.matrices.find(self.connection, space, user)
+        if matrix is not None and len(matrix[0]):
+            docs, data = matrix
+            first, end = np.searchsorted(docs, [doc, upto], side="right").tolist()
+            if end == len(docs):  # whoever has read all of it keeps it
+                self.matrices.drop(space, user)
+            return docs[first:end], data[first:end]
+        return self._read_vectors(space, user, doc, upto) or super().vectors_after(space, user, doc, upto)
+
+    def _read_vectors(
+        self, space: str, user: str | None, doc: int, upto: int, most: int = -1
+    ) -> tuple[NDArray[np.int64], Vectors] | None:
+        """Vectors after a doc as one value; None if there are none, or if they cannot be parted."""
         scope = Filter(space, user)
-        params = queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto}
+        params = queries.filter_values(scope) | {"after_doc": doc, "upto_doc": upto, "most": most}
         count, docs_text, data = self._fetch_raw(sqlite_vectors_query(queries.filter_shape(scope)), params)[0]
         docs = part_numbers(docs_text, count)
         if docs is None or type(data) is not bytes or not count or len(data) % (2 * count):
-            return super().vectors_after(space, user, doc, upto)
+            return None
         return docs, unit_vectors(np.frombuffer(data, np.float16).reshape(count, -1))
+
+    def _vectors_in_parts(self, space: str, user: str | None, doc: int) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
+        """All vectors after a doc, some thousand at a time."""
+        while (part := self._read_vectors(space, user, doc, LAST_DOC, VECTORS_AT_ONCE)) is not None:
+            yield part
+            doc = int(part[0][-1])
+            if len(part[0]) < VECTORS_AT_ONCE:
+                return
+        docs, data = super().vectors_after(space, user, doc, LAST_DOC)
+        if len(docs):
+            yield docs, data
 
     def is_damage(self, error: DBAPIError) -> bool:
         return damage_reason(error.orig) is not None
@@ -248,11 +275,15 @@ class SqliteTx(MoveTx):
     def _matrix(self, where: Filter) -> tuple[NDArray[np.int64], Vectors]:
         # This transaction may still be rolled back: other transactions must not see what it has written.
         if "vectors" in self.touched:
-            return MatrixCache(0).get(self.connection, where.space, where.user)
+            return self._read_matrix(MatrixCache(0), where)
         scope = where.space, where.user
         if scope not in self._matrices_read:
-            self._matrices_read[scope] = self.matrices.get(self.connection, *scope)
+            self._matrices_read[scope] = self._read_matrix(self.matrices, where)
         return self._matrices_read[scope]
+
+    def _read_matrix(self, matrices: MatrixCache, where: Filter) -> tuple[NDArray[np.int64], Vectors]:
+        read_after = partial(self._vectors_in_parts, where.space, where.user)
+        return matrices.get(self.connection, where.space, where.user, read_after)
 
     def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]:
         matrix_docs, data = self._matrix(where)
@@ -286,11 +317,12 @@ class SqliteStore(SqlStore):
         self._file = DatabaseFile(self.path, busy_seconds)
         super().__init__(file_engine(self._file), str(path), busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
+        self._connections = OpenConnections(self.engine)
         self._write_lock = threading.Lock()
         try:
             self._open()
         except BaseException:
-            self.engine.dispose()
+            self.close()
             raise
 
     @property
@@ -306,6 +338,7 @@ class SqliteStore(SqlStore):
         except StoreUnwritable:
             if not self.writable or not self._file.is_in_protected_folder:
                 raise
+            self._connections.drop_idle()
             self.engine.dispose()
             self._file.open_for_reading()
             self._prepare()
@@ -323,17 +356,16 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
-        with self.engine.connect() as connection, driver_transaction(connection, "BEGIN", commit=False):
+        with self._connections.use() as connection, driver_transaction(connection, "BEGIN", commit=False):
             yield SqliteTx(connection, self.matrices)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
         self._file.check_writable()
-        self._file.check_in_place()
         # Threads of one process queue here, at a fair and cheap lock, and not at the file.
         with (
             self._write_lock,
-            self.engine.connect() as connection,
+            self._connections.use() as connection,
             driver_transaction(connection, "BEGIN IMMEDIATE", commit=True),
         ):
             yield SqliteTx(connection, self.matrices)
@@ -370,6 +402,10 @@ class SqliteStore(SqlStore):
 
     def translate(self, error: DBAPIError) -> StoreError:
         return sqlite_error(error, self.name)
+
+    def close(self) -> None:
+        self._connections.close()
+        super().close()
 
 
 def sqlite_error(error: DBAPIError, name: str) -> StoreError:

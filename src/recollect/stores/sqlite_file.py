@@ -33,6 +33,8 @@ class DatabaseFile:
         self._place = path.absolute()  # the program may change its working folder
         self._target = self._place.resolve()  # the target of a link: the log is beside the target
         self._log = self._target.with_name(self._target.name + "-wal")
+        self._place_name = str(self._place)
+        self._log_name = str(self._log)
         self._seconds = min(busy_seconds, BUSY_SECONDS)
         self._identity: Identity | None = None
         self._mode: Mode = "mode=rwc"
@@ -130,10 +132,10 @@ class DatabaseFile:
 
     def _present_identity(self) -> Identity:
         """Which files the paths lead to now. A store that only reads has no log to check."""
-        return identity_of(self._place), identity_of(self._log) if self.writable else None
+        return identity_of(self._place_name), identity_of(self._log_name) if self.writable else None
 
 
-def identity_of(path: Path) -> tuple[int, int] | None:
+def identity_of(path: str) -> tuple[int, int] | None:
     try:
         status = os.stat(path)
     except OSError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +20,10 @@ from sqlalchemy import Connection, func, select
 from recollect.errors import StoreError
 from recollect.ports import Vectors
 from recollect.stores.columns import parse_meta_number
-from recollect.stores.schema import meta, tallies, vectors
+from recollect.stores.schema import meta, tallies
 
 Scope = tuple[str, str | None]
-FIRST_ROWS = 256
+ReadAfter = Callable[[int], Iterable[tuple[NDArray[np.int64], Vectors]]]
 
 
 @dataclass(slots=True)
@@ -38,10 +38,11 @@ class Matrix:
     def view(self) -> tuple[NDArray[np.int64], Vectors]:
         return self.docs[: self.size], self.data[: self.size]
 
-    def extend(self, docs: NDArray[np.int64], rows: Vectors) -> None:
+    def extend(self, docs: NDArray[np.int64], rows: Vectors, least_room: int = 0) -> None:
+        """Add rows; if there is no room for them, make room for `least_room` in all, or more."""
         need = self.size + len(docs)
         if need > len(self.docs):
-            room = max(need, 2 * self.size, FIRST_ROWS) if self.size else need
+            room = max(need, least_room, 2 * self.size if self.size else 0)
             bigger_docs = np.empty(room, np.int64)
             bigger_data = np.empty((room, rows.shape[1]), np.float32)
             if self.size:
@@ -65,8 +66,11 @@ class MatrixCache:
         self._matrices: OrderedDict[Scope, Matrix] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, connection: Connection, space: str, user: str | None) -> tuple[NDArray[np.int64], Vectors]:
-        """The docs and unit vectors of a scope, as the connection's snapshot sees them."""
+    def get(
+        self, connection: Connection, space: str, user: str | None, read_after: ReadAfter
+    ) -> tuple[NDArray[np.int64], Vectors]:
+        """The docs and unit vectors of a scope, as the connection's snapshot sees them. `read_after` reads those after
+        a doc, in parts."""
         state = self._state(connection, space, user)
         with self._lock:
             matrix = self._matrices.pop((space, user), None) or Matrix()
@@ -74,11 +78,26 @@ class MatrixCache:
             if matrix.state[1] != state[1] or matrix.state[0] > state[0]:
                 matrix = Matrix()
             if matrix.state != state:
-                self._read_new(connection, space, user, matrix)
+                last_doc = int(matrix.docs[matrix.size - 1]) if matrix.size else 0
+                for docs, rows in read_after(last_doc):
+                    matrix.extend(docs, rows, state[0])
                 matrix.state = state
             self._matrices[space, user] = matrix
             self._trim()
             return matrix.view()
+
+    def find(self, connection: Connection, space: str, user: str | None) -> tuple[NDArray[np.int64], Vectors] | None:
+        """The matrix of a scope, if there is one as the snapshot sees it."""
+        if (space, user) not in self._matrices:
+            return None
+        state = self._state(connection, space, user)
+        with self._lock:
+            matrix = self._matrices.get((space, user))
+            return None if matrix is None or matrix.state != state else matrix.view()
+
+    def drop(self, space: str, user: str | None) -> None:
+        with self._lock:
+            self._matrices.pop((space, user), None)
 
     def clear(self) -> None:
         with self._lock:
@@ -90,17 +109,6 @@ class MatrixCache:
         docs = connection.execute(query if user is None else query.where(tallies.c.user_id == user)).scalar()
         removals = connection.execute(select(meta.c.value).where(meta.c.key == "removals")).scalar()
         return int(docs or 0), parse_meta_number(removals)
-
-    def _read_new(self, connection: Connection, space: str, user: str | None, matrix: Matrix) -> None:
-        last_doc = int(matrix.docs[matrix.size - 1]) if matrix.size else 0
-        query = select(vectors.c.doc, vectors.c.vec).where(vectors.c.space == space, vectors.c.doc > last_doc)
-        rows = connection.execute(query if user is None else query.where(vectors.c.user_id == user)).all()
-        if not rows:
-            return
-        docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        data = unit_vectors(stack_vectors([row[1] for row in rows]))
-        order = np.argsort(docs)
-        matrix.extend(docs[order], data[order])
 
     def _trim(self) -> None:
         total = sum(matrix.nbytes for matrix in self._matrices.values())

@@ -163,7 +163,8 @@ def offline(inputs: Inputs) -> Reply:
         if line.may_state and not is_small_talk(line.text):
             question = question_before(inputs.lines, place)
             found = read_facts(line.text, line.day, line.shown, question)
-            alone = read_facts(line.text, line.day, line.shown) if question and found else found
+            is_answer = bool(question and found) and bool(complete_answer(line.text, question))
+            alone = read_facts(line.text, line.day, line.shown) if is_answer else found
             facts += [FactInLine(place, fact, None if fact in alone else place - 1) for fact in found]
     return Reply(tuple(facts))
 

@@ -33,10 +33,13 @@ class Serving:
         self, store: str | Store, *, auth: bool = False, options: Any = None, grace: int = 10, **memory_options: Any
     ) -> None:
         from recollect.server.app import create_app
-        from recollect.server.door.keys import Keys
+        from recollect.server.door.keys import Keys, load_session_secret
+        from recollect.server.options import ServerOptions
 
         self.store = open_store(store, Settings()) if isinstance(store, str) else store
         self.memory = AsyncMemory(self.store, **{"telemetry": "off"} | memory_options)
+        if options is None and auth:
+            options = ServerOptions(session_secret=load_session_secret(self.store))
         self.app = create_app(self.memory, options, keys=Keys(self.store) if auth else None)
         self._grace = grace
         self._ready = threading.Event()

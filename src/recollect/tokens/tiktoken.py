@@ -125,9 +125,8 @@ class WordWeights(dict[str, int]):
     def __missing__(self, word: str) -> int:
         if len(self) >= WORDS:
             self.clear()
-        # Most words are one token: to look that up is faster than to encode the word.
-        if PLAIN.fullmatch(word) and word.encode() in self._ranks:
-            weight = 1
+        if PLAIN.fullmatch(word):  # it is not split, and is mostly one token
+            weight = self._piece_weight(word)
         else:
             weight = sum(map(self._piece_weight, self._split(word)))
         if len(word) <= LONG_WORD:

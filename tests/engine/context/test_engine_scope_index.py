@@ -192,6 +192,23 @@ def test_a_scope_that_is_too_large_is_searched_in_the_database(store: Store) -> 
     assert seen(world.search(small, Filter("s"), query, vector)) == seen(world.search(None, Filter("s"), query, vector))
 
 
+def test_the_first_search_of_a_large_scope_is_one_of_the_database(store: Store) -> None:
+    """And the index that the second one makes takes over what the first has read, without what was removed since."""
+    world = World(store, 9)
+    world.say(60)
+    indexes = ScopeIndexes(1 << 28, large=40)
+    where, query, vector = Filter("s"), "apple bread cheese", world.vector()
+    for scopes in ([], [("s", None)], [("s", None)]):
+        found = seen(world.search(indexes, where, query, vector))
+        assert found == seen(world.search(None, where, query, vector))
+        assert {id for id, *_ in found} <= {message.id for message in world.messages}
+        assert indexes.scopes == scopes
+        assert indexes.take_unread() == ([] if scopes else [("s", None)])
+        world.remove(5)
+        world.say(3)
+    assert store.read(lambda tx: indexes.view(tx, "s", "nobody")) is not None  # a small one is held at once
+
+
 def test_the_least_recently_used_index_goes_first(store: Store) -> None:
     world = World(store, 6)
     world.say(60)

@@ -468,6 +468,7 @@ def make_older(path: Path) -> None:
         file.execute("ALTER TABLE topics DROP COLUMN words")
         file.execute("UPDATE episodes SET summary = 'Kim: I said what Alex said.'")
         file.execute("DROP TABLE audit")
+        file.execute("DROP TABLE receipts")
         file.execute("DROP TABLE changes")
         file.execute("DROP INDEX messages_expiring")
         file.execute("DROP INDEX entries_expiring")

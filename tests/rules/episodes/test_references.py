@@ -254,3 +254,27 @@ def test_advice_with_a_number_stands_though_it_is_exclaimed() -> None:
 def test_the_title_of_an_item_does_not_name_what_its_description_begins_with() -> None:
     item = Sentence("Safer kitchens: The company may have moved its ovens to a larger hall.", "item")
     assert not english_supports([SourcedSentence(0, ASSISTANT, item)])[0].stands
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("Cost cuts or fewer staff", False),
+        ("Plan repairs and new sails", False),
+        ("Oak boats last for decades.", True),
+        ("Wooden boats are varnished twice a year", True),
+    ],
+)
+def test_a_bare_point_of_an_assistants_list_is_no_statement(text: str, stands: bool) -> None:
+    assert english_supports([SourcedSentence(0, ASSISTANT, Sentence(text, "item"))])[0].stands == stands
+
+
+def test_what_an_assistant_adds_to_an_item_comes_with_the_item() -> None:
+    item = Sentence("Oak boats: It is what he wanted.", "item")
+    other = Sentence("Pine boats: Buy a new mast after ten winters.", "item")
+    added = Sentence("Paint 3 coats of varnish in May.", continues_item=True)
+    found = english_supports([SourcedSentence(0, ASSISTANT, sentence) for sentence in (other, added)])
+    assert found[1].needs == 0
+    found = english_supports([SourcedSentence(0, ASSISTANT, sentence) for sentence in (item, added)])
+    assert not found[1].stands, "the item itself is not understood"
+    assert english_supports([SourcedSentence(0, ASSISTANT, Sentence(added.text))])[0].stands

@@ -124,3 +124,12 @@ def test_a_summary_is_never_empty_whatever_the_language(text: str) -> None:
     lines = gist([SpokenLine("user", "Alex", text, 1)], 60, count)
     assert lines
     assert condense([lines, lines], 60, count)
+
+
+def test_a_short_answer_after_two_questions_is_given_to_neither() -> None:
+    asked = ("Sam", "What are the names of your cats? And which plans do you have for the old barn?")
+    made = summary(asked, ("Alex", "Miso and Pepper. I will open a pottery studio in Turku by May."))
+    assert "pottery studio" in made
+    assert "Miso" not in made
+    made = summary(("Sam", "What are the names of your cats?"), ("Alex", "Miso and Pepper."))
+    assert "names of your cats? Alex: Miso and Pepper" in made

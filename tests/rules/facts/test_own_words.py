@@ -142,3 +142,22 @@ def test_any_text_is_read_without_an_error_and_nothing_is_added(text: str) -> No
 def test_the_longest_texts_take_a_moment(unit: str) -> None:
     # Were any step quadratic, this would take minutes.
     own_words(unit * (64_000 // len(unit)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Mina Sol  4 min ago",
+        "(Chorus) I walk alone at night",
+        "We are hiring, apply now",
+        "// I live in a hut",
+        "Memories",
+    ],
+)
+def test_a_single_line_may_be_foreign_too(line: str) -> None:
+    assert own_words(line).strip() == ""
+
+
+@pytest.mark.parametrize("line", ["I moved to Leeds and I like it here!", "my cat [a grey one] sleeps (all day)", ""])
+def test_a_plain_line_is_all_own_words(line: str) -> None:
+    assert own_words(line) == line

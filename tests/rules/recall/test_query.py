@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
-from recollect.language.dates import spans
+from recollect.language.dates import TimeSpan, spans
 from recollect.language.terms import query_groups
-from recollect.rules.recall.query import NAME, TIME, add_authors, asks_for_several, authors_in, closeness, parse_query
+from recollect.rules.recall.query import (
+    NAME,
+    TIME,
+    add_authors,
+    asks_for_several,
+    authors_in,
+    closeness,
+    parse_query,
+    time_around,
+)
 
 NOW = datetime(2024, 5, 15, 14, 30, tzinfo=UTC)
 EN = ("en",)
@@ -105,3 +114,19 @@ def test_closeness_is_one_inside_and_halves_with_each_width() -> None:
     assert closeness([], moments).tolist() == [0, 0, 0, 0]
     both = closeness(spans("last week or in May 2020", NOW), moments)
     assert both[0] == 1
+
+
+def test_around_a_time_is_its_width_and_at_least_a_day() -> None:
+    day = datetime(2026, 3, 4, tzinfo=UTC)
+    assert time_around(TimeSpan(day, day + timedelta(hours=1), "then")) == (
+        day - timedelta(days=1),
+        day + timedelta(days=1, hours=1),
+    )
+    assert time_around(TimeSpan(day, day + timedelta(days=7), "that week"))[0] == day - timedelta(days=7)
+    ends = time_around(TimeSpan(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC), "ever"))
+    assert ends[0] <= day <= ends[1]
+
+
+def test_who_took_part_in_something_a_month_ago_does_not_mean_a_month_from_now() -> None:
+    (span,) = spans("What did I take part in a month ago?", NOW)
+    assert span.end <= NOW

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from recollect.errors import ConfigError
 from recollect.language.dates import spans
 from recollect.model.passages import PassageCandidate, Tally
+from recollect.rules.recall.neighbours import LONG_OCCASION
 from recollect.rules.recall.passages import to_columns
 from recollect.rules.recall.query import ParsedQuery
-from recollect.rules.recall.ranking import CROWD, SHORT, Weights, fuse, word_scores
+from recollect.rules.recall.ranking import SHORT, Weights, fuse, word_scores
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 TALLY = Tally(docs=1_000, words=30_000, languages=("en",))
@@ -172,7 +173,7 @@ class TestFuse:
     def test_the_parts_say_where_the_score_comes_from(self) -> None:
         [(doc, score, parts)] = ranked({7: 5.0}, {7: 0.5}, {7: timedelta(0)})
         assert doc == 7
-        assert set(parts) == {"text", "vector", "near", "speaker", "time", "recency", "occasion", "crowd"}
+        assert set(parts) == {"text", "vector", "near", "speaker", "time", "recency", "occasion"}
         assert score == pytest.approx(sum(parts.values()), abs=3e-6)
         assert parts["text"] == pytest.approx(5.0 * ONE_WORD)
         assert parts["vector"] == pytest.approx(WEIGHTS.vector * 3)
@@ -321,16 +322,13 @@ class TestBonuses:
         parts = scored(close, [[6.0, 5.0], [4.0, 0.0]], ParsedQuery(several=True))
         assert parts[2]["occasion"] == 0
 
-    def test_where_several_things_are_asked_for_hits_close_by_count_less(self) -> None:
-        close = [said(n, conversation="c", turn=n) for n in range(1, 7)]
-        far = said(9, conversation="d")
-        words = [[10.0 - n / 10] for n in range(6)] + [[9.4]]
-        assert [doc for doc, _, _ in fused([*close, far], words, {}, ParsedQuery())][-1] == 9
-        thinned = fused([*close, far], words, {}, ParsedQuery(several=True))
-        assert [doc for doc, _, _ in thinned][:2] == [1, 9]
-        for _, score, parts in thinned:
-            assert score == pytest.approx(sum(parts.values()), abs=1e-5)
-            assert parts["crowd"] >= -score * ((1 - WEIGHTS.crowd) ** -CROWD - 1) - 1e-5
+    def test_the_longer_an_occasion_the_less_it_lifts(self) -> None:
+        def lift(size: int) -> float:
+            together = [said(n, conversation="c", turn=n * 20) for n in range(1, size + 1)]
+            return scored(together, [[6.0, 5.0], *([4.0, 0.0] for _ in together[1:])], ParsedQuery())[2]["occasion"]
+
+        assert lift(2) == lift(LONG_OCCASION) == pytest.approx(WEIGHTS.occasion * 7)
+        assert lift(2 * LONG_OCCASION) == pytest.approx(lift(2) / 2)
 
 
 @pytest.mark.parametrize(
@@ -340,12 +338,14 @@ class TestBonuses:
         {"half_life": timedelta(0)},
         {"recency": 1.0},
         {"recency": -0.1},
-        {"crowd": 1.0},
+        {"coverage": 1.0},
         {"vector": -1.0},
         {"near": -1.0},
         {"speaker": -1.0},
         {"time": -1.0},
         {"detail": -1.0},
+        {"standing": -1.0},
+        {"preference": -1.0},
     ],
 )
 def test_weights_that_make_no_sense_are_refused(change: dict[str, object]) -> None:

@@ -55,14 +55,19 @@ class Part:
     pieces: list[Piece]
     left_out: list[Item]
     between: str = "\n"
+    rendered: str | None = None
 
     def text(self) -> str:
-        body = render.join_pieces(self.pieces, self.between)
-        return fences.section(self.title, [fences.Fenced(body)]) if body else ""
+        """The section as it is sent; it is rendered again only if a piece was dropped."""
+        if self.rendered is None:
+            body = render.join_pieces(self.pieces, self.between)
+            self.rendered = fences.section(self.title, [fences.Fenced(body)]) if body else ""
+        return self.rendered
 
     def drop(self, reason: str = OVER) -> None:
         """Leave out the least valuable piece."""
         self.left_out.append(self.pieces.pop().omission(reason))
+        self.rendered = None
 
 
 @dataclass(slots=True)

@@ -49,7 +49,7 @@ from recollect.rules.access import Viewer
 from recollect.rules.days import parse_time_zone
 from recollect.rules.recall.floor import CLOSE, FLOOR
 from recollect.rules.recall.nearness import nearest_turns
-from recollect.rules.recall.selection import worthwhile_hits
+from recollect.rules.recall.selection import worthwhile_hits, worthwhile_share
 from recollect.rules.recall.word_matches import match_words
 from recollect.rules.tiers.tiers import is_terse
 from recollect.tasks import standalone
@@ -255,7 +255,7 @@ class ContextBuilder:
             state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=asks_for_tiers))
         # In a channel the register knows who speaks, but of messages that are held, which no view has read.
         own_messages = [m for m in (*state.earlier, *window) if person is not None or m.degraded is not None]
-        names = names_in_context(tx, self._scope.space, authors_in(state), viewer, own_messages)
+        names = names_in_context(tx, self._scope.space, state.people, viewer, own_messages)
         return replace(state, names=names)
 
     def _recall_state(self, known: HeldConversation, request: ContextRequest) -> ContextState:
@@ -287,7 +287,7 @@ class ContextBuilder:
             zone=parse_time_zone(self._runtime.parts.time_zone),
         )
         viewer = self._viewer(tx, person)
-        return replace(state, names=names_in_context(tx, self._scope.space, authors_in(state), viewer, messages))
+        return replace(state, names=names_in_context(tx, self._scope.space, state.people, viewer, messages))
 
     def _read_messages(self, tx: Tx, conversation: Conversation | None, request: ContextRequest) -> SpokenMessages:
         """The last messages before the question; of a short conversation all."""
@@ -321,7 +321,10 @@ class ContextBuilder:
         self, tx: Tx, request: ContextRequest, person: str | None, spoken: SpokenMessages
     ) -> RecalledMessages:
         """What is relevant to the question: messages from outside the window, and turns among the last messages."""
-        hits, past_episodes, nothing_relevant, docs = self._recall(tx, request, person)
+        excluded_ids = request.shown_ids | {message.id for message in spoken.window}
+        known = {message.id: message for message in spoken.messages if not message.erased}
+        reading_rule = recall.ReadingRule(worthwhile_share(request.text), excluded_ids, known)
+        hits, past_episodes, nothing_relevant, docs = self._recall(tx, request, person, reading_rule)
         held_hits = self._match_held(request, person, spoken, max((hit.score for hit in hits), default=1.0))
         hits = sorted([*hits, *held_hits], key=lambda hit: -hit.score)
         nothing_relevant = nothing_relevant and not held_hits
@@ -329,7 +332,6 @@ class ContextBuilder:
         indexed_count = spoken.start if person is None else docs
         outside_count = indexed_count if person is None else max(indexed_count - len(spoken.window), 0)
         return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
-        excluded_ids = request.shown_ids | {message.id for message in spoken.window}
         outside_hits = [hit for hit in worthwhile_hits(hits, request.text) if hit.message.id not in excluded_ids]
         retrieved = outside_hits[:return_limit]
         elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
@@ -339,7 +341,7 @@ class ContextBuilder:
         return RecalledMessages(retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0)
 
     def _recall(
-        self, tx: Tx, request: ContextRequest, person: str | None
+        self, tx: Tx, request: ContextRequest, person: str | None, reading_rule: recall.ReadingRule
     ) -> tuple[list[Hit], list[Episode], bool, int]:
         """Messages and past episodes near the question, from the person's memory or from the channel; and whether the
         search found nothing relevant: then no message is recalled, and only an episode that is very close. And how
@@ -353,7 +355,16 @@ class ContextBuilder:
         check = self._runtime.index.check_vectors_of
         source = open_source(tx, self._runtime.indexes, scope.space, scope.user, request.now, check)
         hits = recall.search(
-            tx, source, scope, request.query, request.vector, limit, request.now, parts.weights, question=question
+            tx,
+            source,
+            scope,
+            request.query,
+            request.vector,
+            limit,
+            request.now,
+            parts.weights,
+            question=question,
+            reading_rule=reading_rule,
         )
         hits = [hit for hit in hits if question is None or not follows(hit.message, question)]
         nothing_relevant = all(hit.relevance < FLOOR for hit in hits)
@@ -470,24 +481,6 @@ class ContextBuilder:
             self._scope.space, min(PATIENCE, self._runtime.parts.digest_seconds)
         )
         return person, await digests.merge_digests(digest_request, person, name, profile, self._channel_viewer)
-
-
-def authors_in(state: ContextState) -> set[str]:
-    """The ids of all people who may be named in a context."""
-    messages = (
-        *state.earlier,
-        *state.window,
-        *state.beside,
-        *(hit.message for hit in (*state.retrieved, *state.elsewhere, *state.found)),
-    )
-    last_of_topic = state.topic.last_messages if state.topic is not None else ()
-    return {
-        *(message.author for message in messages if message.role == "user"),
-        *(message.author for message in last_of_topic if message.role == "user"),
-        *(line.author for episode in (*state.episodes, *state.past) for line in episode.lines if line.author),
-        *(id for note in state.profile for id in (note.person, note.speaker) if id),
-        *(() if state.author is None else (state.author,)),
-    }
 
 
 def follows(message: Message, question: Message) -> bool:

@@ -9,22 +9,23 @@ are scored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.engine.context.message_traits import MessageReader, standing_instructions
 from recollect.engine.context.passage_sources import PassageSource
-from recollect.engine.tables.log import warn_of_damage
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit, Message
 from recollect.model.passages import Tally
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
-from recollect.rules.recall.message_specificity import detail
+from recollect.rules.recall.coverage import coverage_penalties
+from recollect.rules.recall.message_specificity import PREFERENCE, STANDING
 from recollect.rules.recall.neighbours import (
     LONG_LINES,
     REACH,
@@ -34,16 +35,29 @@ from recollect.rules.recall.neighbours import (
     place_keys,
     surroundings,
 )
-from recollect.rules.recall.passages import USER, Passages, distinct_numbers
+from recollect.rules.recall.passages import ASSISTANT, Numbers, Passages, distinct_numbers
 from recollect.rules.recall.ranking import Ranking, Weights, fuse, shortlist, word_scores
+from recollect.rules.recall.standing import LIFTED
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest
 BY_TEXT = 150  # of all that words propose, those with the rarest words
 BY_VECTOR = 80  # passages that vectors propose
+BY_TIME = 20  # passages that vectors propose from around a time that the query speaks of
+TIMES = 2  # times of a query for which that is done
 ANCHORS = 30  # the best proposals, whose neighbours are read too
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 60  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRule:
+    """Which of the messages that a search finds are read: not those whose score is below a share of the best and that
+    are not relevant, unless they are among `ids`. `messages` are known already, by id."""
+
+    least_share: float
+    ids: Collection[str]
+    messages: Mapping[str, Message]
 
 
 def search(
@@ -57,11 +71,13 @@ def search(
     weights: Weights,
     floor: float | None = None,
     question: Message | None = None,
+    reading_rule: ReadingRule | None = None,
 ) -> list[Hit]:
     """The messages that answer a query best, best first; with a floor, only those that are as relevant as that.
 
     `source` has the passages of the filter's user, or of its space, without what has expired. `question` is the message
-    that asks, if it is in the log: nothing is relevant because it is near that message.
+    that asks, if it is in the log: nothing is relevant because it is near that message. What a `reading_rule` leaves
+    unread is not among the hits, and counts as one of them.
     """
     query = query_rules.searchable_part(query)
     tally = source.tally()
@@ -69,10 +85,15 @@ def search(
     postings = source.postings(where, groups, PER_WORD)
     frequencies = [posting.frequency for posting in postings]
     proposals = shortlist(postings, tally, max(BY_TEXT, limit))
-    if vector.any():
-        proposals = distinct_numbers(np.concatenate([proposals, source.nearest(where, vector, max(BY_VECTOR, limit))]))
-    passages = source.passages(where, proposals, groups)
     reading = query_rules.parse_query(query, groups, tally.languages, now)
+    if vector.any():
+        nearest = source.nearest(where, vector, max(BY_VECTOR, limit))
+        proposals = distinct_numbers(
+            np.concatenate([proposals, nearest, *nearest_then(source, where, reading, vector)])
+        )
+    reader = MessageReader(tx, source, where.space, {} if reading_rule is None else reading_rule.messages)
+    standing = standing_instructions(reader, source, where, tally.languages) if weights.standing else proposals[:0]
+    passages = source.passages(where, distinct_numbers(np.concatenate([proposals, standing])), groups)
     authors = {passages.author_names[number] for number in distinct_numbers(passages.authors).tolist()}
     reading = query_rules.add_authors(reading, query, authors, tally.languages)
     words = word_scores(passages, frequencies, tally)
@@ -91,14 +112,40 @@ def search(
     max_passages = PASSAGES * max(READ, limit + MORE) if where.is_unrestricted else None
     ranking = fuse(passages, words, cosines, reading, now, weights, max_passages, around)
     best = best_rows(passages, ranking, is_allowed(passages, where), max(READ, limit + MORE))
+    best = with_standing(best, passages, ranking, standing)
     size = scope_size(tx, where, tally)
     shared_words = floor_rules.shared_rarity(passages, frequencies, reading.emphasis, size)
     relevances = floor_rules.relevance(shared_words, weights.deviations(cosines), size, personal=reading.personal)
+    is_later = np.zeros(len(passages), np.bool_) if question is None else is_from(passages, question)
     if question is not None:
-        relevances = relevances * ~is_from(passages, question)
+        relevances = relevances * ~is_later
     relevances = floor_rules.relevance_with_neighbours(passages, relevances, around)
-    ranked = RankedMessages(passages, ranking, best, relevances)
-    return read_hits(tx, source, where.space, ranked, limit, weights, floor)
+    ranked = RankedMessages(passages, ranking, best, relevances, around.occasion[around.home], is_later)
+    return read_hits(reader, ranked, limit, weights_for(reading, weights), floor, reading_rule)
+
+
+def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
+    """The weights as they are for a query: preferences count for advice; instructions count, but not for an account of
+    what was said, nor where somebody wants several things of their own."""
+    is_account = reading.recount or (reading.own and reading.several and not reading.advice)
+    return replace(
+        weights,
+        preference=weights.preference if reading.advice else 0.0,
+        standing=0.0 if is_account else weights.standing,
+    )
+
+
+def nearest_then(
+    source: PassageSource, where: Filter, reading: query_rules.ParsedQuery, vector: Vectors
+) -> list[Numbers]:
+    """What is nearest to a query of what was said around each time it speaks of: in a large memory, little of that is
+    among the nearest of all."""
+    if where.after is not None or where.before is not None:
+        return []
+    return [
+        source.nearest(replace(where, after=start, before=end), vector, BY_TIME)
+        for start, end in map(query_rules.time_around, reading.times[:TIMES])
+    ]
 
 
 def is_from(passages: Passages, question: Message) -> NDArray[np.bool_]:
@@ -117,12 +164,24 @@ def scope_size(tx: Tx, where: Filter, tally: Tally) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RankedMessages:
-    """What a search has found: the row of each message's best passage, best first; and how relevant each row is."""
+    """What a search has found: the row of each message's best passage, best first; and of every row how relevant it is,
+    the number of its occasion, and whether it is of the question, or of a message after it."""
 
     passages: Passages
     ranking: Ranking
     rows: NDArray[np.intp]
     relevances: NDArray[np.float64]
+    occasions: NDArray[np.intp]
+    is_later: NDArray[np.bool_]
+
+    def places_to_read(
+        self, order: Sequence[int], scores: NDArray[np.float64], ids: Sequence[str], rule: ReadingRule
+    ) -> list[int]:
+        """Of the places of rows, best first, those that are read."""
+        is_later = self.is_later[self.rows].tolist()
+        best_score = next((scores[place] for place in order if not is_later[place]), 0.0)
+        is_read = (scores >= rule.least_share * best_score) | (self.relevances[self.rows] >= floor_rules.FLOOR)
+        return [place for place in order if is_read[place] or ids[place] in rule.ids]
 
 
 def best_rows(passages: Passages, ranking: Ranking, allowed: NDArray[np.bool_], limit: int) -> NDArray[np.intp]:
@@ -136,47 +195,68 @@ def best_rows(passages: Passages, ranking: Ranking, allowed: NDArray[np.bool_], 
     return np.fromiter(best.values(), np.intp, len(best))
 
 
+def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, standing: Numbers) -> NDArray[np.intp]:
+    """The best rows, and those of standing instructions that are not among them. Such are instructions to an assistant:
+    where none speaks, nothing is added."""
+    if not len(standing) or not (passages.roles == ASSISTANT).any():
+        return best
+    known = set(passages.message_ids[best].tolist())
+    rows = np.flatnonzero(np.isin(passages.docs, standing) & (ranking.scores > 0)).tolist()
+    return np.array([*best.tolist(), *(row for row in rows if passages.message_ids[row] not in known)], np.intp)
+
+
 def read_hits(
-    tx: Tx,
-    source: PassageSource,
-    space: str,
+    reader: MessageReader,
     ranked: RankedMessages,
     limit: int,
     weights: Weights,
     floor: float | None,
+    rule: ReadingRule | None = None,
 ) -> list[Hit]:
-    """The best messages, ordered by their text too. Only texts that nobody has looked at yet are read for that."""
+    """The best messages, ordered by their text too."""
     rows = ranked.rows
     ids: list[str] = ranked.passages.message_ids[rows].tolist()
-    messages: dict[str, Message] = {}
-
-    def read(wanted: Sequence[str]) -> None:
-        found = tx.find_messages(space, ids=[id for id in wanted if id not in messages], damaged=warn_of_damage)
-        messages.update((message.id, message) for message in found)
-
-    details = source.details(ranked.passages.docs[rows])
-    is_user = ranked.passages.roles[rows] == USER
-    unknown = np.flatnonzero(is_user & (details < 0)).tolist()
-    if unknown:
-        read([ids[place] for place in unknown])
-        for place in unknown:
-            if ids[place] in messages:
-                details[place] = detail(messages[ids[place]].content)
-        source.keep_details(ranked.passages.docs[rows[unknown]], details[unknown])
-    added = weights.detail * np.where(is_user, np.maximum(details, 0), 0)
-    scores = (ranked.ranking.scores[rows] + added).round(6)
-    order = np.argsort(-scores, kind="stable").tolist()
-    order = [place for place in order if floor is None or ranked.relevances[rows[place]] >= floor]
+    added = text_parts(reader, ranked, weights)
+    scores = (ranked.ranking.scores[rows] + sum(added.values())).round(6)
+    order = [
+        place
+        for place in np.argsort(-scores, kind="stable").tolist()
+        if floor is None or ranked.relevances[rows[place]] >= floor
+    ]
+    penalties = np.zeros(len(rows))
+    penalties[order] = coverage_penalties(
+        scores[order].tolist(), ranked.occasions[rows[order]].tolist(), weights.coverage
+    )
+    added["coverage"] = penalties
+    scores = (scores + penalties).round(6)
+    order.sort(key=lambda place: -scores[place])
+    if rule is not None:
+        order = ranked.places_to_read(order[:limit], scores, ids, rule)
     hits: list[Hit] = []
     while order and len(hits) < limit:  # one that cannot be read makes room for the next
         page, order = order[: limit - len(hits)], order[limit - len(hits) :]
-        read([ids[place] for place in page])
+        reader.read([ids[place] for place in page])
         for place in page:
-            if ids[place] in messages:
-                parts = ranked.ranking.parts(rows[place]) | {"detail": float(added[place])}
+            if ids[place] in reader.messages:
+                parts = ranked.ranking.parts(rows[place]) | {name: float(part[place]) for name, part in added.items()}
                 relevance = float(ranked.relevances[rows[place]])
-                hits.append(Hit(messages[ids[place]], float(scores[place]), parts, relevance))
+                hits.append(Hit(reader.messages[ids[place]], float(scores[place]), parts, relevance))
     return hits
+
+
+def text_parts(reader: MessageReader, ranked: RankedMessages, weights: Weights) -> dict[str, NDArray[np.float64]]:
+    """What the texts of the best messages add to their scores: for their particulars, for the preferences they
+    state, and for the standing instructions that are nearest to the query."""
+    traits = reader.traits(ranked.passages, ranked.rows)
+    details = np.asarray(weights.detail * (traits % PREFERENCE), np.float64).round(6)
+    preferences = np.asarray(weights.preference * (traits % STANDING >= PREFERENCE), np.float64)
+    standing = np.zeros(len(traits))
+    if weights.standing and (ranked.passages.roles == ASSISTANT).any():
+        places = np.flatnonzero(traits >= STANDING)
+        scores = ranked.ranking.scores[ranked.rows] + details + preferences
+        by_score = np.argsort(-scores[places], kind="stable")
+        standing[places[by_score[:LIFTED]]] = weights.standing
+    return {"detail": details, "preference": preferences, "standing": standing}
 
 
 def with_neighbours(

@@ -4,7 +4,7 @@ It is compared with the store before each search, by one small query in the same
 added at its end, and those that were removed are taken out. So it is never newer or older than the snapshot, whichever
 process wrote. A search works on a `ScopeView`, which stays as it is while others add to the index. All indexes together
 have a maximal size; the least recently used is dropped first, and a scope that is larger than that is searched in the
-database.
+database, as is a large one that is asked for the first time.
 """
 
 from __future__ import annotations
@@ -35,13 +35,16 @@ UNSORTED = 20_000  # terms that are looked through for each word, at most a quar
 BYTES_PER_PASSAGE = 1_600  # about: a vector of 256 numbers, fifteen terms, the columns
 MAX_TEXTS = 2_000
 BLOCK = 16_384  # passages that are read at a time
+# Passages of a scope from which on its first search is one of the database: to read all of them takes longer, and many
+# a process, such as a command, asks once.
+LARGE = 30_000
 
 LAST_MICROS = 10**12 * 253_402  # of the year 9999
 UNKNOWN = -1  # how particular a message is that nobody has read
 NUMBER_COLUMNS = (
     "micros", "lengths", "conversations", "turns", "roles", "authors", "languages", "expires", "ends",
 )  # fmt: skip
-ROLE_NUMBERS: dict[str, int] = {role: number for number, role in enumerate(ROLES)}
+ROLE_NUMBERS: dict[str, int] = defaultdict(lambda: -1, {role: number for number, role in enumerate(ROLES)})
 
 
 class Column:
@@ -222,7 +225,7 @@ class ScopeIndex:
             "lengths": block.lengths,
             "conversations": self._conversations.numbers(block.conversations),
             "turns": block.turns,
-            "roles": np.fromiter((ROLE_NUMBERS.get(role, -1) for role in block.roles), np.int64, count),
+            "roles": np.fromiter(map(ROLE_NUMBERS.__getitem__, block.roles), np.int64, count),
             "authors": self._authors.numbers(block.authors),
             "languages": self._languages.numbers(block.languages),
             "expires": block.expires,
@@ -266,11 +269,14 @@ class ScopeIndexes:
     """The indexes in use, up to a number of bytes. `texts` are what contexts have rendered of the store and need again;
     they are forgotten when something was removed from it."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, large: int = LARGE) -> None:
         self.max_bytes = max_bytes
+        self._large = large
         self._indexes: OrderedDict[tuple[str, str | None], ScopeIndex] = OrderedDict()
         self._sizes: dict[tuple[str, str | None], int] = {}  # in bytes
         self._total = 0
+        self._asked: set[tuple[str, str | None]] = set()  # large scopes that were searched once, in the database
+        self._unread: set[tuple[str, str | None]] = set()  # those of them that nobody has begun to read since
         self.texts: dict[Hashable, str] = {}
         self._removals = 0
         self._lock = threading.Lock()
@@ -286,10 +292,12 @@ class ScopeIndexes:
         if state.removals != self._removals or len(self.texts) > MAX_TEXTS:
             self._removals = state.removals
             self.texts = {}
-        if state.docs * BYTES_PER_PASSAGE > self.max_bytes:
+        if state.docs * BYTES_PER_PASSAGE > self.max_bytes or self._is_first_of_large((space, user), state):
             return None
         with self._lock:
-            index = self._indexes.setdefault((space, user), ScopeIndex())
+            index = self._indexes.get((space, user))
+            if index is None:
+                index = self._indexes[space, user] = ScopeIndex()
             self._indexes.move_to_end((space, user))
         with index.lock:
             if index.version != state.version:
@@ -297,6 +305,21 @@ class ScopeIndexes:
             view = index.view()
         self._trim((space, user))
         return view
+
+    def _is_first_of_large(self, scope: tuple[str, str | None], state: ScopeState) -> bool:
+        """Whether a large scope is asked for the first time."""
+        if state.docs < self._large or scope in self._asked or scope in self._indexes:
+            return False
+        self._asked.add(scope)
+        self._unread.add(scope)
+        return True
+
+    def take_unread(self) -> list[tuple[str, str | None]]:
+        """The large scopes that were searched in the database and should be read before they are asked for again; each
+        is given once."""
+        scopes = list(self._unread)
+        self._unread.difference_update(scopes)
+        return scopes
 
     def _bring_up_to_date(
         self, tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, state: ScopeState

@@ -52,6 +52,20 @@ class ContextState:
     zone: tzinfo = UTC
     texts: MutableMapping[Hashable, str] = field(default_factory=dict)
 
+    @property
+    def people(self) -> set[str]:
+        """The ids of all people who may be named in the context."""
+        hits = (*self.retrieved, *self.elsewhere, *self.found)
+        messages = (*self.earlier, *self.window, *self.beside, *(hit.message for hit in hits))
+        last_of_topic = self.topic.last_messages if self.topic is not None else ()
+        return {
+            *(message.author for message in messages if message.role == "user"),
+            *(message.author for message in last_of_topic if message.role == "user"),
+            *(line.author for episode in (*self.episodes, *self.past) for line in episode.lines if line.author),
+            *(id for note in self.profile for id in (note.person, note.speaker) if id),
+            *(() if self.author is None else (self.author,)),
+        }
+
     @cached_property
     def labels(self) -> fences.Labels:
         """The label of each author in the context; no two are the same."""

@@ -79,7 +79,7 @@ def matching_topics(tx: Tx, topics: Topics, page: TopicPage, message: IncomingMe
         return rule.parts(page.book.states, first)
     faded_topics = page.load_faded(tx)
     topics.cache_faded(page)
-    weights = rule.weigh_words(rule.active_topics(page.book.states), message)
+    weights = page.book.weigh_words(message)
     returned_topic = faded_topics.find_return(message.vector, topics.rule.similarity, weights, topics.rule.scale)
     return [] if returned_topic is None else rule.parts(faded_topics.states, returned_topic)
 

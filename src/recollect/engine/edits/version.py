@@ -16,6 +16,7 @@ from typing import Any
 from recollect.engine.edits.command import refuse_change, still_command, tell_new_version
 from recollect.engine.removal.knowledge import withdraw_knowledge
 from recollect.engine.removal.messages import drop_answers, drop_digests, lock_conversations
+from recollect.engine.removal.receipts import drop_receipts
 from recollect.engine.tables.changes import append_change
 from recollect.engine.work.faults import request_reading
 from recollect.engine.work.view import View
@@ -64,6 +65,7 @@ def replace_message(
     conversation = append_change(tx, conversation, change)
     drop_answers(tx, space)
     drop_digests(tx, space, [(id, message.turn)])
+    drop_receipts(tx, space, [message])
     tx.rewrite_messages([edited])
     tx.save_conversation(replace(conversation, changed_at=now))
     for view in views:

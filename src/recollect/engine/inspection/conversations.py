@@ -5,10 +5,9 @@ Everything is read in one transaction for one page of the list; of a conversatio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from recollect.engine.context.viewers import names_in_context
 from recollect.engine.runtime import Runtime
@@ -61,12 +60,18 @@ def read_line(tx: Tx, conversation: Conversation) -> ListedConversation:
     where = Filter(conversation.space, conversation=conversation.id)
     recent = tx.messages(where, limit=LAST, newest=True, damaged=warn_of_damage)
     messages = [message for message in recent if not message.erased]
-    people = tuple(dict.fromkeys(message.author for message in reversed(messages)))
-    owner = conversation.user
-    viewer = Viewer(channel=conversation.id) if owner is None else Viewer(owner)
-    names = names_in_context(tx, conversation.space, people, viewer, messages if owner else ())
+    people = tuple(dict.fromkeys(message.author for message in reversed(messages) if message.role != "assistant"))
+    names = names_of_people(tx, conversation, messages)
     shown_people = tuple(names.get(person, person) for person in people)
     return ListedConversation(conversation, read_title(tx, recent), shown_people, messages[-1] if messages else None)
+
+
+def names_of_people(tx: Tx, conversation: Conversation, messages: Sequence[Message]) -> dict[str, str]:
+    """What the authors of messages of a conversation, and its owner, are called in it."""
+    owner = conversation.user
+    viewer = Viewer(channel=conversation.id) if owner is None else Viewer(owner)
+    people = {message.author for message in messages} | ({owner} if owner else set())
+    return names_in_context(tx, conversation.space, people, viewer, messages if owner else ())
 
 
 def read_title(tx: Tx, messages: Sequence[Message]) -> str:
@@ -75,12 +80,14 @@ def read_title(tx: Tx, messages: Sequence[Message]) -> str:
         return ""
     last = messages[-1]
     place = topic_rows.place_of(last.space, last.conversation)
-    turns = {row["turn"]: row["topic"] for row in topic_rows_after(tx, place, messages[0].turn - 1)}
-    if not turns:
+    firsts = topic_firsts(tx, place, tuple(message.turn for message in messages))
+    if not firsts:
         return ""
-    rows = tx.rows(topic_rows.TABLE, where={**place, "first": turns[max(turns)]})
+    rows = tx.rows(topic_rows.TABLE, where={**place, "first": firsts[max(firsts)]})
     return str(rows[0]["title"]) if rows else ""
 
 
-def topic_rows_after(tx: Tx, place: topic_rows.Place, turn: int, limit: int | None = None) -> list[Mapping[str, Any]]:
-    return list(tx.rows(topic_rows.TURNS, {**place, "turn": turn}, limit, where=place))
+def topic_firsts(tx: Tx, place: topic_rows.Place, turns: tuple[int, ...]) -> dict[int, int]:
+    """By turn, the first turn of its topic. They are asked for by the turns themselves: a search by what comes after a
+    turn would read every row of the conversation before it."""
+    return {row["turn"]: row["topic"] for row in tx.rows(topic_rows.TURNS, where={**place, "turn": turns})}

@@ -6,9 +6,9 @@ Only rows of the turns of the page are read, so that a page costs the same in a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from recollect.engine.inspection.conversations import topic_rows_after
+from recollect.engine.inspection.conversations import names_of_people, topic_firsts
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import topics as topic_rows
@@ -42,12 +42,13 @@ class MessageDetails:
 
 @dataclass(frozen=True, slots=True)
 class MessagePage:
-    """A page of a conversation, and whether there are messages before it and after it."""
+    """A page of a conversation, what its people are called, and whether there are messages before it and after it."""
 
     conversation: Conversation | None
     messages: tuple[MessageDetails, ...] = ()
     has_older: bool = False
     has_newer: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 async def read_page(runtime: Runtime, scope: ConversationScope, before: int | None, limit: int) -> MessagePage:
@@ -69,7 +70,8 @@ async def read_page(runtime: Runtime, scope: ConversationScope, before: int | No
         shown_messages = messages[-limit:]
         has_older = has_older or len(messages) > limit
         has_newer = bool(shown_messages) and shown_messages[-1].turn < conversation.turns
-        return MessagePage(conversation, describe_messages(tx, shown_messages), has_older, has_newer)
+        names = names_of_people(tx, conversation, shown_messages)
+        return MessagePage(conversation, describe_messages(tx, shown_messages), has_older, has_newer, names)
 
     return await runtime.read(read)
 
@@ -78,23 +80,19 @@ def describe_messages(tx: Tx, messages: Sequence[Message]) -> tuple[MessageDetai
     """The details of messages of one conversation, in order."""
     if not messages:
         return ()
-    first = messages[0].turn
-    last = messages[-1].turn
+    turns = tuple(message.turn for message in messages)
     place = topic_rows.place_of(messages[0].space, messages[0].conversation)
-    span = last - first + 1
-    tiers_rows = tx.rows("tiers", {**place, "turn": first - 1}, span, where=place)
-    tiers = {row["turn"]: to_tiers(row) for row in tiers_rows}
-    topics = topics_by_turn(tx, place, first, last)
-    covering = episodes_by_turn(tx, place, first, last)
+    tiers = {row["turn"]: to_tiers(row) for row in tx.rows("tiers", where={**place, "turn": turns})}
+    topics = topics_by_turn(tx, place, turns)
+    covering = episodes_by_turn(tx, place, turns[0], turns[-1])
     return tuple(
         MessageDetails(message, tiers.get(message.turn), topics.get(message.turn), covering.get(message.turn))
         for message in messages
     )
 
 
-def topics_by_turn(tx: Tx, place: topic_rows.Place, first: int, last: int) -> dict[int, TopicName]:
-    rows = topic_rows_after(tx, place, first - 1, last - first + 1)
-    topic_of_turn = {row["turn"]: row["topic"] for row in rows if row["turn"] <= last}
+def topics_by_turn(tx: Tx, place: topic_rows.Place, turns: tuple[int, ...]) -> dict[int, TopicName]:
+    topic_of_turn = topic_firsts(tx, place, turns)
     firsts = tuple(sorted(set(topic_of_turn.values())))
     state_rows = tx.rows(topic_rows.TABLE, where={**place, "first": firsts}) if firsts else []
     names = {row["first"]: topic_name(row) for row in state_rows}

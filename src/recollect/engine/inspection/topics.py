@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import inf, log2
+from threading import Lock
 
 from recollect.engine.conversation_topics import build_topic
 from recollect.engine.runtime import Runtime
@@ -14,7 +18,13 @@ from recollect.engine.views.topics import TopicPage
 from recollect.model import Topic
 from recollect.ports import Tx
 from recollect.rules.topics import topics as rule
+from recollect.rules.topics.half_lives import half_life
 
+FRESH = timedelta(minutes=1)  # for which an order is kept
+MOST_KEPT = 32  # orders
+TOPIC = re.compile(r"t(\d{1,9})")
+
+Order = Sequence[int]
 States = Mapping[int, rule.TopicState]
 
 
@@ -26,8 +36,31 @@ class TopicList:
     count: int
 
 
+class TopicOrders:
+    """The topics of some conversations in the order of their presence, for a minute or until one of them changes: so
+    pages follow on from each other, and only the first of them has to look at every topic."""
+
+    def __init__(self) -> None:
+        self._orders: OrderedDict[tuple[str, str, bool, str], tuple[datetime, list[int]]] = OrderedDict()
+        self._lock = Lock()
+
+    def order_of(self, page: TopicPage, states: States, merge_states: States, with_faded: bool, now: datetime) -> Order:
+        """The first turns of the topics of a page, active ones before faded ones, the most present first."""
+        name = (page.place["space"], page.place["conversation"], with_faded, str(page.stamp))
+        with self._lock:
+            made_at, order = self._orders.get(name, (now - FRESH, []))
+        if timedelta() <= now - made_at < FRESH:
+            return order
+        order = sorted(rule.roots(states), key=presence_key(states, merge_states, now))
+        with self._lock:
+            self._orders[name] = (now, order)
+            while len(self._orders) > MOST_KEPT:
+                self._orders.popitem(last=False)
+        return order
+
+
 async def list_topics(
-    runtime: Runtime, scope: ConversationScope, *, with_faded: bool, skip: int, limit: int
+    runtime: Runtime, orders: TopicOrders, scope: ConversationScope, *, with_faded: bool, skip: int, limit: int
 ) -> TopicList:
     """The topics of a conversation from the most present on, without the first `skip`; with `with_faded`, those that
     have left the active set too, at the end."""
@@ -39,7 +72,7 @@ async def list_topics(
         page = runtime.topics.read_page(tx, scope.space, scope.id)
         states: States = {**(page.load_faded(tx).states if with_faded else {}), **page.book.states}
         merge_states = states_of_merges(states)
-        firsts = order_topics(states, merge_states, now)
+        firsts = orders.order_of(page, states, merge_states, with_faded, now)
         page_firsts = firsts[skip : skip + limit]
         topics = tuple(read_topic(tx, page, states, merge_states, first, now) for first in page_firsts)
         return TopicList(topics, len(firsts))
@@ -53,16 +86,48 @@ def states_of_merges(states: States) -> States:
     return {first: states[first] for first in (*merged_firsts, *(rule.root(states, first) for first in merged_firsts))}
 
 
-def order_topics(states: States, merge_states: States, now: datetime) -> list[int]:
-    """The first turns of topics that are part of no other: active ones before faded ones, the most present first."""
+def presence_key(states: States, merge_states: States, now: datetime) -> Callable[[int], tuple[bool, float, int]]:
+    """The key by which topics are sorted, by their first turns: active ones before faded ones, the most present first.
+
+    A conversation may have ten thousand topics, and a page has a twentieth of a second: so it compares the logarithms
+    of priorities, and works out once what is the same for most topics.
+    """
+    spans: dict[int, float] = {}
+    weights: dict[tuple[float, int, int, int], float] = {}
 
     def key(first: int) -> tuple[bool, float, int]:
-        state = rule.whole_topic(merge_states, first) if first in merge_states else states[first]
-        return states[first].faded_at is not None, -rule.current_priority(state, now), first
+        state = states[first] if first not in merge_states else rule.whole_topic(merge_states, first)
+        votes = (state.importance, state.ups, state.downs, state.returns)
+        if votes not in weights:
+            importance = rule.importance_of(state)
+            weights[votes] = log2(importance) if importance > 0 else -inf
+        if state.accesses not in spans:
+            spans[state.accesses] = half_life(state.accesses).total_seconds()
+        age = (now - state.last_active_at).total_seconds()
+        return state.faded_at is not None, max(age, 0.0) / spans[state.accesses] - weights[votes], first
 
-    return sorted(rule.roots(states), key=key)
+    return key
+
+
+async def find_topic(runtime: Runtime, scope: ConversationScope, id: str) -> Topic | None:
+    """One topic by its id, or by that of a topic that has become part of it."""
+    match = TOPIC.fullmatch(id)
+    now = runtime.parts.clock.now()
+
+    def read(tx: Tx) -> Topic | None:
+        if match is None or scope.find(tx) is None:
+            return None
+        page = runtime.topics.read_page(tx, scope.space, scope.id)
+        if page.state(tx, int(match[1])) is None:
+            return None
+        states = page.book.states
+        return read_topic(tx, page, states, states_of_merges(states), rule.root(states, int(match[1])), now)
+
+    return await runtime.read(read)
 
 
 def read_topic(tx: Tx, page: TopicPage, states: States, merge_states: States, first: int, now: datetime) -> Topic:
-    summary = rows.summary_of(tx, page.place, first)["summary"]
-    return build_topic({**merge_states, first: states[first]}, first, page, summary, now)
+    topic_states = {**merge_states, first: states[first]}
+    has_summary = any(part.packed_upto for part in rule.parts(topic_states, first))
+    summary = rows.summary_of(tx, page.place, first)["summary"] if has_summary else ""
+    return build_topic(topic_states, first, page, summary, now)

@@ -15,6 +15,7 @@ from typing import Any
 from recollect.engine.moves.knowledge import move_knowledge
 from recollect.engine.moves.plan import MovePlan, Step
 from recollect.engine.removal.messages import drop_answers, drop_digests
+from recollect.engine.removal.receipts import drop_receipts
 from recollect.engine.tables.audit import Order, note_removal
 from recollect.engine.tables.changes import append_change
 from recollect.engine.tables.log import DIGESTING, every_message, warn_of_damage
@@ -64,6 +65,7 @@ def apply_step(tx: Tx, plan: MovePlan, step: Step) -> list[tuple[Message, Messag
     conversation = step.conversation
     space = conversation.space
     expired_upto = last_expired_turn(tx, conversation) if step.owned or step.written else 0
+    drop_receipts(tx, space, step.messages)  # those of other chats would name what is another's now
     pairs = [(message, rename_message(plan, step, message)) for message in step.messages]
     if step.is_renamed:
         tx.rename_conversation(space, conversation.id, step.id)

@@ -185,7 +185,6 @@ class RelayExchange:
             keep=self._write_reply,
             count=self._count,
             now=parts.clock.now,
-            woken=runtime.wake,
             rounds=parts.rounds,
             raised_turns=parts.raised_turns,
             append=self._append_reply,

@@ -17,6 +17,7 @@ from datetime import datetime
 from recollect.engine.context.viewers import CHANNEL, PEOPLE
 from recollect.engine.removal.knowledge import facts_resting_on, statements_resting_on, withdraw_knowledge
 from recollect.engine.removal.moves import earlier_ids, erase_moves, moves_naming
+from recollect.engine.removal.receipts import drop_receipts
 from recollect.engine.tables import audit
 from recollect.engine.tables.audit import Order
 from recollect.engine.tables.changes import erase_edits
@@ -83,6 +84,7 @@ def put_tombstones(
     tx: Tx, space: str, messages: Sequence[Message], order: Order, *, keep: Collection[str] = (), id: str | None = None
 ) -> Erasure:
     """Replace messages by tombstones, and note that in the audit; views in `keep` stay as they are."""
+    drop_receipts(tx, space, messages)
     conversations = {message.conversation for message in messages}
     erasure = Erasure(id or order.id, space, order.at, len(messages), len(conversations), entries=0)
     entry_count = tx.erase(erasure, [rules.tombstone(message) for message in messages], keep=keep)

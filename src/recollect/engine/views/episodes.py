@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -467,6 +468,9 @@ def episode_row(record: EpisodeRecord) -> dict[str, Any]:
     }
 
 
+lines_in = lru_cache(maxsize=2048)(from_object)  # of an object of a row, which is the same while its text is
+
+
 def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
     episode = Episode(
         row["space"],
@@ -480,6 +484,6 @@ def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
         row["made_by"],
         bool(row["pending"]),
         row["parent"] is None,
-        lines=from_object(row["extract"]),
+        lines=lines_in(row["extract"]),
     )
     return EpisodeRecord(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])

@@ -26,6 +26,7 @@ from recollect.rules.topics import byte_compression
 from recollect.rules.topics.topics import TopicState
 from recollect.tasks import topic_summary
 
+BUILT_IN_CALLS = 64  # topics that the built-in writer writes in one step
 LINES = 120  # messages that are looked at for one summary, the last
 
 
@@ -85,11 +86,14 @@ class TitlesView:
 
     async def prepare(self, runs: Sequence[Run]) -> list[TitlesResult]:
         asks = self._asking.has_model
-        calls_left = CALLS
+        calls_left = CALLS if asks else BUILT_IN_CALLS
         places = [rows.place_of(*run.place) for run in runs]
-        waiting_by_run = await self._read(lambda tx: [pending_topics(tx, place, asks) for place in places])
+        waiting_by_run = await self._read(lambda tx: load_pending_topics(tx, places, asks, calls_left))
         results: list[TitlesResult] = []
         for run, place, waiting_topics in zip(runs, places, waiting_by_run, strict=True):
+            if waiting_topics is None:
+                results.append(TitlesResult(place, (), SaveResult(run.lag.done, 0)))
+                continue
             results.append(await self._write_texts(run.lag, place, waiting_topics, calls_left))
             calls_left -= len(results[-1].texts)
         return results
@@ -170,9 +174,22 @@ def to_topic_text(topic: PendingTopic, answer: TaskResult[topic_summary.Reply]) 
     return TopicText(topic.state, reply.title, reply.summary, answer.made_by, answer.outage is None, reply.lines)
 
 
-def pending_topics(tx: Tx, place: rows.Place, asks: bool) -> list[PendingTopic]:
-    """The pending topics, oldest first."""
-    states = [rows.to_state(row) for row in tx.rows(rows.TABLE, limit=CALLS + 1, where={**place, "pending": 1})]
+def load_pending_topics(
+    tx: Tx, places: Sequence[rows.Place], asks: bool, max_calls: int
+) -> list[list[PendingTopic] | None]:
+    """The pending topics of conversations, one more than `max_calls` in all; None for a conversation after that: what
+    cannot be written now is not loaded."""
+    by_place: list[list[PendingTopic] | None] = []
+    calls_left = max_calls
+    for place in places:
+        by_place.append(pending_topics(tx, place, asks, calls_left + 1) if calls_left > 0 else None)
+        calls_left -= len(by_place[-1] or ())
+    return by_place
+
+
+def pending_topics(tx: Tx, place: rows.Place, asks: bool, limit: int) -> list[PendingTopic]:
+    """The pending topics of a conversation, oldest first, at most `limit`."""
+    states = [rows.to_state(row) for row in tx.rows(rows.TABLE, limit=limit, where={**place, "pending": 1})]
     return [load_pending_topic(tx, place, state, asks) for state in states]
 
 

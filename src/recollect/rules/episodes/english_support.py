@@ -19,7 +19,7 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence
 from recollect.language.word_weights import words
-from recollect.rules.corrections import compare_text, says_new_value
+from recollect.rules.corrections import says_new_value, states_value
 from recollect.rules.episodes import reference_words as lists
 from recollect.rules.episodes.references import References, begins_with, read_references, root, tokens
 from recollect.rules.episodes.sentence_forms import (
@@ -43,6 +43,8 @@ from recollect.rules.episodes.sentence_forms import (
 
 _DESCRIBED = 4  # words after the title of an item that say what it is
 _INTRODUCED = 2  # words of an item after what introduces the list
+_POINT = 7  # words of an item without an end mark that may be no statement
+_END_MARKS = (".", "!", "?", "…")
 _LABELLED = 6  # words after a label that say something without it
 _ANSWER = 12  # words of a short answer, which may have no verb
 _OPENING = 4  # words in which a feeling about the other person is said
@@ -128,7 +130,23 @@ class _Finder:
         is_clear = not (references.pronouns or references.hangs or references.has_demonstrative)
         if gives_value and is_clear and not is_assistants:
             return ALONE
-        return self._reference_support(place, references, before)
+        support = self._reference_support(place, references, before)
+        if not support.stands or not is_assistants or not sentence.continues_item:
+            return support
+        item = self._item_before(place)
+        is_within = item.needs is not None and support.needs is not None and support.needs >= item.needs
+        return support if is_within else item
+
+    def _item_before(self, place: int) -> Support:
+        """The item of a list that a sentence goes on with: without it, nobody knows of what it is said."""
+        source = self.statements[place].source
+        for earlier in range(place - 1, -1, -1):
+            statement = self.statements[earlier]
+            if statement.source != source or not self.supports[earlier].stands:
+                break
+            if not statement.sentence.continues_item:
+                return Support(True, earlier)
+        return NOTHING
 
     def _is_assistants(self, place: int) -> bool:
         """Whether a sentence is by an assistant that has no name of its own."""
@@ -193,7 +211,8 @@ class _Finder:
     def _item_support(self, place: int, text: str, references: References) -> Support:
         """An item says something without the list if it is a statement, or a title and what it stands for."""
         title, _, described = text.partition(": ")
-        if is_whole_item(text) and not references.hangs and not references.pronouns:
+        is_point = self._is_assistants(place) and _is_bare_point(text)
+        if is_whole_item(text) and not is_point and not references.hangs and not references.pronouns:
             support = self._definite_support(place, references)
             if support.stands:
                 return support
@@ -221,6 +240,11 @@ def is_whole_item(text: str) -> bool:
     return has_verb(described) or described.split(" ", 1)[0].casefold() in _DESCRIBES
 
 
+def _is_bare_point(text: str) -> bool:
+    """Whether an item only names a point of a list: a few words without a title and without an end mark."""
+    return ": " not in text and text.rstrip("\"”')")[-1:] not in _END_MARKS and len(words(text)) < _POINT
+
+
 def _is_about_the_other(text: str) -> bool:
     """Whether one person tells another what that person is or should do: praise and encouragement, mostly."""
     text_words = tokens(text.casefold())
@@ -234,7 +258,7 @@ def _is_about_the_other(text: str) -> bool:
 def _gives_value(text: str) -> bool:
     """Whether a sentence says when or how much something is, or that it has changed: "the rent is 900 euros" is worth
     keeping even if nobody said which rent."""
-    return compare_text(text, "en").states_value or says_new_value(text)
+    return states_value(text) or says_new_value(text)
 
 
 def _is_advice(text: str) -> bool:
@@ -257,7 +281,8 @@ def _tells_something(text: str) -> bool:
     title, _, rest = text.partition(": ")
     if rest and is_label(title) and len(words(rest)) < _LABELLED:
         return False
-    return has_predicate(_STATE.sub("", text))
+    state = _STATE.match(text)
+    return has_predicate(text[state.end() :] if state else text)
 
 
 def _is_generic(text: str) -> bool:

@@ -16,7 +16,7 @@ from recollect.language.detect import detect
 from recollect.language.filler import is_filler
 from recollect.language.sentences import Sentence, limit_text, sentences, split_sentences
 from recollect.model import ExtractLine
-from recollect.rules.corrections import ComparedSentence, compare_text, find_corrections
+from recollect.rules.corrections import ComparedSentence, find_corrections
 from recollect.rules.episodes.choice import Count, SummarySentence, choose_lines, cut_to_tokens, drop_torn_end, has_word
 from recollect.rules.episodes.lines import (
     NAMELESS,
@@ -45,7 +45,7 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
         SummarySentence(
             number,
             ExtractLine(line.turn, line.role, line.author, sentence.text, line.time, sentence.kind),
-            replace(sentence, text=guard_words(sentence.text, labels)),
+            _with_text(sentence, guard_words(sentence.text, labels)),
         )
         for number, (line, text) in enumerate(zip(lines, texts, strict=True))
         for sentence in sentences(text)
@@ -58,6 +58,10 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
         ExtractLine(line.turn, line.role, line.author, text, line.time) for line, text in zip(lines, texts, strict=True)
     ]
     return chosen_lines or _first_excerpt([*_excerpt_lines(statements), *whole_texts], limit, count)
+
+
+def _with_text(sentence: Sentence, text: str) -> Sentence:
+    return sentence if text == sentence.text else replace(sentence, text=text)
 
 
 def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractLine, ...]:
@@ -175,7 +179,8 @@ def _with_corrections(statements: Sequence[SummarySentence], language: str) -> l
             statement.line.turn,
             speaker_of(statement.line),
             statement.stands and statement.needs is None,
-            compare_text(statement.sentence.text, language),
+            statement.sentence.text,
+            language,
         )
         for statement in statements
     ]

@@ -74,6 +74,8 @@ _DATED = lazy_pattern(
     rf"(?=[^\w{GUARD}]*\d{{1,2}}\s\w{{3,4}}\.?\s\d{{4}}\s*(?:[,，][^:：.!?]{{1,80}})?[:：∶ː꞉︓﹕])"
 )
 
+_COLON = lazy_pattern("[:：∶ː꞉︓﹕]")  # without one, nothing reads as the line of a speaker
+
 
 def render_lines(
     lines: Lines,
@@ -139,6 +141,8 @@ def speaker_labels(
 
 def guard_words(text: str, labels: Collection[str]) -> str:
     """Words that do not read as the line of another speaker, with or without a day before the name."""
+    if ":" not in text and (text.isascii() or not _COLON.search(text)):
+        return text
     return _DATED.sub(GUARD, without_posing(text, labels))
 
 

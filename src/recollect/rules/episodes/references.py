@@ -69,7 +69,12 @@ def read_references(text: str, title: str = "") -> References:
 
 def tokens(text: str) -> list[str]:
     """The words and marks of a text; what is after an apostrophe is a word of its own."""
-    return _TOKEN.findall(text.replace("’", "'"))
+    return list(_read_tokens(text))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _read_tokens(text: str) -> tuple[str, ...]:
+    return tuple(_TOKEN.findall(text.replace("’", "'")))
 
 
 def root(word: str) -> str:
@@ -120,7 +125,8 @@ class _Reader:
                 elif word == ":" and at <= _NOUNS:
                     self.name(at, "thing", "plural")
                 continue
-            self._read_word(at, word)
+            if word in _POINTING:
+                self._read_word(at, word)
             self._add_names(at, word)
         return References(
             self.hangs,
@@ -377,13 +383,14 @@ class _Reader:
     def _add_names(self, at: int, word: str) -> None:
         if _is_content(word):
             self.nouns.add(word)
-        if self._is_name(at) or (at == 0 and self._begins_with_name(word)):
+        is_capital = self.spelt[at][0].isupper()
+        if is_capital and (self._is_name(at) or (at == 0 and self._begins_with_name(word))):
             self.name(at, "thing", "person", "place")
             if "and" in self.words[at + 1 : at + 3]:
                 self.name(at, "plural")
         if word in lists.PERSONS:
             self.name(at, "person")
-        if word in lists.GROUPS or self._is_plural(at, word):
+        if word in lists.GROUPS or (word.endswith("s") and self._is_plural(at, word)):
             self.name(at, "plural")
         if self._names_thing(at, word):
             self.name(at, "thing")
@@ -454,6 +461,15 @@ class _Reader:
         return self.words[at] if 0 <= at < len(self.words) else ""
 
 
+_POINTING = frozenset(
+    {"them", "the", "also", "mine", "yours", "option", "your"}
+    | lists.PERSON_PRONOUNS
+    | lists.PLURAL_PRONOUNS
+    | lists.THING_PRONOUNS
+    | lists.DEMONSTRATIVES
+    | lists.COMPARING
+    | lists.SEEMING
+)
 _ENDS_PHRASE = (
     function_words("en") | lists.BE_FORMS | lists.SUBJECTS | lists.DETERMINERS | {"'s", "'m", "'re", "'ve", "'t"}
 ) - (lists.ORDINALS | {"own", "more"})

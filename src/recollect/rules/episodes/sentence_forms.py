@@ -131,7 +131,8 @@ def introduction_before(statements: Sequence[SourcedSentence], place: int) -> in
 
 
 def question_before(statements: Sequence[SourcedSentence], place: int) -> int | None:
-    """The question of somebody else that the message before ends in, for the first sentence that says something."""
+    """The question of somebody else that the message before ends in, for the first sentence that says something. If
+    it ends in two questions, the sentence may answer either: then none."""
     source = statements[place].source
     for earlier in range(place - 1, -1, -1):
         statement = statements[earlier]
@@ -141,9 +142,15 @@ def question_before(statements: Sequence[SourcedSentence], place: int) -> int | 
             continue
         if is_caption(statement.sentence):
             continue
-        is_question = statement.sentence.is_question and statement.speaker != statements[place].speaker
-        return earlier if is_question and not is_filler(statement.sentence) else None
+        is_asked = statement.speaker != statements[place].speaker and _asks(statement)
+        asked_before = sentence_before(statements, earlier)
+        is_one_of_two = asked_before is not None and _asks(statements[asked_before])
+        return earlier if is_asked and not is_one_of_two else None
     return None
+
+
+def _asks(statement: SourcedSentence) -> bool:
+    return statement.sentence.is_question and not is_filler(statement.sentence)
 
 
 def sentence_before(statements: Sequence[SourcedSentence], place: int) -> int | None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from recollect.language.filler import is_filler
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
-from recollect.language.sentences import Sentence, split_sentences
+from recollect.language.sentences import Sentence, has_question_mark, split_sentences
 from recollect.language.word_weights import is_unspaced, words
 from recollect.rules.episodes.english_support import english_supports, stands_alone_in_english
 from recollect.rules.episodes.sentence_forms import (
@@ -180,6 +180,8 @@ def _introduces(sentence: Sentence) -> bool:
 
 def is_bound(question: str, reply: str) -> bool:
     """Whether a message ends in a question that the next message, of somebody else, answers."""
+    if not has_question_mark(question[-_END_READ:]):
+        return False
     asked = _last_sentence(question)
     return asked is not None and asked.is_question and not is_filler(asked) and not _begins_with_question(reply)
 

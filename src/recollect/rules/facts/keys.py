@@ -12,7 +12,7 @@ does not replace the first.
 from __future__ import annotations
 
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 from recollect.language.fact_words import PROGRAMMING, RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
@@ -174,7 +174,7 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
     words = _plain_words(key)
     if category == "preference":
         # A preference needs no word that says so: "favourite colour" is "colour".
-        topic_words = [word for word in words if word not in _CHOICE]
+        topic_words = tuple(word for word in words if word not in _CHOICE)
         words = topic_words or words
     canonical = _keys_by_stems(category).get(_key_stems(words))
     if canonical is None:
@@ -204,7 +204,8 @@ def holds_several_values(category: FactCategory, key: str) -> bool:
 _RELATION_KEYS = frozenset(RELATIONS.values())
 
 
-def _plain_words(key: str) -> list[str]:
+@lru_cache(maxsize=16_384)
+def _plain_words(key: str) -> tuple[str, ...]:
     text = (
         unicodedata.normalize("NFKC", _HUMP.sub(" ", key[: 4 * MAX_KEY]))
         .casefold()
@@ -213,11 +214,12 @@ def _plain_words(key: str) -> list[str]:
         .replace("'", "")
     )
     spellings = [_SPELLINGS.get(word, word) for word in _WORD.findall(text)]
-    words = [word for spelling in spellings for word in spelling.split()]
-    return [word for word in words if word not in _NOISE] or words
+    words = tuple(word for spelling in spellings for word in spelling.split())
+    return tuple(word for word in words if word not in _NOISE) or words
 
 
-def _key_stems(words: list[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=16_384)
+def _key_stems(words: tuple[str, ...]) -> tuple[str, ...]:
     """What keys are compared by: stems, in any order. Function words count here ("born in"), so each is taken alone."""
     return tuple(sorted(term for word in words for term in analyse(word, "en").terms or (word,)))
 
@@ -237,6 +239,6 @@ def _keys_by_stems(category: FactCategory) -> dict[tuple[str, ...], str]:
         for alias in filter(None, map(str.strip, aliases.split(";"))):
             words = _plain_words(alias)
             if category == "preference":
-                words = [word for word in words if word not in _CHOICE] or words
+                words = tuple(word for word in words if word not in _CHOICE) or words
             keys.setdefault(_key_stems(words), key)
     return keys

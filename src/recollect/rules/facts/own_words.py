@@ -26,7 +26,10 @@ Lines = Sequence[str]
 
 def own_words(text: str) -> str:
     """The text with an empty line in place of every foreign line."""
-    lines = _drop_introduced_text(_drop_tags_and_quotations(plain_breaks(text)).split("\n"))
+    text = plain_breaks(text)
+    if is_plain_line(text):
+        return text
+    lines = _drop_introduced_text(_drop_tags_and_quotations(text).split("\n"))
     foreign_lines: set[int] = set()
     for rule in _RULES:
         foreign_lines.update(rule(lines))
@@ -35,6 +38,25 @@ def own_words(text: str) -> str:
     if foreign_start < len(lines):
         own_lines[foreign_start] = _text_before_introduction(lines[foreign_start])
     return "\n".join(own_lines)
+
+
+def is_plain_line(text: str) -> bool:
+    """Whether a text is one line in which nothing is that the rules below look for: most messages of a chat are. What
+    begins a foreign text without a sign is asked for itself."""
+    return not (
+        "\n" in text
+        or _SIGN_OF_FOREIGN_TEXT.search(text)
+        or _PUBLISHED.search(text)
+        or _KNOWN.fullmatch(text)
+        or _is_structure(text)
+    )
+
+
+_SIGN_OF_FOREIGN_TEXT = lazy_pattern(
+    r"[:：<“«„「\"/]|\sago\b|forwarded|original|weitergeleitete|ursprüngliche"
+    r"|[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)",
+    re.IGNORECASE,
+)
 
 
 # -- inside lines: tags and quotations

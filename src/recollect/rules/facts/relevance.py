@@ -105,4 +105,9 @@ def _key_columns(query: str, facts: Sequence[Fact]) -> list[list[float]]:
 def _asks_for(word: str, category: FactCategory, key: str) -> bool:
     """Whether a word of a question asks for a key, by another name than the key itself."""
     answers = _ANSWERS.get(word, frozenset())
-    return word not in key and (category in answers or key in answers or key == normalise_key(category, word))
+    return word not in key and (category in answers or key in answers or key == _key_named(category, word))
+
+
+@lru_cache(maxsize=16_384)
+def _key_named(category: FactCategory, word: str) -> str:
+    return normalise_key(category, word)

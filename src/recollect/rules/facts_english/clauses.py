@@ -17,6 +17,7 @@ from datetime import date
 from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence, limit_text, sentences
+from recollect.language.short_texts import remember_short_texts
 from recollect.language.since_until import TimedPhrase, parse_times
 from recollect.model import Holds
 from recollect.rules.facts.own_words import own_words
@@ -55,6 +56,7 @@ _QUOTES = lazy_pattern(
 )
 _SPEAKS = lazy_pattern(rf"\b(?:{any_of(words.SPEAKER_WORDS)}|i['’]m|i['’]ve)\b", re.IGNORECASE)
 _SMALL_STOP = lazy_pattern(r"(?<=[a-z]{3})(\s?[.!?]+)\s+(?=[a-z])")  # where small letters begin a sentence too
+_STOP_BEFORE_SMALL = lazy_pattern(r"[.!?]\s+[a-z]")  # found in a small part of the time
 _LONG_QUOTE = 3  # words; a longer one is somebody's sentence, a shorter one may be a name
 
 _JOKED = lazy_pattern(
@@ -138,7 +140,8 @@ def _drop_quotations(text: str) -> str:
         inner = next(group for group in quote.groups() if group is not None)
         return " … " if len(inner.split()) > _LONG_QUOTE or _SPEAKS.search(inner) else inner
 
-    return _SMALL_STOP.sub(r"\1\n", _QUOTES.sub(unquote, _CODE.sub(" … ", _QUOTED_LINE.sub("", text))))
+    text = _QUOTES.sub(unquote, _CODE.sub(" … ", _QUOTED_LINE.sub("", text)))
+    return _SMALL_STOP.sub(r"\1\n", text) if _STOP_BEFORE_SMALL.search(text) else text
 
 
 def _text_before_question(sentence: str) -> str:
@@ -234,6 +237,7 @@ def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[C
                 yield replace(clause, corrects=corrects or clause.corrects, lowercase=text.islower())
 
 
+@remember_short_texts
 def expand_short_forms(sentence: str) -> str:
     """The sentence with short forms written out, so that fewer wordings are left."""
     if not _SHORT_FORM.search(sentence):

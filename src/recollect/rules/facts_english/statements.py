@@ -188,7 +188,9 @@ _OPEN_VERB = lazy_pattern(r"\w+(?:ing|ed)$|\bto\s\w+$", re.IGNORECASE)
 def _before_pointer(unit: str) -> str:
     """A clause without a last phrase that points at what stands elsewhere: "made a cake for her"."""
     pointer = _POINTER_AT_END.search(unit)
-    head = unit[: pointer.start()] if pointer else unit
+    if pointer is None:
+        return unit
+    head = unit[: pointer.start()]
     return unit if _OPEN_VERB.search(head) else head
 
 

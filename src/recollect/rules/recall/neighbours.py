@@ -31,6 +31,8 @@ FALL = 4
 LONG_LINES = 2 * SHORT_LINES
 OCCASION = 6 * 3600.0
 """Seconds between two messages beyond which they are not of one occasion."""
+LONG_OCCASION = 20
+"""Messages of an occasion up to which all of it is about the same thing; in a longer one, less and less is."""
 
 _APART = 1 << 32  # more than the turns of a conversation
 _DISTANCES = np.array(sorted(WORDS), np.int64)  # in turns, of the rows of `Surroundings.beside`
@@ -79,13 +81,15 @@ class Surroundings:
 
     def occasion_lift(self, words: Scores, own_scores: Scores, share: float) -> Scores:
         """For each passage, a share of the words that it lacks and others of its occasion have. It lifts a passage at
-        most up to the best one of its occasion, so the order of occasions does not change."""
+        most up to the best one of its occasion, so the order of occasions does not change. The longer an occasion, the
+        less: in a day's talk with an assistant, one message says little about another."""
         occasions = self.occasion[self.home]
         starts = np.flatnonzero(np.concatenate([[True], self.occasion[1:] != self.occasion[:-1]]))
+        unity = np.minimum(1.0, LONG_OCCASION / np.bincount(self.occasion))
         occasion_words = np.maximum.reduceat(self._best_by_message(words)[:-1], starts, axis=0)
         occasion_best = np.maximum.reduceat(self._best_by_message(own_scores)[:-1], starts)
         lacking = share * (occasion_words.sum(axis=1)[occasions] - words.sum(axis=1))
-        return np.asarray(np.minimum(lacking, occasion_best[occasions] - own_scores))
+        return np.asarray(unity[occasions] * np.minimum(lacking, occasion_best[occasions] - own_scores))
 
     def unknown_places(self, keys: Numbers) -> Numbers:
         """Those of the keys at which no passage is."""

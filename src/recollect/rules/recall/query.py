@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,9 @@ from recollect.language.dates import TimeSpan, spans
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.terms import query_groups
+from recollect.rules.recall.advice import REQUEST, REQUEST_WORDS, asks_for_advice
 from recollect.rules.recall.personal import speaks_of_a_life
+from recollect.rules.recall.recounting import RECOUNT_WORDS, asks_to_recount, is_own_telling
 
 NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
@@ -28,6 +31,10 @@ TIME = 0.3
 END = 4_000
 """Characters of each end of a long query that are read for words, names and times: to search takes a turn, and others
 wait meanwhile. All of a query has its part in the vector."""
+
+DAY = timedelta(days=1)
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+LATEST = datetime.max.replace(tzinfo=UTC)
 
 _WORD = lazy_pattern(r"\w+(?:[-.]\w+)*")
 _FIRST = lazy_pattern(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|\bi(?:'m|'ve|'d|'ll)?\b")
@@ -43,8 +50,8 @@ _SEVERAL = lazy_pattern(
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """A query as ranking needs it: its groups of terms with what each counts, the authors it names, the times it
-    speaks of, whether it is about the person who asks, whether several things are asked for, and whether it is about
-    the people of the memory (`personal`)."""
+    speaks of, whether it is about the person who asks, whether several things are asked for, whether it is about the
+    people of the memory (`personal`), and whether it asks for advice or for an account of what was said."""
 
     groups: tuple[tuple[str, ...], ...] = ()
     emphasis: tuple[float, ...] = ()
@@ -53,6 +60,8 @@ class ParsedQuery:
     own: bool = False
     several: bool = False
     personal: bool = False
+    advice: bool = False
+    recount: bool = False
 
 
 def searchable_part(query: str) -> str:
@@ -70,14 +79,23 @@ def parse_query(
     other_text = " ".join(_text_between(query, times))
     time_groups -= _term_groups([other_text], languages) if time_groups and _WORD.search(other_text) else set()
     emphasis = tuple(TIME if group in time_groups else 1.0 for group in groups)
+    advice = asks_for_advice(query)
+    recount = not advice and asks_to_recount(query)
+    if advice or recount:
+        request_groups = _request_groups(REQUEST_WORDS if advice else RECOUNT_WORDS, frozenset(languages))
+        emphasis = tuple(
+            REQUEST if group in request_groups else factor for group, factor in zip(groups, emphasis, strict=True)
+        )
     about_asker = bool(_FIRST.search(query)) and not _SECOND.search(query)
     return ParsedQuery(
         tuple(groups),
         emphasis,
         times=times,
-        own=about_asker,
+        own=about_asker or advice or (recount and is_own_telling(query)),
         several=asks_for_several(query),
         personal=speaks_of_a_life(query),
+        advice=advice,
+        recount=recount,
     )
 
 
@@ -140,6 +158,17 @@ def _everyday_words() -> Collection[str]:
 
 def _term_groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[str, ...]]:
     return {group for text in texts for group in query_groups(text, languages)}
+
+
+@lru_cache(maxsize=64)
+def _request_groups(words: str, languages: frozenset[str]) -> frozenset[tuple[str, ...]]:
+    return frozenset(_term_groups([words], languages))
+
+
+def time_around(span: TimeSpan) -> tuple[datetime, datetime]:
+    """From when to when something is near a span: its width before and after it, at least a day."""
+    margin = max(span.end - span.start, DAY)
+    return max(span.start, EARLIEST + margin) - margin, min(span.end, LATEST - margin) + margin
 
 
 def closeness(times: Sequence[TimeSpan], moments: NDArray[np.float64]) -> NDArray[np.float64]:

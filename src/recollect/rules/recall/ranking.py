@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from recollect.errors import ConfigError
 from recollect.model.passages import Posting, Tally
-from recollect.rules.recall.neighbours import Surroundings, place_keys, surroundings
+from recollect.rules.recall.neighbours import Surroundings, surroundings
 from recollect.rules.recall.passages import USER, Passages
 from recollect.rules.recall.query import ParsedQuery, closeness
 
@@ -33,10 +33,6 @@ SHARPNESS = 1.5
 """Power of a word's rarity: several frequent words of a question do not outweigh its one rare word."""
 ALL_PLACES = 0.01
 """The share of passages below which a time is as telling as it can be."""
-CLOSE = 2
-"""Turns between hits that say much the same, where several things are asked for."""
-CROWD = 3
-"""Hits close by that are counted, at most."""
 SPARSE = 64
 """Numbers of passages for each that has a word, up to which all numbers are counted, and none is looked up."""
 _SCALE = 0.5  # keeps a word that one text in fifty has at its plain BM25 weight
@@ -50,8 +46,10 @@ class Weights:
 
     `rarest` adds a share of a passage's best word. `near` scales what neighbours lend, `occasion` what the words of all
     that was said on the same occasion add. `speaker` and `time` are added for a passage by whom and from when the
-    query means, `detail` for each particular a person mentions. Where several things are asked for, an occasion adds
-    nothing, and `crowd` is the share that each hit close by takes off.
+    query means, `detail` for each particular a person mentions, `standing` for a standing instruction, which holds for
+    whatever is asked, `preference` for a message that states one, where advice is asked for. Where several things are
+    asked for, an occasion adds nothing. `coverage` is the share that comes off a late hit of an occasion that has a
+    better one (`rules.recall.coverage`).
     """
 
     vector: float = 1.2
@@ -61,9 +59,11 @@ class Weights:
     near: float = 1.0
     occasion: float = 0.15
     speaker: float = 4.5
-    time: float = 2.5
+    time: float = 4.0
     detail: float = 0.25
-    crowd: float = 0.06
+    standing: float = 6.0
+    preference: float = 3.0
+    coverage: float = 0.3
     recency: float = 0.05
     half_life: timedelta = timedelta(days=30)
 
@@ -72,9 +72,10 @@ class Weights:
             raise ConfigError("spread is a standard deviation: give a number above 0")
         if self.half_life <= timedelta(0):
             raise ConfigError("half_life is a time span: give one above 0, or set recency to 0")
-        if not 0 <= self.recency < 1 or not 0 <= self.crowd < 1:
-            raise ConfigError("recency and crowd are shares: give numbers from 0 to below 1")
-        if min(self.vector, self.rarest, self.near, self.occasion, self.speaker, self.time, self.detail) < 0:
+        if not 0 <= self.recency < 1 or not 0 <= self.coverage < 1:
+            raise ConfigError("recency and coverage are shares: give numbers from 0 to below 1")
+        judges = (self.vector, self.rarest, self.near, self.occasion, self.speaker, self.time)
+        if min(*judges, self.detail, self.standing, self.preference) < 0:
             raise ConfigError("a weight counts for something, never against it: give 0 or more")
 
     def deviations(self, cosines: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -88,9 +89,9 @@ class Weights:
         return self.unrelated + deviations * self.spread
 
 
-PARTS = ("text", "vector", "near", "speaker", "time", "recency", "occasion", "crowd")
+PARTS = ("text", "vector", "near", "speaker", "time", "recency", "occasion")
 """What a score is the sum of, in the order of the columns of a ranking."""
-TEXT, VECTOR, NEAR, SPEAKER, TIME, RECENCY, OCCASION, CROWD = range(len(PARTS))
+TEXT, VECTOR, NEAR, SPEAKER, TIME, RECENCY, OCCASION = range(len(PARTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +189,6 @@ def fuse(
     parts = parts.round(6)  # so that they add up
     scores = parts.sum(axis=1).round(6)
     rows = np.lexsort((passages.docs, moments, scores))[::-1][:limit]
-    if query.several:
-        parts[:, CROWD] = _crowd_penalties(rows, scores, passages, weights.crowd)
-        scores = (scores + parts[:, CROWD]).round(6)
-        rows = rows[np.lexsort((passages.docs[rows], moments[rows], scores[rows]))[::-1]]
     return Ranking(rows, scores, parts)
 
 
@@ -212,19 +209,3 @@ def _time_matches(moments: NDArray[np.float64], query: ParsedQuery) -> NDArray[n
         return np.zeros(len(moments))
     near = closeness(query.times, moments)
     return np.asarray(near * np.log1p(1 / max(float(near.mean()), ALL_PLACES)))
-
-
-def _crowd_penalties(
-    rows: NDArray[np.intp], scores: NDArray[np.float64], passages: Passages, crowd: float
-) -> NDArray[np.float64]:
-    """A penalty on each of these rows, which are in the order of their scores, that is close to better ones, so that
-    other places come up too."""
-    penalties = np.zeros(len(passages))
-    seen: set[int] = set()
-    steps = [step for step in range(-CLOSE, CLOSE + 1) if step]
-    keys = place_keys(passages.conversations, passages.turns)[rows].tolist()
-    for row, key, score in zip(rows.tolist(), keys, scores[rows].tolist(), strict=True):
-        close = min(sum(key + step in seen for step in steps), CROWD)
-        penalties[row] = round(score * ((1 - crowd) ** close - 1), 6)
-        seen.add(key)
-    return penalties

@@ -19,6 +19,10 @@ TOLD = 0.4
 
 def worthwhile_hits(hits: Sequence[Hit], text: str) -> list[Hit]:
     """The hits that are near enough to the best one, for a message of this text."""
-    share = ASKED if has_question_mark(text) else TOLD
-    least_score = share * max((hit.score for hit in hits), default=0.0)
+    least_score = worthwhile_share(text) * max((hit.score for hit in hits), default=0.0)
     return [hit for hit in hits if hit.score >= least_score]
+
+
+def worthwhile_share(text: str) -> float:
+    """The share of the best score that a hit needs at least, for a message of this text."""
+    return ASKED if has_question_mark(text) else TOLD

@@ -29,7 +29,7 @@ def direction(centroid: bytes) -> Row:
 
 def move_centroid(centroid: bytes, count: int, vector: Row, share: float = 1.0) -> bytes:
     """A centroid after one more message; rounded at once, so that it is the same whether or not it was stored."""
-    if not np.any(vector):
+    if not vector.any():
         return centroid
     if not centroid:
         return round_vector(vector).astype(np.float16).tobytes()
@@ -71,7 +71,7 @@ class Centroids:
 
     def near(self, vector: Row) -> Similarities:
         """The cosines of a vector with each; empty for a zero vector."""
-        if not len(self.topics) or not np.any(vector):
+        if not len(self.topics) or not vector.any():
             return Similarities(np.empty(0, np.int64), np.empty(0, np.float32))
         return Similarities(self.topics, np.asarray(np.vecdot(self.rows, vector)))
 

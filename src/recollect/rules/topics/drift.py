@@ -171,9 +171,8 @@ def _share(words: int) -> float:
 
 # -- cues in a text
 
-_SENTENCE_END = lazy_pattern(r"[.!?…。！？؟\n]")
+_SENTENCE_ENDS = ".!?…。！？؟\n"
 _ASKED = lazy_pattern(r"[?？؟]")
-_ENDING = lazy_pattern(r"(?<![\W_])[\W_]+$")  # the signs after the last word; each run of signs is read once
 _ASKS_YOU = lazy_pattern(
     r"(?i)\b(?:do|are|have|did|would|can|could|will|what is|what's|whats|what are|where|how)\s"
     r"(?:\w+\s){0,2}(?:you|your)\b"
@@ -222,8 +221,7 @@ class TextCues:
 def read_cues(text: str, role: Role = "user") -> TextCues:
     """The cues in a message. Of a message that is not a user's, only those that tell what may follow it."""
     sample = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
-    ending = _ENDING.search(sample)
-    question_last = float(ending is not None and bool(_ASKED.search(ending[0])))
+    question_last = float(bool(_ASKED.search(_ending(sample))))
     closing = float(bool(_CLOSING.search(sample)))
     words = len(text.split())
     if role != "user":
@@ -235,13 +233,21 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
         asks_you=float(has_question and bool(_ASKS_YOU.search(sample)) and not _RETURNS.search(sample)),
         back=float(bool(_BACK.search(_last_sentence(sample)))),
         cue=float(bool(_CUE.search(sample))),
-        wish=float(bool(_WISH.search(sample))),
+        wish=float(bool(_WISH.match(sample))),
         closing=closing,
     )
+
+
+def _ending(text: str) -> str:
+    """The signs after the last word."""
+    start = len(text)
+    while start and not text[start - 1].isalnum():
+        start -= 1
+    return text[start:]
 
 
 def _last_sentence(text: str) -> str:
     """What comes after the last end of a sentence that has a word behind it."""
     bare = text.rstrip(" .!?…。！？؟\n")
-    start = max((match.end() for match in _SENTENCE_END.finditer(bare)), default=0)
+    start = max(map(bare.rfind, _SENTENCE_ENDS)) + 1
     return bare[start:]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -15,13 +16,13 @@ from recollect.rules.topics.centroids import Centroids, Row, Similarities
 from recollect.rules.topics.drift import BUILT_IN, Scale
 from recollect.rules.topics.matching import fit_topics
 from recollect.rules.topics.topic_words import TopicWords
-from recollect.rules.topics.topics import TopicState, centroids, parts
+from recollect.rules.topics.topics import TopicState, centroids, group_parts
 
 FEW = 64
 """Changes after which the centroids are prepared again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FadedTopics:
     """The faded topics by their opening turn; their centroids, `ready` to compare; and the `new` states since then,
     with the topics whose prepared centroids are `stale`."""
@@ -30,6 +31,10 @@ class FadedTopics:
     ready: Centroids = field(default_factory=Centroids)
     new: Mapping[int, TopicState] = field(default_factory=dict)
     stale: frozenset[int] = frozenset()
+
+    @cached_property
+    def _by_root(self) -> Mapping[int, list[TopicState]]:
+        return group_parts(self.states)
 
     @classmethod
     def of(cls, states: Mapping[int, TopicState]) -> FadedTopics:
@@ -62,7 +67,7 @@ class FadedTopics:
         stems with their weights."""
 
         def words_of(first: int) -> list[TopicWords]:
-            return [part.words for part in parts(self.states, first)]
+            return [part.words for part in self._by_root[first]]
 
         best, fit = fit_topics(self._near(vector), words_of, words or {}, scale).best()
         return best if fit >= least else None

@@ -21,7 +21,7 @@ import numpy as np
 
 from recollect.model import Role
 from recollect.model.topics import IMPORTANCE
-from recollect.rules.topics.centroids import Centroids, Row, Similarities, direction, move_centroid, rows_of
+from recollect.rules.topics.centroids import Centroids, Row, direction, move_centroid, rows_of
 from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
 from recollect.rules.topics.half_lives import half_life, priority, remaining_time
 from recollect.rules.topics.matching import Fits, fit_topics
@@ -129,16 +129,37 @@ class IncomingMessage:
         return self.drift.words
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Book:
     """A conversation's topics after some turn: those that are active (and those that have just faded), each with its
     parts; the current topic; and the last messages. Before `fades`, if it is set, none of them has so little priority
-    that it would leave."""
+    that it would leave. What is derived from it is computed once: contexts ask for it again."""
 
     states: Mapping[int, TopicState] = field(default_factory=dict)
     current: int | None = None
     recent: tuple[DriftMessage, ...] = ()
     fades: datetime | None = None
+
+    @cached_property
+    def active(self) -> Mapping[int, TopicState]:
+        return active_topics(self.states)
+
+    @cached_property
+    def by_root(self) -> Mapping[int, list[TopicState]]:
+        return group_parts(self.active)
+
+    @cached_property
+    def centroids(self) -> Centroids:
+        return centroids(self.active, self.active)
+
+    @cached_property
+    def rarity(self) -> Rarity:
+        """How rare stems are among the topics that were active last."""
+        return Rarity([state.words.stems for state in last_active(self.active)])
+
+    def weigh_words(self, message: IncomingMessage) -> dict[str, float]:
+        """The stems of a message, each with its rarity."""
+        return {root: self.rarity.of(root) for root in sorted(message.words.stems)}
 
 
 class TopicArchive(Protocol):
@@ -229,11 +250,6 @@ def centroids(selection: Mapping[int, TopicState], states: Mapping[int, TopicSta
     return Centroids(firsts, topics, rows_of([state.centroid for state in with_centroid]))
 
 
-def nearness(states: Mapping[int, TopicState], vector: Row) -> Similarities:
-    """How near a vector is to each of these topics and its parts."""
-    return centroids(states, states).near(vector)
-
-
 # -- matching
 
 
@@ -271,16 +287,14 @@ def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int |
 
 def fit_active_topics(book: Book, message: IncomingMessage, rule: TopicRule) -> Fits:
     """How well a message fits the active topics; large ones take no more messages."""
-    states = active_topics(book.states)
-    by_root = group_parts(states)
     fits = fit_topics(
-        nearness(states, message.vector),
-        lambda first: [part.words for part in by_root[first]],
-        weigh_words(states, message),
+        book.centroids.near(message.vector),
+        lambda first: [part.words for part in book.by_root[first]],
+        book.weigh_words(message),
         rule.scale,
         book.current,
     )
-    sizes = {first: sum(part.count for part in by_root[first]) for first in fits.by_topic}
+    sizes = {first: sum(part.count for part in book.by_root[first]) for first in fits.by_topic}
     return Fits({first: fit for first, fit in fits.by_topic.items() if sizes[first] < LARGE})
 
 
@@ -290,12 +304,6 @@ def group_parts(states: Mapping[int, TopicState]) -> dict[int, list[TopicState]]
     for first, state in states.items():
         by_root.setdefault(first if state.merged_into is None else root(states, first), []).append(state)
     return by_root
-
-
-def weigh_words(states: Mapping[int, TopicState], message: IncomingMessage) -> dict[str, float]:
-    """The stems of a message, each with its rarity among the topics that were active last."""
-    rarity = Rarity([state.words.stems for state in last_active(states)])
-    return {root: rarity.of(root) for root in sorted(message.words.stems)}
 
 
 def last_active(states: Mapping[int, TopicState]) -> list[TopicState]:
@@ -312,7 +320,7 @@ def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Ca
     states = dict(book.states)
     if first is None:
         archive = load_archive().after(states)
-        weights = weigh_words(active_topics(states), message)
+        weights = book.weigh_words(message)
         first = archive.find_return(message.vector, rule.similarity, weights, rule.scale)
         if first is not None:
             states |= {state.first: replace(state, faded_at=None) for state in parts(archive.states, first)}
@@ -392,7 +400,7 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
     current = book.states[book.current]
     if current.count % GROWN or not current.centroid:  # a centroid moves slowly: every few messages is often enough
         return book
-    active = active_topics(book.states)
+    active = book.active
     others = {first: state for first, state in active.items() if root(active, first) != current.first}
     near = centroids(others, active).near(direction(current.centroid))
     fits = fit_topics(near, lambda first: (), {}, rule.scale).by_topic
@@ -427,22 +435,17 @@ def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
     if book.fades is not None and now < book.fades:
         # A message prolongs its topic; only a new topic, or one of little importance, may be the next to leave.
         return replace(book, fades=min(book.fades, fade_time(book.states[book.current], rule)))
-    active_states = active_topics(book.states)
-    topics = roots(active_states)
-    if len(topics) <= rule.most:
+    if len(book.by_root) <= rule.most:
         return book
-    with_parts = {root(active_states, state.first) for state in active_states.values() if state.merged_into is not None}
-    wholes = {
-        first: whole_topic(active_states, first) if first in with_parts else active_states[first] for first in topics
-    }
+    wholes = {first: whole_topic({part.first: part for part in group}, first) for first, group in book.by_root.items()}
     worth = {first: current_priority(state, now) for first, state in wholes.items() if first != book.current}
     states = dict(book.states)
     for first in sorted(worth, key=lambda first: (worth[first], first)):
         if worth[first] >= rule.least:
             break
-        for part in parts(active_states, first):
+        for part in book.by_root[first]:
             states[part.first] = replace(part, faded_at=now)
-    remaining = (wholes[first] for first in topics if states[first].faded_at is None)
+    remaining = (whole for first, whole in wholes.items() if states[first].faded_at is None)
     return replace(book, states=states, fades=min(fade_time(state, rule) for state in remaining))
 
 

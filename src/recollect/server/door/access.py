@@ -106,13 +106,14 @@ def decode_header(header: str) -> str:
 
 
 def caller_with(right: str) -> Any:
-    """A dependency: the caller, if they have this right in the space that the request names."""
-
-    access_check = access_with(right)
+    """A dependency: the caller, if they have this right in the space that the request names. It does not depend on
+    `access_with`: FastAPI takes as long to solve a dependency as the check takes."""
 
     async def check(
-        request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None
+        request: Request, _: Annotated[Any, Depends(bearer)], __: SpaceHeader = None, ___: SpaceQuery = None
     ) -> Caller:
+        access = access_of(request)
+        access.check_right(right)
         return Caller(request.app.state.memory, access, access.resolve_space(space_of_request(request)), request)
 
     return Depends(check)

@@ -26,6 +26,7 @@ from recollect.rules.access import RIGHTS
 from recollect.rules.log import check_id, check_number
 
 TABLE = "api_keys"
+SESSION_SECRET = "session_secret"  # the note of the store that holds it
 SCOPES = RIGHTS
 PREFIX = "rk_"
 TEXT = re.compile(r"rk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})", re.ASCII)
@@ -107,6 +108,22 @@ def parse_scopes(scopes: Iterable[str]) -> list[str]:
         problem = f"there is no {unknown[0]!r}" if unknown else "there are none"
         raise InvalidInput("scopes", f"{problem}; they are {', '.join(SCOPES)}")
     return names
+
+
+def load_session_secret(store: Store) -> bytes:
+    """What signs the sessions of the dashboard: random, made once for a store, so that a session outlives a restart and
+    all servers of a store agree."""
+
+    def find_or_make(tx: Tx) -> str:
+        tx.lock(SESSION_SECRET)
+        text = tx.note(SESSION_SECRET)
+        if not text:
+            text = secrets.token_hex(32)
+            tx.set_note(SESSION_SECRET, text)
+        return text
+
+    text = store.read(lambda tx: tx.note(SESSION_SECRET))
+    return sha256((text or store.write(find_or_make)).encode()).digest()
 
 
 def list_keys(store: Store) -> list[ApiKey]:

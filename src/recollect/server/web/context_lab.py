@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from recollect.engine.context.build import TITLES
 from recollect.engine.inspection.conversations import recent_lines
+from recollect.engine.inspection.receipts import Names, name_items
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput
 from recollect.model import Budget, ChatMessage, Context, Receipt
@@ -133,6 +134,14 @@ async def build_contexts(
     return contexts
 
 
+async def name_context_items(caller: Caller, conversation: str, contexts: Sequence[BuiltContext]) -> Names:
+    """What the ids in the receipts stand for."""
+    if not contexts:
+        return {}
+    scope = scope_for(caller.access, caller.space, conversation, None)
+    return await name_items(caller.memory.runtime, scope, [context.receipt for context in contexts])
+
+
 @router.get("/web/context")
 async def show_context(
     caller: ReadCaller,
@@ -147,8 +156,16 @@ async def show_context(
     if conversation and text.strip():
         budgets = [budget, *([other] if other else [])]
         contexts = await build_contexts(caller, conversation, text, budgets, markers == "on")
+    names = await name_context_items(caller, conversation, contexts)
     lines = await recent_lines(caller.memory.runtime, caller.space, caller.access.user, None, SUGGESTED)
     values = {"conversation": conversation, "text": text, "budget": budget, "other": other, "markers": markers == "on"}
     return show_page(
-        caller, "context.html", section="Context lab", contexts=contexts, lines=lines, about=ABOUT, **values
+        caller,
+        "context.html",
+        section="Context lab",
+        contexts=contexts,
+        lines=lines,
+        names=names,
+        about=ABOUT,
+        **values,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
+from recollect.engine.inspection.topics import TopicOrders
 from recollect.server.web import (
     context_lab,
     conversations,
@@ -16,6 +17,7 @@ from recollect.server.web import (
     people,
     reference,
     removal,
+    replies,
     search_lab,
     settings,
     sign_in,
@@ -29,6 +31,7 @@ ROUTERS = (
     conversations.router,
     messages.router,
     context_lab.router,
+    replies.router,
     search_lab.router,
     people.router,
     facts.router,
@@ -45,5 +48,6 @@ ROUTERS = (
 def mount(app: FastAPI) -> None:
     app.state.problem_page = show_problem
     app.state.figures = overview.FigureCache(app.state.memory)
+    app.state.topic_orders = TopicOrders()
     for router in ROUTERS:
         app.include_router(router)

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from recollect.engine.edits.edit import Edits
 from recollect.engine.inspection.messages import read_page
+from recollect.engine.inspection.receipts import find_receipt
 from recollect.engine.scope import ConversationScope, scope_for
 from recollect.errors import NotFound
 from recollect.model import Deletion
@@ -39,7 +40,15 @@ async def show_message_page(
         raise NotFound(f"there is no message at turn {turn} of this conversation")
     chat = caller.memory.open_conversation(scope)
     versions = (await chat.history(limit=1, before=turn + 1, versions=True))[0].versions
-    values = {"entry": page.messages[0], "versions": versions, "deletion": deletion, "notice": notice}
+    has_receipt = await find_receipt(caller.memory.runtime, scope, turn)
+    values = {
+        "entry": page.messages[0],
+        "has_receipt": has_receipt,
+        "versions": versions,
+        "names": page.names,
+        "deletion": deletion,
+        "notice": notice,
+    }
     return show_page(caller, "message.html", section="Conversations", id=conversation, **values)
 
 

@@ -168,6 +168,8 @@ def environment() -> Environment:
         "ago": write_span,
         "data": write_data,
         "percent": write_percent,
+        "writer": write_writer,
+        "count": write_count,
     }
     return templates
 
@@ -198,6 +200,16 @@ def write_number(value: float | int) -> str:
 def write_percent(part: float, whole: float) -> str:
     """A share in percent as attributes of SVG take it."""
     return f"{min(max(part / whole if whole else 0.0, 0.0), 1.0) * 100:.2f}%"
+
+
+def write_writer(made_by: str) -> str:
+    """Who wrote something that was derived."""
+    return {"offline": "the built-in writer", "model": "a model", "self": "nobody: it is short"}.get(made_by, made_by)
+
+
+def write_count(number: int, noun: str) -> str:
+    """A number of things: "1 message", "2 messages"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def shorten(text: str, length: int = MAX_SHOWN) -> str:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from recollect.engine.context.viewers import channels_spoken_in
 from recollect.engine.context.visible import undo_for, visible_facts, visible_profile, visible_refusals
+from recollect.engine.tables.facts import facts_of
 from recollect.model import FACT_CATEGORIES, Fact, Statement
 from recollect.rules.access import Viewer, channels_of
 from recollect.rules.expiry import parse_expiry
@@ -35,6 +36,8 @@ NOTICES = {
     "everything": "That would be everything that is known: say what, or erase the person.",
     "undone": "It is as it was before.",
 }
+
+FactSlot = tuple[str, str, str | None]
 
 router = APIRouter(include_in_schema=False)
 Word = Annotated[str, Query(alias="done", max_length=32)]
@@ -70,6 +73,18 @@ async def channels_with(caller: Caller, user: str, facts: Sequence[Fact]) -> lis
     return sorted({*channels, *(channel for fact in facts for channel in channels_of(fact))})
 
 
+async def former_values(caller: Caller, user: str, viewer: Viewer | None) -> dict[FactSlot, list[Fact]]:
+    """What was known of a person before, by category, key and subject, the newest first."""
+    all_facts = await caller.memory.runtime.read(lambda tx: facts_of(tx, caller.space, user))
+    former = [fact for fact in all_facts if not fact.active]
+    visible = await visible_facts(caller.memory, caller.access, caller.space, former)
+    values: dict[FactSlot, list[Fact]] = {}
+    for fact in sorted(visible, key=lambda fact: fact.said_at, reverse=True):
+        if viewer is None or viewer.sees(fact):
+            values.setdefault((fact.category, fact.key, fact.subject), []).append(fact)
+    return values
+
+
 @router.get("/web/person")
 async def show_person(
     caller: ReadCaller,
@@ -85,11 +100,12 @@ async def show_person(
     facts = await visible_facts(caller.memory, caller.access, caller.space, facts)
     statements: Sequence[Statement] = profile.statements
     channels = await channels_with(caller, id, facts)
-    if channel:
-        viewer = Viewer(channel=channel, shared=caller.memory.runtime.parts.share_channels)
+    viewer = Viewer(channel=channel, shared=caller.memory.runtime.parts.share_channels) if channel else None
+    if viewer is not None:
         facts = [fact for fact in facts if viewer.sees(fact)]
         statements = [statement for statement in statements if viewer.sees(statement)]
     values = {"id": id, "profile": profile, "groups": group_facts(facts), "statements": statements}
+    values["former"] = await former_values(caller, id, viewer)
     values |= {"channel": channel, "channels": channels, "notice": NOTICES.get(outcome, ""), "undo": undo}
     return show_page(caller, "person.html", section="People", categories=FACT_CATEGORIES, **values)
 

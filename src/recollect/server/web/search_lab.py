@@ -31,6 +31,8 @@ PARTS = {
     "recency": "recent",
     "occasion": "same occasion",
     "detail": "particulars",
+    "preference": "a preference",
+    "standing": "a standing instruction",
     "fact": "fact",
 }
 

@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.inspection.conversations import recent_lines
-from recollect.engine.inspection.topics import list_topics
-from recollect.engine.scope import scope_for
+from recollect.engine.inspection.topics import TopicList, TopicOrders, find_topic, list_topics
+from recollect.engine.scope import ConversationScope, scope_for
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Topic
 from recollect.rules.topics.half_lives import priority
@@ -27,7 +27,6 @@ LONGEST_BEHIND = timedelta(days=45)  # of the chart
 AHEAD = timedelta(days=7)
 STEPS = 160  # points of a curve
 PAGE = 50  # topics in a page
-SEARCHED = 20_000  # topics among which one is looked for by its id
 MESSAGES = 60  # of a topic that are shown, the last
 
 router = APIRouter(include_in_schema=False)
@@ -56,6 +55,11 @@ def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
     }
 
 
+async def page_of_topics(caller: Caller, scope: ConversationScope, with_faded: bool, skip: int) -> TopicList:
+    orders: TopicOrders = caller.request.app.state.topic_orders
+    return await list_topics(caller.memory.runtime, orders, scope, with_faded=with_faded, skip=skip, limit=PAGE)
+
+
 @router.get("/web/topics")
 async def show_topics(
     caller: ReadCaller,
@@ -68,7 +72,7 @@ async def show_topics(
         lines = await recent_lines(caller.memory.runtime, caller.space, caller.access.user, None, SUGGESTED)
         return show_page(caller, "choose.html", section="Topics", lines=lines, target="/web/topics")
     scope = scope_for(caller.access, caller.space, conversation, None)
-    listing = await list_topics(caller.memory.runtime, scope, with_faded=bool(with_faded), skip=skip, limit=PAGE)
+    listing = await page_of_topics(caller, scope, bool(with_faded), skip)
     topics = listing.topics
     chart = decay_chart([topic for topic in topics if not topic.faded][:DRAWN], caller.memory.runtime.parts.clock.now())
     values = {
@@ -82,29 +86,17 @@ async def show_topics(
     return show_page(caller, "topics.html", section="Topics", next_skip=next_skip, **values)
 
 
-async def first_topics(caller: Caller, conversation: str, with_faded: bool) -> Sequence[Topic]:
-    scope = scope_for(caller.access, caller.space, conversation, None)
-    listing = await list_topics(
-        caller.memory.runtime, scope, with_faded=with_faded, skip=0, limit=SEARCHED if with_faded else PAGE
-    )
-    return listing.topics
-
-
-async def find_topic(caller: Caller, conversation: str, id: str) -> Topic:
-    for with_faded in (False, True):  # most are asked for while they are present
-        for topic in await first_topics(caller, conversation, with_faded):
-            if id == topic.id or id in topic.merged:
-                return topic
-    raise NotFound(f"there is no topic {id!r} in this conversation")
-
-
 @router.get("/web/topic")
 async def show_topic(caller: ReadCaller, conversation: Id, id: Id) -> Response:
     """One topic: its messages, its tags, and the topics that became part of it."""
     chat = chat_of(caller, conversation)
-    topic = await find_topic(caller, conversation, id)
+    scope = scope_for(caller.access, caller.space, conversation, None)
+    topic = await find_topic(caller.memory.runtime, scope, id)
+    if topic is None:
+        raise NotFound(f"there is no topic {id!r} in this conversation")
     messages = await chat.get_full_topic_history(topic.id, include_compressed=topic.packed < MESSAGES)
-    others = [other for other in (await first_topics(caller, conversation, False)) if other.id != topic.id]
+    listing = await page_of_topics(caller, scope, False, 0)
+    others = [other for other in listing.topics if other.id != topic.id]
     chart = decay_chart([topic], caller.memory.runtime.parts.clock.now())
     values = {"conversation": conversation, "topic": topic, "messages": messages[-MESSAGES:], "others": others}
     return show_page(caller, "topic.html", section="Topics", chart=chart, **values)

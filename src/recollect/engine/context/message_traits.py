@@ -1,0 +1,79 @@
+"""What ranking has to know of the texts of messages, read once and then remembered where the passages are held."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.engine.context.passage_sources import PassageSource
+from recollect.engine.tables.log import warn_of_damage
+from recollect.language.terms import query_groups
+from recollect.model import Filter, Message
+from recollect.ports import Tx
+from recollect.rules.recall.message_specificity import STANDING, traits
+from recollect.rules.recall.passages import USER, Numbers, Passages, distinct_numbers
+from recollect.rules.recall.standing import WORDS
+
+ALL = slice(None)
+PER_WORD = 50  # messages, the newest, in which a standing instruction is looked for
+
+
+class MessageReader:
+    """Reads messages of a space, each at most once; some are known already, by their ids."""
+
+    def __init__(self, tx: Tx, source: PassageSource, space: str, known: Mapping[str, Message]) -> None:
+        self._tx = tx
+        self._source = source
+        self._space = space
+        self.messages = dict(known)
+
+    def read(self, ids: Sequence[str]) -> None:
+        unread = [id for id in ids if id not in self.messages]
+        if unread:
+            found = self._tx.find_messages(self._space, ids=unread, damaged=warn_of_damage)
+            self.messages.update((message.id, message) for message in found)
+
+    def traits(self, passages: Passages, rows: NDArray[np.intp] | slice = ALL) -> NDArray[np.int8]:
+        """The traits of the messages of passages in these rows; 0 for what no person said. Only texts that nobody has
+        looked at yet are read for that."""
+        docs = passages.docs[rows]
+        is_user = passages.roles[rows] == USER
+        known = self._source.details(docs)
+        unknown = np.flatnonzero(is_user & (known < 0)).tolist()
+        if unknown:
+            ids = passages.message_ids[rows].tolist()
+            self.read([ids[place] for place in unknown])
+            for place in unknown:
+                if ids[place] in self.messages:
+                    known[place] = traits(self.messages[ids[place]].content)
+            self._source.keep_details(docs[unknown], known[unknown])
+        return np.where(is_user, np.maximum(known, 0), 0).astype(np.int8)
+
+
+def standing_instructions(
+    reader: MessageReader, source: PassageSource, where: Filter, languages: Collection[str]
+) -> Numbers:
+    """The numbers of the passages that are a standing instruction, of those that a filter means."""
+    if where.role not in (None, "user"):
+        return np.empty(0, np.int64)
+    where = replace(where, role="user")
+    postings = source.postings(where, groups_of(WORDS, frozenset(languages)), PER_WORD)
+    docs = [np.asarray(posting.docs, np.int64) for posting in postings if len(posting.docs)]
+    if not docs:
+        return np.empty(0, np.int64)
+    numbers = distinct_numbers(np.concatenate(docs))
+    known = source.details(numbers)
+    if (known >= 0).all():
+        return np.asarray(numbers[known >= STANDING])
+    passages = source.passages(where, numbers, ())
+    return np.asarray(passages.docs[reader.traits(passages) >= STANDING])
+
+
+@lru_cache(maxsize=64)
+def groups_of(words: str, languages: frozenset[str]) -> list[tuple[str, ...]]:
+    """The groups of terms of some words, which are looked for in every search."""
+    return query_groups(words, languages)

@@ -1,0 +1,59 @@
+"""Connections that stay open from one transaction to the next.
+
+To take a connection from SQLAlchemy's pool and to give it back takes longer than a small query: an object is made for
+it each time, and a transaction is rolled back that has ended already. So the connections used last are kept, and the
+pool is asked only if more are needed at once, or if something has failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection, Engine
+
+MOST = 4  # connections that are kept while nobody uses them
+
+
+class OpenConnections:
+    """The connections of an engine that nobody uses now, the one used last at the end: its page cache holds what it
+    wrote. Safe for threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._idle: list[Connection] = []
+        self._is_closed = False
+
+    @contextmanager
+    def use(self) -> Iterator[Connection]:
+        """A connection. After an error it is given back to the pool, which resets it."""
+        connection = self._take()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        if self._is_closed or len(self._idle) >= MOST:
+            connection.close()
+        else:
+            self._idle.append(connection)
+
+    def _take(self) -> Connection:
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            return self._engine.connect()
+        # Whoever listens to the pool is told as if it came from there.
+        if told := self._engine.pool.dispatch.checkout:
+            told(connection.connection.driver_connection, None, None)
+        return connection
+
+    def drop_idle(self) -> None:
+        """Close what nobody uses now."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def close(self) -> None:
+        """Close what nobody uses now, and the others when they are given back."""
+        self._is_closed = True
+        self.drop_idle()

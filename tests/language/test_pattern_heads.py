@@ -1,0 +1,71 @@
+"""A pattern is not matched with a text that does not begin as it must, and nothing else changes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from recollect.language.lazy_patterns import OFTEN, lazy_pattern
+from recollect.language.pattern_heads import SIZE, may_begin, pattern_heads
+
+TEXTS = (
+    "Well, I moved to Leeds.",
+    "no",
+    "No, I meant Tom.",
+    "i",
+    "It rained",
+    "…and then",
+    "12 eggs",
+    "ſo it was",
+    "\u212aelvin",
+    "İn Ankara",
+    "_so_",
+    "ÉCOLE",
+    "",
+)
+PATTERNS = (
+    r"^(?:(?:hm+|oh|well)[,\s]+)?(?:no(?:pe)?(?=[,\s]+i\b)|actually)\b",
+    r"(?P<self>(?:i|we)\b)|my\s",
+    r"\W*(?:so|and)\b",
+    r"\d{1,2}\s(?:eggs|cups)",
+    r"[a-f]\w*|[^\W\d_]{2,}!",
+    r"(?:ha){2,}|kelvin|so\b",
+    r"(?!it)\w+",
+    r"(?:in|école)\b",
+    r"_\w+_$|[.…]+and",
+)
+
+
+@pytest.mark.parametrize("source", PATTERNS)
+@pytest.mark.parametrize("flags", [0, re.IGNORECASE])
+def test_a_text_that_is_ruled_out_has_no_match(source: str, flags: int) -> None:
+    heads = pattern_heads(source, flags)
+    for text in TEXTS:
+        assert re.match(source, text, flags) is None or heads is None or may_begin(heads, text[:SIZE]), text
+
+
+@pytest.mark.parametrize("source", PATTERNS)
+def test_a_pattern_that_is_used_often_matches_what_it_matched_before(source: str) -> None:
+    plain = re.compile(source, re.IGNORECASE)
+    pattern = lazy_pattern(source, re.IGNORECASE)
+    for _ in range(OFTEN // len(TEXTS) + 2):
+        for text in TEXTS:
+            for start in (0, 3):
+                found = pattern.match(text, start)
+                expected = plain.match(text, start)
+                assert (found and found.span()) == (expected and expected.span())
+            found = pattern.fullmatch(text)
+            expected = plain.fullmatch(text)
+            assert (found and found.span()) == (expected and expected.span())
+
+
+def test_the_beginnings_of_a_list_of_words_are_known() -> None:
+    assert pattern_heads(r"(?:hey|hi)\b,?\s+\w", re.IGNORECASE) == frozenset({"hey", "hi "})
+    assert pattern_heads(r"\s*(?:a|bc)", 0) == frozenset({"a", "bc", " a", " bc", "  a", "  b", "   "})
+
+
+def test_what_may_begin_with_anything_is_always_matched() -> None:
+    assert pattern_heads(r"\w+ing", 0) is None
+    assert pattern_heads(r"(?:so\s)?", 0) is None
+    assert pattern_heads(r"(", 0) is None
