@@ -27,6 +27,7 @@ from recollect import (
     RecollectError,
     Settings,
 )
+from recollect.engine.context import gather
 from recollect.engine.work.single_flight import VIEW
 from recollect.testing import ScriptedLLM
 from recollect.testing.llm import Said
@@ -137,8 +138,11 @@ def test_one_member_left_out_has_their_own_words_c7(store_url: str) -> None:
         assert (bob.text, bob.made_by, bob.pending) == ("bob: I saw a giraffe.", "offline", False)
 
 
-def test_nobody_waits_longer_than_they_can_and_the_work_goes_on_c13(store_url: str) -> None:
+def test_nobody_waits_longer_than_they_can_and_the_work_goes_on_c13(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """C13, C7: the last good value meanwhile; nothing is begun for who does not wait at all."""
+    monkeypatch.setattr(gather, "PATIENCE", 0.3)  # as it is, but for tests
 
     async def main() -> None:
         clock, gate = clock_at(), asyncio.Event()
