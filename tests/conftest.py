@@ -39,8 +39,9 @@ SERVER = "RECOLLECT_TEST_POSTGRES"
 for name in [name for name in os.environ if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}TEST_")]:
     del os.environ[name]
 
-# However busy the machine is, a search finds what was just added.
+# However busy the machine is, a search finds what was just added, and a context has its digest.
 os.environ[f"{PREFIX}INDEX_SECONDS"] = "60"
+os.environ[f"{PREFIX}CONTEXT_DIGEST_SECONDS"] = "10"
 
 EXAMPLES = 60  # of a property, unless its test says otherwise; all of them in `make test-all`
 
@@ -66,7 +67,6 @@ USED = ("pytest", "recollect.wiring", *(f"recollect.{name}" for name in ("stores
 multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psycopg", "recollect.embed.static"])
 
 PATIENCE = 120.0  # seconds that an HTTP client of a test waits, unless it is told otherwise; no passing test does
-MOMENT = 10.0  # seconds that a turn of a test waits for a digest
 ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time
 
 
@@ -161,15 +161,6 @@ def _new_stores_are_copies(empty_store: Path) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SqliteStore, "__init__", copy_and_open)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _busy_machines_are_waited_for() -> Iterator[None]:
-    """A turn waits less than a second for a digest: tests are of what is in it, and not of how much else the machine has
-    to do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("recollect.engine.context.gather.PATIENCE", MOMENT)
         yield
 
 

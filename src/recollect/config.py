@@ -113,6 +113,9 @@ class Settings:
     digest_seconds: int = setting(
         20, "How long a profile waits for digests to be made; after that, what there was last.", least=0
     )
+    context_digest_seconds: float = setting(
+        0.3, "How long a context waits for a digest, at most `digest_seconds`; after that, the last one.", least=0
+    )
     digest_tokens: int = setting(
         24_000, "Tokens of a day that a model is shown at a time; a longer day is split by time.", least=1_000
     )

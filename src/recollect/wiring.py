@@ -262,6 +262,7 @@ def build(
         time_zone=settings.time_zone,
         index_seconds=settings.index_seconds,
         digest_seconds=settings.digest_seconds,
+        context_digest_seconds=settings.context_digest_seconds,
         digest_tokens=settings.digest_tokens,
         batch_seconds=settings.batch_seconds,
         model_seconds=settings.model_seconds,

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from functools import partial
 
 from recollect.engine.context import people as knowing
+from recollect.engine.context.fact_search import rank_facts
 from recollect.engine.context.viewers import own_name, viewer_alone
 from recollect.engine.fact_changes import check_category, undo_change
 from recollect.engine.profile_changes import (
@@ -24,7 +25,6 @@ from recollect.engine.profile_changes import (
     retire_knowledge,
 )
 from recollect.engine.runtime import Runtime
-from recollect.engine.search import rank_facts
 from recollect.engine.tables import log
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.facts import facts_of

@@ -12,10 +12,11 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from recollect.engine.context.fact_search import rank_facts
 from recollect.engine.context.people import facts_for_viewer
 from recollect.engine.context.viewers import is_channel, name_for, names_in_context
 from recollect.engine.runtime import Runtime
-from recollect.engine.search import rank_facts, search_messages
+from recollect.engine.search import search_messages
 from recollect.engine.tables.fact_changes import COMMANDS
 from recollect.engine.tables.log import find_own_conversation
 from recollect.engine.views.facts import command_of

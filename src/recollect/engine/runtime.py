@@ -87,6 +87,7 @@ class Parts:
     time_zone: str = "UTC"
     index_seconds: float = 2.0
     digest_seconds: float = 20.0
+    context_digest_seconds: float = 0.3
     digest_tokens: int = 24_000
     batch_seconds: int = 180
     model_seconds: float = 60.0

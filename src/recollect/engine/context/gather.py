@@ -66,7 +66,6 @@ TOKENS = 32  # one for so many tokens of the section
 RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
 SPEAKERS = 12  # messages of a channel whose authors a context tells about
 EXCHANGE = 4  # messages that tell what a follow-up question is about
-PATIENCE = 0.3  # seconds that a turn waits for a digest
 FOUND = 10  # messages that a model's own search gives it
 
 
@@ -477,9 +476,9 @@ class ContextBuilder:
         if speaker is None:
             return None
         person, name, profile = speaker
-        digest_request = await digests.prepare_request(
-            self._scope.space, min(PATIENCE, self._runtime.parts.digest_seconds)
-        )
+        parts = self._runtime.parts
+        patience = min(parts.context_digest_seconds, parts.digest_seconds)
+        digest_request = await digests.prepare_request(self._scope.space, patience)
         return person, await digests.merge_digests(digest_request, person, name, profile, self._channel_viewer)
 
 
