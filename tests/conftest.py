@@ -166,8 +166,7 @@ def _new_stores_are_copies(empty_store: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _busy_machines_are_waited_for() -> Iterator[None]:
-    """A turn waits less than a second for a digest: tests are of what is in it, and not of how much else the machine has
-    to do."""
+    """A turn waits less than a second for a digest: tests are of what is in it, however busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("recollect.engine.context.gather.PATIENCE", MOMENT)
         yield
