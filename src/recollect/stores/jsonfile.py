@@ -16,7 +16,7 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -65,7 +65,7 @@ class JsonStore(SqlStore):
         self._texts: dict[str, str] = {}
         self._lock = FileLock(self.path)
         try:
-            data = migrations.mend_document(read_document(self.path))
+            data = mend_document(read_document(self.path))
             check_rows(self.path, data)
             with self.engine.connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
                 migrations.migrate(connection, self.name, upto=int(data["schema"]) if data else None)
@@ -379,3 +379,28 @@ else:
 
     def seize(file: IO[str]) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def mend_document(data: dict[str, Any]) -> dict[str, Any]:
+    """The data of a JSON store with the changes of the last repair step. Its tables are made by the steps of today, so
+    only the rows are changed."""
+    document = dict(data)
+    try:
+        if "tallies" in data:
+            document["tallies"] = [without_column(row, "dropped") for row in data["tallies"]]
+        if "statements" in data:
+            document["statements"] = [with_sources(row) for row in data["statements"]]
+        if "facts" in data and "findings" not in data:
+            document["facts"] = []
+            document["cursors"] = [row for row in data["cursors"] if row["view"] != "facts"]
+    except (LookupError, TypeError, AttributeError, ValueError):
+        return data  # these are not rows: loading them raises the error
+    return document
+
+
+def with_sources(row: Mapping[str, Any]) -> dict[str, Any]:
+    return without_column(row, "source") | {"sources": [row["source"]]} if "source" in row else dict(row)
+
+
+def without_column(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: row[key] for key in row if key != name}

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from sqlalchemy import Connection, inspect, text
 
@@ -482,28 +481,3 @@ def has_table_or_column(connection: Connection, table: str, column: str | None) 
     if column is None or not inspector.has_table(table):
         return inspector.has_table(table)
     return column in {info["name"] for info in inspector.get_columns(table)}
-
-
-def mend_document(data: dict[str, Any]) -> dict[str, Any]:
-    """The data of a JSON store with the changes of the last repair step. Its tables are made by the steps of today, so
-    only the rows are changed."""
-    document = dict(data)
-    try:
-        if "tallies" in data:
-            document["tallies"] = [without_column(row, "dropped") for row in data["tallies"]]
-        if "statements" in data:
-            document["statements"] = [with_sources(row) for row in data["statements"]]
-        if "facts" in data and "findings" not in data:
-            document["facts"] = []
-            document["cursors"] = [row for row in data["cursors"] if row["view"] != "facts"]
-    except (LookupError, TypeError, AttributeError, ValueError):
-        return data  # these are not rows: loading them raises the error
-    return document
-
-
-def with_sources(row: Mapping[str, Any]) -> dict[str, Any]:
-    return without_column(row, "source") | {"sources": [row["source"]]} if "source" in row else dict(row)
-
-
-def without_column(row: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: row[key] for key in row if key != name}

@@ -14,9 +14,8 @@ from recollect.engine.tables.log import warn_of_damage
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Message
 from recollect.ports import Tx
-from recollect.rules.recall.message_specificity import STANDING, traits
+from recollect.rules.recall.message_specificity import STANDING, STANDING_WORDS, traits
 from recollect.rules.recall.passages import USER, Numbers, Passages, distinct_numbers
-from recollect.rules.recall.standing import WORDS
 
 ALL = slice(None)
 PER_WORD = 50  # messages, the newest, in which a standing instruction is looked for
@@ -61,7 +60,7 @@ def standing_instructions(
     if where.role not in (None, "user"):
         return np.empty(0, np.int64)
     where = replace(where, role="user")
-    postings = source.postings(where, groups_of(WORDS, frozenset(languages)), PER_WORD)
+    postings = source.postings(where, groups_of(STANDING_WORDS, frozenset(languages)), PER_WORD)
     docs = [np.asarray(posting.docs, np.int64) for posting in postings if len(posting.docs)]
     if not docs:
         return np.empty(0, np.int64)

@@ -24,8 +24,7 @@ from recollect.model.passages import Tally
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
-from recollect.rules.recall.coverage import coverage_penalties
-from recollect.rules.recall.message_specificity import PREFERENCE, STANDING
+from recollect.rules.recall.message_specificity import PREFERENCE, STANDING, STANDING_LIFTED
 from recollect.rules.recall.neighbours import (
     LONG_LINES,
     REACH,
@@ -36,8 +35,7 @@ from recollect.rules.recall.neighbours import (
     surroundings,
 )
 from recollect.rules.recall.passages import ASSISTANT, Numbers, Passages, distinct_numbers
-from recollect.rules.recall.ranking import Ranking, Weights, fuse, shortlist, word_scores
-from recollect.rules.recall.standing import LIFTED
+from recollect.rules.recall.ranking import Ranking, Weights, coverage_penalties, fuse, shortlist, word_scores
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest
 BY_TEXT = 150  # of all that words propose, those with the rarest words
@@ -255,7 +253,7 @@ def text_parts(reader: MessageReader, ranked: RankedMessages, weights: Weights) 
         places = np.flatnonzero(traits >= STANDING)
         scores = ranked.ranking.scores[ranked.rows] + details + preferences
         by_score = np.argsort(-scores[places], kind="stable")
-        standing[places[by_score[:LIFTED]]] = weights.standing
+        standing[places[by_score[:STANDING_LIFTED]]] = weights.standing
     return {"detail": details, "preference": preferences, "standing": standing}
 
 

@@ -18,7 +18,7 @@ from recollect.model import ROLES, Filter
 from recollect.model.passages import Tally
 from recollect.ports import Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
-from recollect.rules.recall.passages import Numbers, Passages
+from recollect.rules.recall.passages import Numbers, Passages, distinct_numbers
 
 MICROSECONDS = 1e6
 Rows = NDArray[np.intp]
@@ -98,7 +98,7 @@ class ScopeView:
         for group in groups:
             parts = [rows for rows in rows_by_term[first_term : first_term + len(group)] if len(rows)]
             first_term += len(group)
-            rows_of_group.append(parts[0] if len(parts) == 1 else np.unique(np.concatenate([NO_ROWS, *parts])))
+            rows_of_group.append(parts[0] if len(parts) == 1 else distinct_numbers(np.concatenate([NO_ROWS, *parts])))
         return rows_of_group
 
     def mask(self, where: Filter, now: datetime) -> NDArray[np.bool_] | None:

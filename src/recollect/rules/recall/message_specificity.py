@@ -2,13 +2,18 @@
 
 Numbers and words of time are counted, and names, which are words with a capital inside a sentence: a few of each. Of
 messages that fit a question equally, the one that has them is more likely its answer.
+
+Two kinds of messages say how to answer. One that states a preference counts where advice is asked for. A standing
+instruction ("Always give prices in euros when I ask about trips") shares a word with few questions about trips, and is
+meant for all of them: the few that are nearest to a question are lifted. They are found by a word they have, which the
+index knows, and known by their form.
 """
 
 from __future__ import annotations
 
+import re
+
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.rules.recall.advice import states_preference
-from recollect.rules.recall.standing import is_standing_instruction
 
 MOST = 3
 """Numbers, and names, that are counted: a table of them is no better an answer."""
@@ -20,17 +25,46 @@ STANDING = 16
 """Added to the particulars of a text that states a preference, and of a standing instruction: what is known of a text
 is one small number."""
 
+STANDING_WORDS = "always never"
+"""One of these a standing instruction has: whoever looks for them looks for these words."""
+STANDING_LIFTED = 3
+"""Standing instructions that are lifted, at most."""
+
 _NUMBER = lazy_pattern(
     r"\d[\d.,:]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|yesterday|today|tomorrow|ago"
     r"|(?:day|week|month|year)s?)\b"
 )
 _NAME = lazy_pattern(r"(?<=[a-z,;:] )[A-Z][a-z]+")
 
+_PREFERENCE = lazy_pattern(
+    r"\bi(?:['’](?:m|ve|d)| am| have)?(?: \w+){0,2}? "
+    r"(?:prefer|enjoy|love|like|hate|dislike|avoid|favou?r|interested in)\b"
+    r"|\bi['’]?(?:m| am) (?:\w+ )?a (?:big |huge )?fan\b|\bmy favou?rite\b|\brather than\b"
+    r"|\bi (?:(?:don['’]t|do not) (?:like|want|eat|drink)|can['’]t stand)\b",
+    re.IGNORECASE,
+)
+_INSTRUCTION = lazy_pattern(
+    r"(?:^|[.!?\n]\s*)(?:and |also |please |so )*(?:always|never)(?! mind| say never| been| had| was| have)"
+    r"(?:,? please)? [a-z]"
+    r"|\b(?:always|never)\b[^.!?\n]*\bwhen(?:ever)? i ask\b|\bwhen(?:ever)? i ask\b[^.!?\n]*\b(?:always|never)\b",
+    re.IGNORECASE,
+)
+
 
 def detail(text: str) -> int:
     """How many particulars a text has, from 0 to twice `MOST`."""
     text = text[:LOOKED_AT]
     return min(len(_NUMBER.findall(text)), MOST) + min(len(_NAME.findall(text)), MOST)
+
+
+def states_preference(text: str) -> bool:
+    """Whether a message says what its author likes or wants."""
+    return _PREFERENCE.search(text[:LOOKED_AT]) is not None
+
+
+def is_standing_instruction(text: str) -> bool:
+    """Whether a message tells how to answer from now on."""
+    return _INSTRUCTION.search(text[:LOOKED_AT]) is not None
 
 
 def traits(text: str) -> int:

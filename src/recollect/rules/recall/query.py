@@ -20,9 +20,15 @@ from recollect.language.dates import TimeSpan, spans
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.terms import query_groups
-from recollect.rules.recall.advice import REQUEST, REQUEST_WORDS, asks_for_advice
 from recollect.rules.recall.personal import speaks_of_a_life
-from recollect.rules.recall.recounting import RECOUNT_WORDS, asks_to_recount, is_own_telling
+from recollect.rules.recall.requests import (
+    RECOUNT_WORDS,
+    REQUEST,
+    REQUEST_WORDS,
+    asks_for_advice,
+    asks_to_recount,
+    is_own_telling,
+)
 
 NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""

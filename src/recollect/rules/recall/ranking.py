@@ -33,6 +33,10 @@ SHARPNESS = 1.5
 """Power of a word's rarity: several frequent words of a question do not outweigh its one rare word."""
 ALL_PLACES = 0.01
 """The share of passages below which a time is as telling as it can be."""
+COVERED = 16
+"""Hits that stay as they are when occasions are to be covered (`coverage_penalties`),"""
+FEW_OCCASIONS = 8
+"""and of how many occasions they are, at most."""
 SPARSE = 64
 """Numbers of passages for each that has a word, up to which all numbers are counted, and none is looked up."""
 _SCALE = 0.5  # keeps a word that one text in fifty has at its plain BM25 weight
@@ -49,7 +53,7 @@ class Weights:
     query means, `detail` for each particular a person mentions, `standing` for a standing instruction, which holds for
     whatever is asked, `preference` for a message that states one, where advice is asked for. Where several things are
     asked for, an occasion adds nothing. `coverage` is the share that comes off a late hit of an occasion that has a
-    better one (`rules.recall.coverage`).
+    better one (`coverage_penalties`).
     """
 
     vector: float = 1.2
@@ -209,3 +213,20 @@ def _time_matches(moments: NDArray[np.float64], query: ParsedQuery) -> NDArray[n
         return np.zeros(len(moments))
     near = closeness(query.times, moments)
     return np.asarray(near * np.log1p(1 / max(float(near.mean()), ALL_PLACES)))
+
+
+def coverage_penalties(scores: Sequence[float], occasions: Sequence[int], share: float) -> NDArray[np.float64]:
+    """What comes off each of these hits, which are in the order of their scores; `occasions` are the numbers of theirs.
+
+    Whoever reads twenty hits is better served by a first hit of another day than by the eighth of the same. So beyond
+    the first hits, one whose occasion has a better one counts less, if the first are of few occasions.
+    """
+    penalties = np.zeros(len(scores))
+    seen = set(occasions[:COVERED])
+    if len(seen) > FEW_OCCASIONS:
+        return penalties
+    for place in range(COVERED, len(scores)):
+        if occasions[place] in seen:
+            penalties[place] = -share * scores[place]
+        seen.add(occasions[place])
+    return penalties.round(6)

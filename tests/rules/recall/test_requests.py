@@ -7,12 +7,17 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.language.terms import query_groups
-from recollect.rules.recall.advice import REQUEST, asks_for_advice, states_preference
-from recollect.rules.recall.coverage import FEW, FIRST, coverage_penalties
-from recollect.rules.recall.message_specificity import PREFERENCE, STANDING, detail, traits
+from recollect.rules.recall.message_specificity import (
+    PREFERENCE,
+    STANDING,
+    detail,
+    is_standing_instruction,
+    states_preference,
+    traits,
+)
 from recollect.rules.recall.query import parse_query
-from recollect.rules.recall.recounting import asks_to_recount
-from recollect.rules.recall.standing import is_standing_instruction
+from recollect.rules.recall.ranking import COVERED, FEW_OCCASIONS, coverage_penalties
+from recollect.rules.recall.requests import REQUEST, asks_for_advice, asks_to_recount
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -95,13 +100,13 @@ def test_the_traits_of_a_text_are_one_number() -> None:
 
 class TestCoverage:
     def test_late_hits_of_an_occasion_that_has_one_count_less(self) -> None:
-        occasions = [*([1, 2] * (FIRST // 2)), 1, 3, 3]
+        occasions = [*([1, 2] * (COVERED // 2)), 1, 3, 3]
         penalties = coverage_penalties([10.0] * len(occasions), occasions, 0.2)
-        assert not penalties[:FIRST].any()
-        assert penalties[FIRST:].tolist() == [-2.0, 0.0, -2.0]
+        assert not penalties[:COVERED].any()
+        assert penalties[COVERED:].tolist() == [-2.0, 0.0, -2.0]
 
     def test_where_the_first_hits_are_of_many_occasions_nothing_changes(self) -> None:
-        occasions = [*(place % (FEW + 1) for place in range(FIRST)), 1, 99]
+        occasions = [*(place % (FEW_OCCASIONS + 1) for place in range(COVERED)), 1, 99]
         assert not coverage_penalties([1.0] * len(occasions), occasions, 0.2).any()
 
     def test_few_hits_stay_as_they_are(self) -> None:
