@@ -16,8 +16,9 @@ import pytest
 from browser import CONTRAST, AccessibilityCheck, PageWatch, body_of, open_browser, overflow_of
 from dashboard_store import CHAT, LONG, REPLY, fill_store
 from fastapi.routing import iter_route_contexts
-from hostile_pages import IDS
-from hostile_store import HostilePlaces, fill_hostile_store, hostile_pages
+from hostile_pages import IDS, TEXTS
+from hostile_store import CHATS, SPACE, HostilePlaces, fill_hostile_store, hostile_pages
+from page_reader import faults_in
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from recollect.server.door.keys import create_key
@@ -131,12 +132,13 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield Stage(server, browser, text, cookie, hostile)
 
 
-def visit(page: Page, path: str) -> None:
-    """Load a page; it must be there, and not be wider than the window."""
+def visit(page: Page, path: str) -> str:
+    """Load a page; it must be there, and not be wider than the window. Returns it as the server sent it."""
     answer = page.goto(path)
     assert answer is not None
     assert answer.status == 200, path
     assert overflow_of(page) <= 0, path
+    return answer.text()
 
 
 def test_every_page_is_whole_on_a_desk_and_on_a_phone(stage: Stage) -> None:
@@ -170,9 +172,12 @@ def test_no_page_is_left_out(stage: Stage) -> None:
 def test_hostile_text_runs_nothing_and_stays_in_its_box(stage: Stage) -> None:
     with stage.signed_in(PHONE) as page:
         for path, values in hostile_pages(stage.hostile):
-            visit(page, f"{path}?{urlencode(values)}")
+            sent = visit(page, f"{path}?{urlencode(values)}")
+            assert faults_in(sent) == [], path  # nothing that could run, or be loaded from elsewhere
             assert page.evaluate("window.harm") is None, path
             assert page.evaluate(OUTSIDE) == [], path
+        visit(page, f"/web/conversation?{urlencode({'id': CHATS[0], 'space': SPACE})}")
+        expect(page.get_by_text(TEXTS[0], exact=True).first).to_be_visible()
 
 
 def test_a_long_conversation_loads_as_one_scrolls(stage: Stage) -> None:

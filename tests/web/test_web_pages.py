@@ -1,4 +1,4 @@
-"""Every page and every form of the dashboard, over HTTP: who may see what, what a forged form does, and hostile text.
+"""Every page and every form of the dashboard, over HTTP: who may see what, and what a forged form does.
 
 The tables below name every route of the dashboard. One that is added and not named here fails the test.
 """
@@ -15,8 +15,6 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 from fastapi.routing import iter_route_contexts
-from hostile_pages import TEXTS
-from hostile_store import CHATS, SPACE, fill_hostile_store, hostile_pages
 from page_reader import PageReader, faults_in
 
 from recollect import Draft
@@ -83,9 +81,8 @@ ALL_RIGHTS = ("read", "write", "admin")
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """Two spaces: one with a secret, and one in which every text, name and id is hostile."""
+    """A space with a secret."""
     store = str(tmp_path_factory.mktemp("pages") / "memory.db")
-    hostile = fill_hostile_store(store)
     model = ScriptedLLM([f"I know that {SECRET}."])
     with Serving(store, auth=True, chat=model) as running:
         memory = running.memory
@@ -95,7 +92,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         running.run(memory.settle(60))
         running.run(chat.reply(f"Is it true that {SECRET}?"))
         running.run(memory.settle(60))
-        running.app.state.hostile = hostile
         yield running
 
 
@@ -304,16 +300,6 @@ def test_every_page_forbids_frames_and_whatever_is_not_ours(server: Serving) -> 
         assert "immutable" in styles.headers["cache-control"]
         for name in ("nothing.css", "..%2Fpages.py", "VENDORED"):
             assert browser.get(f"/web/static/{name}").status_code == 404
-
-
-def test_hostile_texts_names_and_ids_are_text(server: Serving) -> None:
-    with signed_in(server, space=[], scopes=ALL_RIGHTS) as browser:
-        for path, values in hostile_pages(server.app.state.hostile):
-            page = browser.get(path, params=values)
-            assert page.status_code == 200, (path, values, page.status_code)
-            assert faults_in(page.text) == [], (path, values)
-        chat = PageReader(browser.get("/web/conversation", params={"id": CHATS[0], "space": SPACE}).text)
-        assert TEXTS[0] in chat.text
 
 
 def test_a_reply_is_explained_by_its_receipt_until_a_message_it_names_is_gone(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ class ListedConversation:
     title: str
     people: tuple[str, ...]
     last: Message | None
+    owner: str  # what the person of a chat is called; "" for a channel
 
 
 async def recent_lines(
@@ -63,7 +64,9 @@ def read_line(tx: Tx, conversation: Conversation) -> ListedConversation:
     people = tuple(dict.fromkeys(message.author for message in reversed(messages) if message.role != "assistant"))
     names = names_of_people(tx, conversation, messages)
     shown_people = tuple(names.get(person, person) for person in people)
-    return ListedConversation(conversation, read_title(tx, recent), shown_people, messages[-1] if messages else None)
+    owner = conversation.user or ""
+    last = messages[-1] if messages else None
+    return ListedConversation(conversation, read_title(tx, recent), shown_people, last, names.get(owner, owner))
 
 
 def names_of_people(tx: Tx, conversation: Conversation, messages: Sequence[Message]) -> dict[str, str]:
