@@ -33,14 +33,14 @@ from recollect.ports import Request
 from recollect.rules import retention
 from recollect.rules.documents import anthropic_memory_tool as memory_files
 from recollect.rules.episodes import sentence_forms
-from recollect.rules.facts import evidence
+from recollect.rules.facts import model_facts_check
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.openai import messages, reconcile, stream
 from recollect.rules.openai import verbatim_tail as tail
 from recollect.rules.prompt import reply_filter
 from recollect.rules.prompt import requests_for_more as markers
 from recollect.rules.recall import query, ranking
-from recollect.rules.recall.passages import to_columns
+from recollect.rules.recall.passage_columns import to_columns
 from recollect.rules.topics import topics
 from recollect.rules.topics.faded import FadedTopics
 from recollect.tasks import answers, fact_repair, reading
@@ -255,20 +255,20 @@ def fuse(given: Given) -> object:
     return ranking.fuse(to_columns(found), scores, cosines, asked, given.moment, ranking.Weights())
 
 
-def lines_of(given: Given) -> list[evidence.ReadLine]:
-    line = evidence.ReadLine("Al", given.text, given.moment)
+def lines_of(given: Given) -> list[model_facts_check.ReadLine]:
+    line = model_facts_check.ReadLine("Al", given.text, given.moment)
     return [replace(line, role="assistant", is_new=False), line]
 
 
 def read_by_evidence(given: Given) -> object:
     lines = lines_of(given)
     found = FoundFact("identity", "location", given.text, subject=given.text, since=given.moment.date())
-    grounds = evidence.Evidence.of(lines, 1)
+    grounds = model_facts_check.Evidence.of(lines, 1)
     return (
         grounds.refuse_fact(found),
         grounds.names_subject(given.text),
-        evidence.settle_time(found, grounds, lines[1]),
-        evidence.is_worth_reading(lines),
+        model_facts_check.settle_time(found, grounds, lines[1]),
+        model_facts_check.is_worth_reading(lines),
     )
 
 
@@ -313,17 +313,17 @@ def two_sentences(given: Given) -> list[sentence_forms.SourcedSentence]:
 
 # Rules that need more than their types say, and the classes that read a text.
 CALLS: dict[str, Callable[[Given], Any]] = {
-    "rules.changes.contains_turn": lambda given: RULES["rules.changes.contains_turn"]([[1, 2]], 1),
-    "rules.changes.with_audience": lambda given: RULES["rules.changes.with_audience"](
+    "rules.sealed_changes.contains_turn": lambda given: RULES["rules.sealed_changes.contains_turn"]([[1, 2]], 1),
+    "rules.sealed_changes.with_audience": lambda given: RULES["rules.sealed_changes.with_audience"](
         changed_message_of(given).metadata, given.text
     ),
-    "rules.changes.give_names": lambda given: RULES["rules.changes.give_names"](
+    "rules.sealed_changes.give_names": lambda given: RULES["rules.sealed_changes.give_names"](
         changed_message_of(given), log_changes_of(given)[1], log_changes_of(given)[1].after
     ),
-    "rules.changes.undo_change": call_with_changes("rules.changes.undo_change"),
-    "rules.changes.is_result": call_with_changes("rules.changes.is_result"),
+    "rules.sealed_changes.undo_change": call_with_changes("rules.sealed_changes.undo_change"),
+    "rules.sealed_changes.is_result": call_with_changes("rules.sealed_changes.is_result"),
     **{
-        f"rules.changes.{name}": lambda given, name=name: RULES[f"rules.changes.{name}"](  # type: ignore[misc]
+        f"rules.sealed_changes.{name}": lambda given, name=name: RULES[f"rules.sealed_changes.{name}"](  # type: ignore[misc]
             changed_message_of(given), log_changes_of(given)
         )
         for name in ("original_message", "is_as_changed")
@@ -346,8 +346,8 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "rules.corrections.place_of_corrected": lambda given: RULES["rules.corrections.place_of_corrected"](
         [made(Message, given), made(Message, given)], 1
     ),
-    "rules.facts.evidence.Evidence": read_by_evidence,
-    "rules.facts.evidence.settle_time": read_by_evidence,
+    "rules.facts.model_facts_check.Evidence": read_by_evidence,
+    "rules.facts.model_facts_check.settle_time": read_by_evidence,
     "tasks.reading.LineReader": lambda given: reading.parse(
         json.dumps({"facts": [dict.fromkeys(reading.ENTRY, given.text)]}), made(reading.Inputs, given)
     ),
@@ -428,7 +428,7 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
-        "language.short_texts.remember_short_texts",
+        "language.short_text_cache.remember_short_texts",
         "rules.days.is_current",
         "rules.recall.excerpts.join_sentences",
         "rules.prompt.requests_for_more.growing_pattern",
@@ -445,10 +445,10 @@ OTHERS = frozenset(
         "rules.recall.neighbours.mean_lengths",
         "rules.recall.neighbours.place_keys",
         "rules.recall.neighbours.split_key",
-        "rules.recall.passages.as_numbers",
-        "rules.recall.passages.distinct_numbers",
-        "rules.recall.passages.to_columns",
-        "rules.recall.nearness.nearest_turns",
+        "rules.recall.passage_columns.as_numbers",
+        "rules.recall.passage_columns.distinct_numbers",
+        "rules.recall.passage_columns.to_columns",
+        "rules.recall.nearest_last_messages.nearest_turns",
         "rules.recall.neighbours.surroundings",
         "rules.topics.matching.fit_topics",
         "rules.topics.matching.nearest_topics",

@@ -14,7 +14,7 @@ import pytest
 from recollect import Draft, InvalidInput, Memory
 from recollect.engine.views.digests import public_names
 from recollect.model import Ambiguous, Member, Resolved, Unknown
-from recollect.rules.people.transcript import transcript
+from recollect.rules.people.xml_transcript import transcript
 from recollect.stores.prepared import open_cursor, run_text
 from recollect.testing import FrozenClock
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from recollect.language.lazy_patterns import OFTEN, lazy_pattern
-from recollect.language.pattern_words import may_match, pattern_needs, text_words
+from recollect.language.pattern_prefilter import may_match, pattern_needs, text_words
 
 TEXTS = (
     "She said that the train leaves at 9:30 on Monday.",

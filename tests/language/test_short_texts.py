@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.language.sentences import sentences
-from recollect.language.short_texts import REMEMBERED, SHORT, remember_short_texts
+from recollect.language.short_text_cache import REMEMBERED, SHORT, remember_short_texts
 from recollect.language.word_weights import words
 
 READ: list[str] = []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
 from recollect.model import FACT_CATEGORIES, FoundFact
-from recollect.rules.facts.evidence import ReadLine
+from recollect.rules.facts.model_facts_check import ReadLine
 from recollect.rules.facts_english.finder import read_facts
 from recollect.tasks import fact_repair, reading
 from recollect.tasks.reading import Inputs, Reply

@@ -13,16 +13,16 @@ from functools import partial
 from typing import Any
 
 from recollect.engine import turn
-from recollect.engine.archive import archive_window
 from recollect.engine.commands import run_command
 from recollect.engine.context.gather import ContextBuilder
 from recollect.engine.conversation_topics import ConversationTopics
-from recollect.engine.edits.edit import Edits
+from recollect.engine.edits.edit_permission import Edits
 from recollect.engine.people import Knowledge
 from recollect.engine.removal.deletion import Deletions
 from recollect.engine.scope import ConversationScope
 from recollect.engine.views import episodes
 from recollect.engine.views.window import load_chunks
+from recollect.engine.window_archive import archive_window
 from recollect.errors import InvalidInput
 from recollect.faces import ConversationFace
 from recollect.model import (
@@ -49,7 +49,7 @@ from recollect.model.topics import IMPORTANCE
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import check_number
-from recollect.rules.openai.drafts import as_draft
+from recollect.rules.openai.draft_or_mapping import as_draft
 from recollect.tasks import standalone
 
 MAX_TURN = 2**31 - 1  # messages in one conversation

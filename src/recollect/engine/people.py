@@ -55,13 +55,13 @@ from recollect.rules.expiry import first_expiry
 from recollect.rules.facts.keys import is_in_category
 from recollect.rules.facts.validity import facts_as_of, facts_now
 from recollect.rules.facts.validity import history as fact_history
+from recollect.rules.people.first_to_third_person import statements_about
 from recollect.rules.people.forgetting import matching_facts, target_statement
 from recollect.rules.people.names import resolve
 from recollect.rules.people.remembered_statements import (
     AuthoredMessage,
     parse_statement,
 )
-from recollect.rules.people.third_person import statements_about
 from recollect.tasks import forget, remember
 
 MAX_KEY = 200  # bytes

@@ -180,7 +180,7 @@ class Runtime:
     def _build_following(self) -> None:
         """Build the views, and what needs them."""
         from recollect.engine.retention import RetentionJob, RetentionSchedule
-        from recollect.engine.views.hooks import build_hooks
+        from recollect.engine.views.follower_conditions import build_hooks
 
         parts = self.parts
         read = partial(self.run, parts.store.read)
@@ -457,7 +457,7 @@ class Runtime:
         additions = log.append_messages(tx, batch, now, fresh_ids)
         if batch.on_edit != "version":
             return additions
-        from recollect.engine.edits.version import take_versions
+        from recollect.engine.edits.new_version import take_versions
 
         views = [follower.view for follower in self.followers.values()]
         return take_versions(tx, batch, additions, now, views)

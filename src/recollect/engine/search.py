@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from recollect.engine.context import recall
-from recollect.engine.context.passage_sources import open_source
+from recollect.engine.context.passage_lookup import open_source
 from recollect.engine.runtime import Runtime
 from recollect.model import Filter, Hit, HitKind
 from recollect.ports import Tx
-from recollect.rules.recall.word_matches import match_words
+from recollect.rules.recall.unindexed_messages import match_words
 
 ALONE = 1.0  # the score of the best fact or held message, if no other message is found
 

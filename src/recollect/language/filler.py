@@ -10,7 +10,7 @@ import unicodedata
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
-from recollect.language.short_texts import remember_short_texts
+from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.smalltalk import is_small_talk
 from recollect.language.word_weights import is_unspaced
 

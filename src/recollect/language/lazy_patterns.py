@@ -2,7 +2,7 @@
 
 The rules have some six hundred patterns. To compile all of them takes longer than to start Python, and most programs
 use a few: a search, for example, reads no facts. A pattern that is used often is not searched in a text that lacks the
-words it needs (`pattern_words`), nor matched with one that does not begin as it must (`pattern_heads`): an import reads
+words it needs (`pattern_prefilter`), nor matched with one that does not begin as it must (`pattern_heads`): an import reads
 every sentence with hundreds of patterns, of which few are found.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from recollect.language.pattern_heads import SIZE, may_begin, pattern_heads
-from recollect.language.pattern_words import known_words, pattern_needs, text_words
+from recollect.language.pattern_prefilter import known_words, pattern_needs, text_words
 
 OFTEN = 500
 """Uses of a pattern after which it is worth finding out which words it needs."""

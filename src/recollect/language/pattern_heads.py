@@ -1,7 +1,7 @@
 """Tells without matching that a pattern cannot match at the beginning of a text: the text does not begin as it must.
 
 Many patterns of the rules are lists of the words that a clause may begin with, and most clauses begin with none of
-them. How a pattern may begin is read from its own parse, up to three characters. As in `pattern_words`, a guard may
+them. How a pattern may begin is read from its own parse, up to three characters. As in `pattern_prefilter`, a guard may
 only rule out what really cannot match: wherever the parse is not plain, it says nothing.
 """
 

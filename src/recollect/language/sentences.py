@@ -14,7 +14,7 @@ from typing import Literal
 
 from recollect.language.calendar_words import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.short_texts import remember_short_texts
+from recollect.language.short_text_cache import remember_short_texts
 
 MAX_CHARACTERS = 32_000
 """Characters of one text that are looked at: three quarters from its beginning, the rest from its end."""

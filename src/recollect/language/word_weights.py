@@ -13,7 +13,7 @@ from math import log
 from recollect.language.detect import script_of
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
-from recollect.language.short_texts import remember_short_texts
+from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.stopwords import function_words
 from recollect.language.terms import analyse
 

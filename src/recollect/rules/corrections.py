@@ -18,7 +18,7 @@ from recollect.language.detect import detect
 from recollect.language.fact_words import wordlist
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
-from recollect.language.short_texts import remember_short_texts
+from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_weights import is_content, is_ordinary, stem, words
 from recollect.model import Message
 

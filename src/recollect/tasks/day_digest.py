@@ -21,7 +21,7 @@ from recollect.ports import Request
 from recollect.rules.episodes import extract
 from recollect.rules.episodes.lines import SpokenLine, member_lines, render_lines
 from recollect.rules.facts.grounding import Grounds
-from recollect.rules.people.transcript import People, replace_mentions, transcript
+from recollect.rules.people.xml_transcript import People, replace_mentions, transcript
 from recollect.rules.prompt.fences import Fenced, escape_line, plain_name, section
 from recollect.rules.tiers.tiers import clean
 from recollect.tasks import answers

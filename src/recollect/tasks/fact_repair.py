@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from recollect.errors import ModelNonsense
 from recollect.ports import Request
-from recollect.rules.facts.evidence import NEAR
+from recollect.rules.facts.model_facts_check import NEAR
 from recollect.rules.prompt.fences import Fenced, escape_line, section
 from recollect.tasks import reading
 from recollect.tasks.reading import LineReader, RefusedInLine, Reply, numbered_lines, read_entries, shown_lines

@@ -2,7 +2,7 @@
 
 A model is shown the new lines with numbers, names and days, the lines before them, and what is known of the people, so
 that it updates instead of repeating. One call reads a batch: the instructions cost as much for one line as for forty.
-Its answer is checked against the lines (`rules.facts.evidence`). If the rules know better whom a value is about, or
+Its answer is checked against the lines (`model_facts_check`). If the rules know better whom a value is about, or
 whether it still holds, the rules decide. What an assistant says is shown, and is no source of facts. A fact that the
 lines do not say is refused, with the reason.
 """
@@ -25,8 +25,8 @@ from recollect.model import FACT_CATEGORIES, FactRefusal, FoundFact, Holds
 from recollect.ports import Request
 from recollect.rules.facts.deciding import refusal, tidy_fact
 from recollect.rules.facts.echoes import is_echo
-from recollect.rules.facts.evidence import Evidence, ReadLine, settle_time
 from recollect.rules.facts.keys import category_of
+from recollect.rules.facts.model_facts_check import Evidence, ReadLine, settle_time
 from recollect.rules.facts.own_words import own_words
 from recollect.rules.facts_english.answers import complete_answer
 from recollect.rules.facts_english.finder import find_facts, read_facts, reconcile_facts

@@ -19,6 +19,7 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse
 from recollect.ports import Request
 from recollect.rules.facts.grounding import Grounds
+from recollect.rules.people.first_to_third_person import MAX_STATEMENT, MAX_STATEMENTS, statements_about
 from recollect.rules.people.remembered_statements import (
     AuthoredMessage,
     ProfileMerge,
@@ -29,7 +30,6 @@ from recollect.rules.people.remembered_statements import (
     recent_statements,
     says_same,
 )
-from recollect.rules.people.third_person import MAX_STATEMENT, MAX_STATEMENTS, statements_about
 from recollect.rules.prompt.fences import Fenced, byline, escape_line, plain_name, section
 from recollect.rules.prompt.speaker_labels import author_labels
 from recollect.tasks import answers

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Draft
-from recollect.engine.views.hooks import FACT_TURNS, FIRST_TURNS
+from recollect.engine.views.follower_conditions import FACT_TURNS, FIRST_TURNS
 from recollect.engine.work.view import Patience
 from recollect.ports import Lag, Request
 from recollect.testing import FrozenClock, ScriptedLLM

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recollect.language.sentences import Sentence
-from recollect.rules.episodes.english_support import english_supports, stands_alone_in_english
+from recollect.rules.episodes.english_standalone import english_supports, stands_alone_in_english
 from recollect.rules.episodes.references import read_references
 from recollect.rules.episodes.sentence_forms import SourcedSentence, Support
 

@@ -7,7 +7,7 @@ import pytest
 from recollect.rules.episodes.extract import condense, gist
 from recollect.rules.episodes.lines import SpokenLine, render_lines
 from recollect.rules.episodes.sentence_forms import is_fragment
-from recollect.rules.episodes.support import is_bound
+from recollect.rules.episodes.standalone_sentences import is_bound
 from recollect.tokens.estimate import EstimateTokenizer
 
 count = EstimateTokenizer().count

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Fact, FoundFact, Holds, Message
-from recollect.rules.facts.claims import without_answered_claims
+from recollect.rules.facts.claims_by_others import without_answered_claims
 from recollect.rules.facts.deciding import (
     MAX_SOURCES,
     acceptable_facts,

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.rules.facts.evidence import Evidence, ReadLine
+from recollect.rules.facts.model_facts_check import Evidence, ReadLine
 from recollect.rules.facts.own_words import own_words
 from recollect.rules.facts_english.finder import find_facts
 from recollect.tasks import reading

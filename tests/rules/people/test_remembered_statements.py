@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
 from recollect.model import Statement
+from recollect.rules.people.first_to_third_person import statements_about
 from recollect.rules.people.remembered_statements import (
     AuthoredMessage,
     ProfileMerge,
@@ -19,7 +20,6 @@ from recollect.rules.people.remembered_statements import (
     rows_after_forgetting,
     rows_after_merge,
 )
-from recollect.rules.people.third_person import statements_about
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 KNOWN = (

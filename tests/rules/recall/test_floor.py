@@ -20,7 +20,7 @@ from recollect.rules.recall.floor import (
     shared_rarity,
 )
 from recollect.rules.recall.neighbours import OCCASION, REACH
-from recollect.rules.recall.passages import to_columns
+from recollect.rules.recall.passage_columns import to_columns
 from recollect.rules.recall.personal import speaks_of_a_life
 from recollect.rules.recall.ranking import Weights
 

@@ -20,7 +20,7 @@ from recollect.rules.recall.neighbours import (
     split_key,
     surroundings,
 )
-from recollect.rules.recall.passages import to_columns
+from recollect.rules.recall.passage_columns import to_columns
 
 T0 = datetime(2024, 5, 15, tzinfo=UTC)
 

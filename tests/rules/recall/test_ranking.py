@@ -16,7 +16,7 @@ from recollect.errors import ConfigError
 from recollect.language.dates import spans
 from recollect.model.passages import PassageCandidate, Tally
 from recollect.rules.recall.neighbours import LONG_OCCASION
-from recollect.rules.recall.passages import to_columns
+from recollect.rules.recall.passage_columns import to_columns
 from recollect.rules.recall.query import ParsedQuery
 from recollect.rules.recall.ranking import SHORT, Weights, fuse, word_scores
 

@@ -14,7 +14,7 @@ from typing import cast
 from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
 from recollect.engine.context.build import assemble, head_of, room_beside
-from recollect.engine.context.passage_sources import open_source
+from recollect.engine.context.passage_lookup import open_source
 from recollect.engine.context.render import CurrentTopic, Note
 from recollect.engine.context.state import ContextState
 from recollect.engine.context.topic import find_current_topic
@@ -48,9 +48,9 @@ from recollect.rules import log as rules
 from recollect.rules.access import Viewer
 from recollect.rules.days import parse_time_zone
 from recollect.rules.recall.floor import CLOSE, FLOOR
-from recollect.rules.recall.nearness import nearest_turns
+from recollect.rules.recall.nearest_last_messages import nearest_turns
 from recollect.rules.recall.selection import worthwhile_hits, worthwhile_share
-from recollect.rules.recall.word_matches import match_words
+from recollect.rules.recall.unindexed_messages import match_words
 from recollect.rules.tiers.tiers import is_terse
 from recollect.tasks import standalone
 from recollect.tasks.reply import instructions, whole_instructions

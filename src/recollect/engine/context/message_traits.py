@@ -9,13 +9,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.engine.context.passage_sources import PassageSource
+from recollect.engine.context.passage_lookup import PassageSource
 from recollect.engine.tables.log import warn_of_damage
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Message
 from recollect.ports import Tx
 from recollect.rules.recall.message_specificity import STANDING, STANDING_WORDS, traits
-from recollect.rules.recall.passages import USER, Numbers, Passages, distinct_numbers
+from recollect.rules.recall.passage_columns import USER, Numbers, Passages, distinct_numbers
 
 ALL = slice(None)
 PER_WORD = 50  # messages, the newest, in which a standing instruction is looked for

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.message_traits import MessageReader, standing_instructions
-from recollect.engine.context.passage_sources import PassageSource
+from recollect.engine.context.passage_lookup import PassageSource
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit, Message
 from recollect.model.passages import Tally
@@ -34,7 +34,7 @@ from recollect.rules.recall.neighbours import (
     place_keys,
     surroundings,
 )
-from recollect.rules.recall.passages import ASSISTANT, Numbers, Passages, distinct_numbers
+from recollect.rules.recall.passage_columns import ASSISTANT, Numbers, Passages, distinct_numbers
 from recollect.rules.recall.ranking import Ranking, Weights, coverage_penalties, fuse, shortlist, word_scores
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.engine.context.scope_view import NO_ROWS, POSITIONS, Rows, ScopeView, sort_terms
+from recollect.engine.context.scope_index_snapshot import NO_ROWS, POSITIONS, Rows, ScopeView, sort_terms
 from recollect.engine.context.term_codes import line_codes
 from recollect.errors import StoreError
 from recollect.model import ROLES
 from recollect.model.passages import NEVER, PassageBlock, ScopeState
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall.neighbours import place_keys
-from recollect.rules.recall.passages import Numbers
+from recollect.rules.recall.passage_columns import Numbers
 
 FIRST_ROWS = 256
 SPARE = 8  # room for one more passage in so many, if an array has to grow

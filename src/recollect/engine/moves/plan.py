@@ -17,9 +17,9 @@ from recollect.engine.tables.people import TABLE as STATEMENTS
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Conversation, Filter, LogChange, Message, MoveKind
 from recollect.ports import Tx
-from recollect.rules.changes import contains_turn
 from recollect.rules.log import TOLD
-from recollect.rules.moves import further_profile_conversation
+from recollect.rules.move_names import further_profile_conversation
+from recollect.rules.sealed_changes import contains_turn
 
 Lock = Callable[[Iterable[str]], None]
 

@@ -22,8 +22,8 @@ from recollect.engine.tables.log import DIGESTING, every_message, warn_of_damage
 from recollect.engine.views.digests import DAYS, bump_version
 from recollect.model import Conversation, Filter, LogChange, Message
 from recollect.ports import Tx
-from recollect.rules.changes import to_ranges, with_audience
 from recollect.rules.log import profile_conversation
+from recollect.rules.sealed_changes import to_ranges, with_audience
 
 LASTING = ("window", "episodes")  # views that outlive messages which have expired
 

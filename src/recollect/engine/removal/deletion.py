@@ -22,7 +22,7 @@ from recollect.model import AuditLine, Deletion, Erasure, Filter, Message, Retai
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import LOCAL
-from recollect.rules.deletion import contains_phrase
+from recollect.rules.phrase_match import contains_phrase
 
 MAX_TURN = 2**31 - 1  # messages in one conversation
 MAX_QUERY = 1 << 20  # bytes

@@ -25,7 +25,7 @@ from recollect.engine.views.facts import FactsView, command_of
 from recollect.engine.work.faults import request_reading
 from recollect.model import Fact, Filter, Message
 from recollect.ports import Tx
-from recollect.rules.facts.evidence import NEAR
+from recollect.rules.facts.model_facts_check import NEAR
 from recollect.rules.log import TOLD
 from recollect.rules.people.commands import parse_command
 from recollect.tasks import remember

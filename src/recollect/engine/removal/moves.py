@@ -13,8 +13,8 @@ from recollect.engine.tables.changes import TABLE, changes_of, to_change, to_row
 from recollect.engine.tables.log import every_message, warn_of_damage
 from recollect.model import Conversation, Filter, LogChange, Message
 from recollect.ports import Tx
-from recollect.rules.changes import erase_change, original_message
 from recollect.rules.log import compute_digest, names_person
+from recollect.rules.sealed_changes import erase_change, original_message
 
 
 def moves_naming(tx: Tx, space: str, user: str) -> list[LogChange]:

@@ -10,9 +10,9 @@ from typing import Any
 from recollect.errors import StoreError
 from recollect.model import Conversation, Fault, LogChange, Message, Seal
 from recollect.ports import Tx
-from recollect.rules import changes as rules
 from recollect.rules import log as log_rules
-from recollect.rules.versions import older_versions
+from recollect.rules import sealed_changes as rules
+from recollect.rules.message_versions import older_versions
 
 TABLE = "changes"
 OnDamage = Callable[[StoreError, Mapping[str, Any]], None]

@@ -20,8 +20,8 @@ from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreErro
 from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
 from recollect.ports import Tx
 from recollect.rules import log as rules
-from recollect.rules.changes import is_as_changed, is_sealed, original_message
-from recollect.rules.versions import kept_as, older_versions, says_same
+from recollect.rules.message_versions import kept_as, older_versions, says_same
+from recollect.rules.sealed_changes import is_as_changed, is_sealed, original_message
 
 logger = logging.getLogger("recollect.log")
 

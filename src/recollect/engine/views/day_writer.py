@@ -14,7 +14,7 @@ from typing import Any
 from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.model import Message
 from recollect.rules.days import split_day
-from recollect.rules.people.transcript import transcript
+from recollect.rules.people.xml_transcript import transcript
 from recollect.tasks import day_digest
 
 MEMBERS = 60  # in one model call: an answer has room for so many entries

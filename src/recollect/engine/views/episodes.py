@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from recollect.engine.views.episode_parts import (
+from recollect.engine.views.episode_boundaries import (
     CHARACTERS,
     LONGEST,
     bounds_after,

@@ -2,7 +2,7 @@
 
 Facts come only from messages of users: what an assistant says, and what memory itself put into a context, is no source.
 The memory model reads batches of lines, each batch in one call, with the lines before it and what is known of the
-people (`fact_lines`). Rules read what states nothing, what is very old, and everything if there is no model. What was
+people (`facts_input`). Rules read what states nothing, what is very old, and everything if there is no model. What was
 found is weighed against the known facts in one transaction under the person's lock: also with concurrent writers, a key
 with a single value has one active fact, and all others are history. What somebody asked to be forgotten stays
 forgotten, even if the facts are rebuilt.
@@ -39,7 +39,7 @@ from recollect.engine.tables.people import (
     statements_in,
     statements_of,
 )
-from recollect.engine.views.fact_lines import (
+from recollect.engine.views.facts_input import (
     MAX_LINES,
     ReadingScene,
     batch_lines,
@@ -54,14 +54,14 @@ from recollect.model import Fact, FoundFact, Message, RefusalKind, Statement
 from recollect.ports import Telemetry, Tx
 from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.facts import deciding as rules
-from recollect.rules.facts.alignment import align_fact
-from recollect.rules.facts.evidence import NEAR, ReadLine, is_worth_reading
 from recollect.rules.facts.keys import holds_several_values
+from recollect.rules.facts.known_keys import align_fact
+from recollect.rules.facts.model_facts_check import NEAR, ReadLine, is_worth_reading
 from recollect.rules.facts.values import has_same_value
 from recollect.rules.facts_english.finder import find_facts
+from recollect.rules.people.first_to_third_person import first_person
 from recollect.rules.people.forgetting import matching_facts, target_statement
 from recollect.rules.people.remembered_statements import parse_statement
-from recollect.rules.people.third_person import first_person
 from recollect.tasks import fact_repair, reading
 
 BACKLOG = 2_000

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.engine.tables import topics as rows
-from recollect.engine.views.episode_parts import CHARACTERS
+from recollect.engine.views.episode_boundaries import CHARACTERS
 from recollect.engine.views.episodes import CALLS, SHARE, TOKENS, clamp
 from recollect.engine.views.topics import TITLES, Topics, lock_conversation
 from recollect.engine.work.ask import TaskResult, TaskRunner
@@ -22,7 +22,7 @@ from recollect.model import ExtractLine
 from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
 from recollect.rules.episodes.lines import SpokenLine, from_object, to_object, whole_line
-from recollect.rules.topics import byte_compression
+from recollect.rules.topics import message_packing
 from recollect.rules.topics.topics import TopicState
 from recollect.tasks import topic_summary
 
@@ -205,6 +205,6 @@ def load_pending_topic(tx: Tx, place: rows.Place, state: TopicState, asks: bool)
     topic_key = {**place, "topic": state.first}
     packs = tx.rows(rows.PACKS, {**topic_key, "last": upto}, where=topic_key)
     messages = [
-        message for row in packs for message in byte_compression.unpack(bytes(row["packed"])) if message.turn > upto
+        message for row in packs for message in message_packing.unpack(bytes(row["packed"])) if message.turn > upto
     ]
     return PendingTopic(state, before, messages[-LINES:], before_lines)

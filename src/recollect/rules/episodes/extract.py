@@ -3,8 +3,8 @@
 The result is a list of lines, each with its speaker, its turn and its time; `lines.render_lines` writes them as text.
 `gist` chooses lines of messages, `condense` chooses among the lines of several extracts: who said what is never read
 from a text. A summary is never over the limit, and never empty if there is a word and room for one. Only a bounded part
-is read. What is chosen is decided in `choice`, what stands alone in `support`, what was corrected in
-`rules.corrections`.
+is read. What is chosen is decided in `sentence_choice`, what stands alone in `standalone_sentences`, what was
+corrected in `rules.corrections`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from recollect.language.filler import is_filler
 from recollect.language.sentences import Sentence, limit_text, sentences, split_sentences
 from recollect.model import ExtractLine
 from recollect.rules.corrections import ComparedSentence, find_corrections
-from recollect.rules.episodes.choice import Count, SummarySentence, choose_lines, cut_to_tokens, drop_torn_end, has_word
 from recollect.rules.episodes.lines import (
     NAMELESS,
     Lines,
@@ -28,8 +27,16 @@ from recollect.rules.episodes.lines import (
     speaker_of,
     whole_line,
 )
+from recollect.rules.episodes.sentence_choice import (
+    Count,
+    SummarySentence,
+    choose_lines,
+    cut_to_tokens,
+    drop_torn_end,
+    has_word,
+)
 from recollect.rules.episodes.sentence_forms import SourcedSentence
-from recollect.rules.episodes.support import find_supports, stands_alone
+from recollect.rules.episodes.standalone_sentences import find_supports, stands_alone
 from recollect.rules.prompt import fences
 from recollect.rules.tiers import tiers
 

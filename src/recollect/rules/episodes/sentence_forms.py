@@ -1,6 +1,6 @@
 """The forms of sentences in messages: headings, captions, labels, entries and fragments, and what stands before each.
 
-Nothing here says whether a sentence is chosen: `support` and `english_support` do.
+Nothing here says whether a sentence is chosen: `standalone_sentences` and `english_standalone` do.
 """
 
 from __future__ import annotations

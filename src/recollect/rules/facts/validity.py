@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 
 from recollect.model import FACT_CATEGORIES, Fact, FoundFact, Message
-from recollect.rules.facts.claims import is_same_name, without_answered_claims
+from recollect.rules.facts.claims_by_others import is_same_name, without_answered_claims
 from recollect.rules.facts.keys import find_home, holds_several_values, home_of_planned
 from recollect.rules.facts.values import fold
 

@@ -17,7 +17,7 @@ from datetime import date
 from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence, limit_text, sentences
-from recollect.language.short_texts import remember_short_texts
+from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.since_until import TimedPhrase, parse_times
 from recollect.model import Holds
 from recollect.rules.facts.own_words import own_words

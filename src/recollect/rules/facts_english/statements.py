@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
-from recollect.language.english_verbs import PLAIN_VERBS
+from recollect.language.english_predicates import PLAIN_VERBS
 from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words

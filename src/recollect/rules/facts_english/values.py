@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from recollect.language.english_verbs import PLAIN_VERBS
+from recollect.language.english_predicates import PLAIN_VERBS
 from recollect.language.fact_words import CONDITIONS, FEELINGS, LANGUAGE, NO_PLACES, PLACES, TRADES, species, wordlist
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words

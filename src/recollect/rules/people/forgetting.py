@@ -18,8 +18,8 @@ from recollect.language.terms import analyse
 from recollect.model import Fact, FoundFact
 from recollect.rules.facts.keys import normalise_key
 from recollect.rules.facts.values import fold, has_same_value, sense
+from recollect.rules.people.first_to_third_person import first_person, statements_about
 from recollect.rules.people.remembered_statements import ParsedStatement, parse_statement
-from recollect.rules.people.third_person import first_person, statements_about
 
 LIKE = 0.75
 """The cosine from which two texts that share no word may mean the same."""

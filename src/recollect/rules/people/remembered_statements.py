@@ -25,7 +25,7 @@ from recollect.rules.facts.deciding import MAX_SOURCES
 from recollect.rules.facts.keys import holds_several_values, normalise_key
 from recollect.rules.facts.values import fold, has_same_value, sense
 from recollect.rules.facts_english.finder import find_facts
-from recollect.rules.people.third_person import first_person, possessive, statements_about
+from recollect.rules.people.first_to_third_person import first_person, possessive, statements_about
 
 
 @dataclass(frozen=True, slots=True)

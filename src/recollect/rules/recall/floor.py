@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from recollect.errors import InvalidInput
 from recollect.rules.recall.neighbours import Surroundings, surroundings
-from recollect.rules.recall.passages import Passages
+from recollect.rules.recall.passage_columns import Passages
 
 FLOOR = 0.5
 """Below this, the best hit is no better than the best hit of an unrelated query is by chance."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.rules.recall.passages import ASSISTANT, Numbers, Passages, distinct_numbers
+from recollect.rules.recall.passage_columns import ASSISTANT, Numbers, Passages, distinct_numbers
 
 REACH = 3
 """Messages on either side that count."""

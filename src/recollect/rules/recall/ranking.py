@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from recollect.errors import ConfigError
 from recollect.model.passages import Posting, Tally
 from recollect.rules.recall.neighbours import Surroundings, surroundings
-from recollect.rules.recall.passages import USER, Passages
+from recollect.rules.recall.passage_columns import USER, Passages
 from recollect.rules.recall.query import ParsedQuery, closeness
 
 K1 = 1.2

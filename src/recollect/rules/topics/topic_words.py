@@ -16,7 +16,7 @@ from typing import Any
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.short_texts import remember_short_texts
+from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_weights import is_unspaced, matters, stem, words
 from recollect.model import Role
 from recollect.rules.topics.faint_words import faint_words, phatic_words

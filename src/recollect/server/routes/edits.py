@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from recollect.engine.edits.edit import Edits
+from recollect.engine.edits.edit_permission import Edits
 from recollect.engine.scope import scope_for
 from recollect.server.door.access import WriteCaller
 from recollect.server.routes import shapes

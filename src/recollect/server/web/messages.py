@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from recollect.engine.edits.edit import Edits
+from recollect.engine.edits.edit_permission import Edits
 from recollect.engine.inspection.messages import read_page
 from recollect.engine.inspection.receipts import find_receipt
 from recollect.engine.scope import ConversationScope, scope_for

@@ -19,8 +19,8 @@ from recollect.errors import InvalidInput
 from recollect.model import Message
 from recollect.ports import Tx
 from recollect.rules.log import TOLD
+from recollect.rules.message_versions import OWN_NOTES
 from recollect.rules.people.commands import Command, parse_command
-from recollect.rules.versions import OWN_NOTES
 
 LASTING = ("forget", *COMMANDS.values())  # commands that an edit does not take back
 DONE = "was carried out, and other words do not take that back: undo it, and say it anew"

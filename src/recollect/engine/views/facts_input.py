@@ -20,8 +20,8 @@ from recollect.language.terms import analyse
 from recollect.model import Fact, Filter, Message
 from recollect.ports import Tx
 from recollect.rules.access import Viewer
-from recollect.rules.facts.evidence import NEAR, ReadLine
 from recollect.rules.facts.keys import is_known
+from recollect.rules.facts.model_facts_check import NEAR, ReadLine
 from recollect.rules.facts.profile_lines import value_with_dates
 
 FACTS = "facts"

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
-from recollect.language.english_verbs import PAST_FORMS, has_predicate, has_verb
+from recollect.language.english_predicates import PAST_FORMS, has_predicate, has_verb
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from recollect.language.terms import analyse
 from recollect.model import Fact, FoundFact
-from recollect.rules.facts.claims import has_same_subject
+from recollect.rules.facts.claims_by_others import has_same_subject
 from recollect.rules.facts.deciding import tidy_fact
 from recollect.rules.facts.keys import holds_several_values
 from recollect.rules.facts.values import fold, has_same_value, says_nearly_the_same

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from recollect.engine.edits.command import refuse_change, still_command, tell_new_version
+from recollect.engine.edits.edited_command import refuse_change, still_command, tell_new_version
 from recollect.engine.removal.knowledge import withdraw_knowledge
 from recollect.engine.removal.messages import drop_answers, drop_digests, lock_conversations
 from recollect.engine.removal.receipts import drop_receipts
@@ -23,9 +23,9 @@ from recollect.engine.work.view import View
 from recollect.errors import InvalidInput
 from recollect.model import Added, Batch, Kept, LogChange, Message
 from recollect.ports import Tx
-from recollect.rules.changes import edited_fields
 from recollect.rules.log import check_metadata, check_text
-from recollect.rules.versions import edited_metadata, may_be_version
+from recollect.rules.message_versions import edited_metadata, may_be_version
+from recollect.rules.sealed_changes import edited_fields
 
 EDITED = "it was edited"  # why a view is to read a message again
 

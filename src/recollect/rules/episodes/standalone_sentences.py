@@ -1,6 +1,6 @@
 """Which sentences of messages can be understood without others, and which one each of the rest needs.
 
-In English the strict rules of `english_support` decide. In other languages, whose verbs are not known here, the rules
+In English the strict rules of `english_standalone` decide. In other languages, whose verbs are not known here, the rules
 are milder: an answer needs its question, a sentence that begins with a pronoun the one before, a short item what
 introduces the list. If by the strict rules nothing of an episode stands, they are applied without asking what "the …"
 means, and then the mild ones: a summary is never empty if something was said.
@@ -16,7 +16,7 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence, has_question_mark, split_sentences
 from recollect.language.word_weights import is_unspaced, words
-from recollect.rules.episodes.english_support import english_supports, stands_alone_in_english
+from recollect.rules.episodes.english_standalone import english_supports, stands_alone_in_english
 from recollect.rules.episodes.sentence_forms import (
     ALONE,
     FIRST_PERSON,

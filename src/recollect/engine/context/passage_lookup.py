@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
-from recollect.engine.context.scope_view import Rows, ScopeView
+from recollect.engine.context.scope_index_snapshot import Rows, ScopeView
 from recollect.model import Filter
 from recollect.model.passages import Posting, Tally
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall.neighbours import split_key
-from recollect.rules.recall.passages import Numbers, PassageColumns, Passages
+from recollect.rules.recall.passage_columns import Numbers, PassageColumns, Passages
 
 Groups = Sequence[Sequence[str]]
 

@@ -18,7 +18,7 @@ from recollect.model import ROLES, Filter
 from recollect.model.passages import Tally
 from recollect.ports import Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
-from recollect.rules.recall.passages import Numbers, Passages, distinct_numbers
+from recollect.rules.recall.passage_columns import Numbers, Passages, distinct_numbers
 
 MICROSECONDS = 1e6
 Rows = NDArray[np.intp]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.engine.edits.version import put_version
+from recollect.engine.edits.new_version import put_version
 from recollect.engine.removal.deletion import check_name, may_delete, with_id
 from recollect.engine.removal.messages import lock_conversations
 from recollect.engine.runtime import Runtime
