@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from typing import Any
 
 import psycopg
 import pytest
@@ -150,3 +151,23 @@ def test_a_row_that_stays_locked_is_busy(store: PostgresStore, postgres_url: str
         with pytest.raises(StoreBusy, match="try again"):
             hasty.write(lambda tx: tx.lock_conversation(make_conversation()))
     store.write(lambda tx: append_messages(tx, make_message(1)))
+
+
+def test_a_store_that_is_closed_under_a_thread_leaves_no_connection(postgres_url: str) -> None:
+    """Not even to the garbage collector: a connection that it finds open is a warning in whatever runs then."""
+    store = PostgresStore(postgres_url)
+    is_reading, may_end = threading.Event(), threading.Event()
+    used = list[Any]()
+
+    def read(tx: Any) -> None:
+        used.append(tx.connection.connection.driver_connection)
+        is_reading.set()
+        may_end.wait(PATIENCE)
+
+    reader = threading.Thread(target=store.read, args=(read,))
+    reader.start()
+    assert is_reading.wait(PATIENCE)
+    store.close()
+    may_end.set()
+    reader.join(PATIENCE)
+    assert used[0].closed

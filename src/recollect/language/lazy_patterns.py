@@ -2,8 +2,8 @@
 
 The rules have some six hundred patterns. To compile all of them takes longer than to start Python, and most programs
 use a few: a search, for example, reads no facts. A pattern that is used often is not searched in a text that lacks the
-words it needs (`pattern_prefilter`), nor matched with one that does not begin as it must (`pattern_heads`): an import reads
-every sentence with hundreds of patterns, of which few are found.
+words it needs (`pattern_prefilter`), nor matched with one that does not begin as it must (`pattern_heads`): an import
+reads every sentence with hundreds of patterns, of which few are found.
 """
 
 from __future__ import annotations

@@ -321,6 +321,11 @@ class PostgresStore(SqlStore):
                         "or not at all; read what it was about before you make it again"
                     ) from error
 
+    def close(self) -> None:
+        """A connection that a thread still uses is closed when the thread gives it back: no pool takes it any more."""
+        event.listen(self.engine.pool, "checkin", close_returned)
+        super().close()
+
     def scrub(self, full: bool = False) -> tuple[str, ...]:
         try:
             with self.engine.connect() as connection:
@@ -405,6 +410,11 @@ def create_pooled_engine(url: URL, busy_seconds: float) -> Any:
             connection.commit()
 
     return engine
+
+
+def close_returned(connection: Any, _: Any) -> None:
+    if connection is not None:
+        connection.close()
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Which sentences of messages can be understood without others, and which one each of the rest needs.
 
-In English the strict rules of `english_standalone` decide. In other languages, whose verbs are not known here, the rules
-are milder: an answer needs its question, a sentence that begins with a pronoun the one before, a short item what
+In English the strict rules of `english_standalone` decide. In other languages, whose verbs are not known here, the
+rules are milder: an answer needs its question, a sentence that begins with a pronoun the one before, a short item what
 introduces the list. If by the strict rules nothing of an episode stands, they are applied without asking what "the …"
 means, and then the mild ones: a summary is never empty if something was said.
 """
