@@ -30,7 +30,7 @@ from recollect.embed.static import StaticEmbedder
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.views.topics import may_lean
 from recollect.model import TopicMessage
-from recollect.rules.topics import message_packing
+from recollect.rules.topics import lossless_message_compression as compression
 from recollect.rules.topics import topics as rule
 from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.faded import FadedTopics
@@ -129,11 +129,11 @@ def packed(messages: Sequence[TopicMessage]) -> list[tuple[object, ...]]:
             run = messages[start : start + size]
             form = [{"role": m.role, "content": m.content, "timestamp": m.timestamp} for m in run]
             text = json.dumps(form, ensure_ascii=False).encode()
-            pack = message_packing.pack(run)
+            pack = compression.pack(run)
             plain, zipped, ours = plain + len(text), zipped + len(gzip.compress(text, 9)), ours + len(pack)
             for _ in range(20):
                 begun = time.perf_counter()
-                message_packing.unpack(pack)
+                compression.unpack(pack)
                 spent.append(time.perf_counter() - begun)
         saved = [f"{100 - 100 * part / plain:.1f} %" for part in (zipped * 4 / 3, zipped, ours)]
         rows.append((size, f"{plain:,}", *saved, milliseconds(percentile(spent, 0.5))))

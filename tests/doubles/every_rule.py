@@ -448,7 +448,7 @@ OTHERS = frozenset(
         "rules.recall.passage_columns.as_numbers",
         "rules.recall.passage_columns.distinct_numbers",
         "rules.recall.passage_columns.to_columns",
-        "rules.recall.nearest_last_messages.nearest_turns",
+        "rules.recall.last_messages_near_question.nearest_turns",
         "rules.recall.neighbours.surroundings",
         "rules.topics.matching.fit_topics",
         "rules.topics.matching.nearest_topics",

@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from recollect import Memory, NotFound
 from recollect.config import Settings
 from recollect.engine.transfer import copy_store
-from recollect.rules.move_names import further_profile_conversation
+from recollect.rules.names_after_a_move import further_profile_conversation
 from recollect.testing import FrozenClock
 from recollect.wiring import open_store
 

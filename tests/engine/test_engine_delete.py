@@ -16,7 +16,7 @@ from raw_tables import path_of, rows_of
 from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
 from recollect.config import Settings
 from recollect.ports import Request, Tx
-from recollect.rules.topics.message_packing import unpack
+from recollect.rules.topics.lossless_message_compression import unpack
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store
 

@@ -23,7 +23,7 @@ from recollect.errors import ModelBusy
 from recollect.model import ROLES, Batch
 from recollect.ports import Request
 from recollect.rules.access import Access
-from recollect.rules.topics.message_packing import unpack
+from recollect.rules.topics.lossless_message_compression import unpack
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import build, open_store
 

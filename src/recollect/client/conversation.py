@@ -41,7 +41,7 @@ from recollect.model import (
 from recollect.model.topics import IMPORTANCE
 from recollect.rules.expiry import format_expiry
 from recollect.rules.log import check_id, check_metadata, check_number
-from recollect.rules.openai.draft_or_mapping import as_draft
+from recollect.rules.openai.drafts_from_mappings import as_draft
 from recollect.wire import from_json_value
 
 PAGE = 1_000

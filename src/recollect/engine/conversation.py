@@ -49,7 +49,7 @@ from recollect.model.topics import IMPORTANCE
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import check_number
-from recollect.rules.openai.draft_or_mapping import as_draft
+from recollect.rules.openai.drafts_from_mappings import as_draft
 from recollect.tasks import standalone
 
 MAX_TURN = 2**31 - 1  # messages in one conversation

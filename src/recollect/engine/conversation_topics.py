@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from recollect.engine.context import recall
-from recollect.engine.context.passage_lookup import open_source
+from recollect.engine.context.index_or_database import open_source
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import log

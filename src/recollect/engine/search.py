@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.engine.context import recall
-from recollect.engine.context.passage_lookup import open_source
+from recollect.engine.context.index_or_database import open_source
 from recollect.engine.runtime import Runtime
 from recollect.model import Filter, Hit, HitKind
 from recollect.ports import Tx

@@ -10,7 +10,7 @@ import pytest
 
 from recollect import Draft, Memory
 from recollect.engine.context import recall
-from recollect.engine.context.passage_lookup import StoreSource
+from recollect.engine.context.index_or_database import StoreSource
 from recollect.errors import InvalidInput
 from recollect.model import Filter, Hit, Message, Section
 from recollect.ports import Tx

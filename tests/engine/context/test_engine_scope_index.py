@@ -15,7 +15,7 @@ from sample_sizes import sample
 
 from recollect.config import Settings
 from recollect.engine.context import recall
-from recollect.engine.context.passage_lookup import StoreSource, open_source
+from recollect.engine.context.index_or_database import StoreSource, open_source
 from recollect.engine.context.scope_index import ScopeIndexes
 from recollect.engine.tables.log import new_id
 from recollect.language.terms import analyse

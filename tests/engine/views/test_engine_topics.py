@@ -21,7 +21,7 @@ from recollect.engine.memory import MemoryEngine
 from recollect.engine.sync import BlockingConversation, BlockingMemory
 from recollect.engine.transfer import copy_store
 from recollect.ports import Request
-from recollect.rules.topics.message_packing import unpack
+from recollect.rules.topics.lossless_message_compression import unpack
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import build, open_store
 

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.model import Fact, FactCategory, FoundFact, Holds, Message
 from recollect.rules.facts.deciding import apply_actions, decide
-from recollect.rules.facts.known_keys import align_fact
+from recollect.rules.facts.known_key_reuse import align_fact
 
 TIME = datetime(2026, 5, 7, tzinfo=UTC)
 SAID = Message("s", "chat", 1, "m1", "user", "alex", "alex", "…", TIME)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.language.terms import query_groups
+from recollect.rules.recall.advice_and_account_requests import REQUEST, asks_for_advice, asks_to_recount
 from recollect.rules.recall.message_specificity import (
     PREFERENCE,
     STANDING,
@@ -17,7 +18,6 @@ from recollect.rules.recall.message_specificity import (
 )
 from recollect.rules.recall.query import parse_query
 from recollect.rules.recall.ranking import COVERED, FEW_OCCASIONS, coverage_penalties
-from recollect.rules.recall.requests import REQUEST, asks_for_advice, asks_to_recount
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.engine.context import render
-from recollect.engine.context.history import choose_history, relevant_tokens
 from recollect.engine.context.render import Piece, message_text
 from recollect.engine.context.state import ContextState
+from recollect.engine.context.window_messages import choose_history, relevant_tokens
 from recollect.errors import InvalidInput
 from recollect.model import Budget, ChatMessage, Context, Item, Message, Receipt, Section
 from recollect.ports import Tokenizer

@@ -14,7 +14,7 @@ from typing import cast
 from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
 from recollect.engine.context.build import assemble, head_of, room_beside
-from recollect.engine.context.passage_lookup import open_source
+from recollect.engine.context.index_or_database import open_source
 from recollect.engine.context.render import CurrentTopic, Note
 from recollect.engine.context.state import ContextState
 from recollect.engine.context.topic import find_current_topic
@@ -27,8 +27,8 @@ from recollect.engine.search import search_messages
 from recollect.engine.tables import log
 from recollect.engine.tables.changes import add_versions
 from recollect.engine.views import episodes
+from recollect.engine.views.digest_days import zone_of
 from recollect.engine.views.digest_texts import MergedDigest
-from recollect.engine.views.digests import zone_of
 from recollect.engine.views.episode_search import nearest_episodes
 from recollect.engine.views.tiers import load_tiers
 from recollect.engine.views.window import last_archived_turn
@@ -48,7 +48,7 @@ from recollect.rules import log as rules
 from recollect.rules.access import Viewer
 from recollect.rules.days import parse_time_zone
 from recollect.rules.recall.floor import CLOSE, FLOOR
-from recollect.rules.recall.nearest_last_messages import nearest_turns
+from recollect.rules.recall.last_messages_near_question import nearest_turns
 from recollect.rules.recall.selection import worthwhile_hits, worthwhile_share
 from recollect.rules.recall.unindexed_messages import match_words
 from recollect.rules.tiers.tiers import is_terse

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.engine.context.passage_lookup import PassageSource
+from recollect.engine.context.index_or_database import PassageSource
 from recollect.engine.tables.log import warn_of_damage
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Message

@@ -16,8 +16,8 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.engine.context.index_or_database import PassageSource
 from recollect.engine.context.message_traits import MessageReader, standing_instructions
-from recollect.engine.context.passage_lookup import PassageSource
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit, Message
 from recollect.model.passages import Tally

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.engine.context.scope_index_snapshot import NO_ROWS, POSITIONS, Rows, ScopeView, sort_terms
+from recollect.engine.context.scope_index_queries import NO_ROWS, POSITIONS, Rows, ScopeView, sort_terms
 from recollect.engine.context.term_codes import line_codes
 from recollect.errors import StoreError
 from recollect.model import ROLES

@@ -25,7 +25,7 @@ from recollect.model import Filter, FoundFact, Message
 from recollect.ports import Tx
 from recollect.rules.documents.validation_and_filters import names_in
 from recollect.rules.facts.deciding import fact_id
-from recollect.rules.move_names import first_name, hash_key, subject_under_names
+from recollect.rules.names_after_a_move import first_name, hash_key, subject_under_names
 
 DOCUMENTS = "documents"
 Row = Mapping[str, Any]

@@ -22,7 +22,7 @@ from recollect.model import Move, MoveKind
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import LOCAL
-from recollect.rules.move_names import check_movable, check_new_name
+from recollect.rules.names_after_a_move import check_movable, check_new_name
 
 Lock = Callable[[Iterable[str]], None]
 Build = Callable[[Tx, Lock], MovePlan | None]

@@ -18,7 +18,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.model import Conversation, Filter, LogChange, Message, MoveKind
 from recollect.ports import Tx
 from recollect.rules.log import TOLD
-from recollect.rules.move_names import further_profile_conversation
+from recollect.rules.names_after_a_move import further_profile_conversation
 from recollect.rules.sealed_changes import contains_turn
 
 Lock = Callable[[Iterable[str]], None]

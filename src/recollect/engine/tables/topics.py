@@ -16,7 +16,7 @@ from recollect.engine.tables.log import warn_of_damage
 from recollect.model import Filter, Message
 from recollect.model.topics import TopicMessage
 from recollect.ports import Tx
-from recollect.rules.topics import message_packing
+from recollect.rules.topics import lossless_message_compression as compression
 from recollect.rules.topics.centroids import Row, round_vector
 from recollect.rules.topics.drift import DriftMessage
 from recollect.rules.topics.topic_words import TopicWords
@@ -179,7 +179,7 @@ def messages_in_packs(tx: Tx, place: Place, state: TopicState) -> list[TopicMess
     if not state.packed_upto:
         return []
     rows = tx.rows(PACKS, where={**place, "topic": state.first})
-    return [message for row in rows for message in message_packing.unpack(bytes(row["packed"]))]
+    return [message for row in rows for message in compression.unpack(bytes(row["packed"]))]
 
 
 def messages_of_parts(tx: Tx, place: Place, parts: Sequence[TopicState]) -> list[TopicMessage]:
@@ -208,14 +208,19 @@ def pack_messages(tx: Tx, place: Place, state: TopicState, packed_before: int) -
     if not messages:
         return state
     last_packs = tx.rows(PACKS, limit=1, where=topic_key, newest=True)
-    if last_packs and last_packs[0]["messages"] < message_packing.MOST:
-        messages = [*message_packing.unpack(bytes(last_packs[0]["packed"])), *messages]
+    if last_packs and last_packs[0]["messages"] < compression.MOST:
+        messages = [*compression.unpack(bytes(last_packs[0]["packed"])), *messages]
         tx.remove(PACKS, {**topic_key, "last": last_packs[0]["last"]})
-    packs = [messages[start : start + message_packing.MOST] for start in range(0, len(messages), message_packing.MOST)]
+    packs = [messages[start : start + compression.MOST] for start in range(0, len(messages), compression.MOST)]
     tx.put(
         PACKS,
         [
-            {**topic_key, "last": pack[-1].turn, "messages": len(pack), "packed": message_packing.pack(pack)}
+            {
+                **topic_key,
+                "last": pack[-1].turn,
+                "messages": len(pack),
+                "packed": compression.pack(pack),
+            }
             for pack in packs
         ],
     )

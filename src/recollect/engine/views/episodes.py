@@ -32,7 +32,7 @@ from recollect.engine.work.faults import readable_messages, reason_of
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
-from recollect.rules.episodes.levels import next_merge
+from recollect.rules.episodes.level_merging import next_merge
 from recollect.rules.episodes.lines import SpokenLine, from_object, narrative_lines, to_object
 from recollect.rules.episodes.segments import PAUSE, continues
 from recollect.tasks import episode_batch, episode_summary, level_summary

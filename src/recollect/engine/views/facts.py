@@ -55,7 +55,7 @@ from recollect.ports import Telemetry, Tx
 from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.facts import deciding as rules
 from recollect.rules.facts.keys import holds_several_values
-from recollect.rules.facts.known_keys import align_fact
+from recollect.rules.facts.known_key_reuse import align_fact
 from recollect.rules.facts.model_facts_check import NEAR, ReadLine, is_worth_reading
 from recollect.rules.facts.values import has_same_value
 from recollect.rules.facts_english.finder import find_facts

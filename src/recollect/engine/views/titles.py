@@ -22,7 +22,7 @@ from recollect.model import ExtractLine
 from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
 from recollect.rules.episodes.lines import SpokenLine, from_object, to_object, whole_line
-from recollect.rules.topics import message_packing
+from recollect.rules.topics import lossless_message_compression as compression
 from recollect.rules.topics.topics import TopicState
 from recollect.tasks import topic_summary
 
@@ -204,7 +204,5 @@ def load_pending_topic(tx: Tx, place: rows.Place, state: TopicState, asks: bool)
     before_lines = () if is_prose else from_object(summary["extract"]) or whole_line(before)
     topic_key = {**place, "topic": state.first}
     packs = tx.rows(rows.PACKS, {**topic_key, "last": upto}, where=topic_key)
-    messages = [
-        message for row in packs for message in message_packing.unpack(bytes(row["packed"])) if message.turn > upto
-    ]
+    messages = [message for row in packs for message in compression.unpack(bytes(row["packed"])) if message.turn > upto]
     return PendingTopic(state, before, messages[-LINES:], before_lines)

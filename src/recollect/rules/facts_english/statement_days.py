@@ -15,7 +15,7 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.since_until import parse_date, parse_times
 from recollect.language.verbs import PAST_FORMS
 from recollect.rules.facts_english import statement_words as words
-from recollect.rules.facts_english.retelling import Predicate
+from recollect.rules.facts_english.third_person_retelling import Predicate
 from recollect.rules.facts_english.words import any_of
 
 _DAY_WORD = lazy_pattern(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$", re.IGNORECASE)

@@ -9,7 +9,7 @@ import re
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.rules.facts_english import statement_words as words
-from recollect.rules.facts_english.retelling import Predicate
+from recollect.rules.facts_english.third_person_retelling import Predicate
 from recollect.rules.facts_english.words import KNOWN_TO_ALL, NUMBERS_TO_SIX, any_of, word_tuple
 
 THOUGHTS = frozenset(words.THOUGHT_VERBS)

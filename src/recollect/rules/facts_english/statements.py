@@ -21,11 +21,11 @@ from recollect.language.verbs import PAST_FORMS, gerund, is_past
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.rules.facts_english import statement_words as words
-from recollect.rules.facts_english.retelling import Predicate, Tense, retell_predicate, retell_pronouns
 from recollect.rules.facts_english.statement_clarity import is_unclear
 from recollect.rules.facts_english.statement_clauses import SELF, TIME_FIRST, TIME_HINT, statement_clauses
 from recollect.rules.facts_english.statement_days import date_periods, take_time, tells_stale_time
 from recollect.rules.facts_english.statement_telling import THOUGHTS, tells_of_life
+from recollect.rules.facts_english.third_person_retelling import Predicate, Tense, retell_predicate, retell_pronouns
 from recollect.rules.facts_english.values import place
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, longest_first
 

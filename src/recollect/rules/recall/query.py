@@ -20,8 +20,7 @@ from recollect.language.dates import TimeSpan, spans
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.terms import query_groups
-from recollect.rules.recall.personal import speaks_of_a_life
-from recollect.rules.recall.requests import (
+from recollect.rules.recall.advice_and_account_requests import (
     RECOUNT_WORDS,
     REQUEST,
     REQUEST_WORDS,
@@ -29,6 +28,7 @@ from recollect.rules.recall.requests import (
     asks_to_recount,
     is_own_telling,
 )
+from recollect.rules.recall.personal import speaks_of_a_life
 
 NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
-from recollect.engine.context.scope_index_snapshot import Rows, ScopeView
+from recollect.engine.context.scope_index_queries import Rows, ScopeView
 from recollect.model import Filter
 from recollect.model.passages import Posting, Tally
 from recollect.ports import Tx, Vectors
