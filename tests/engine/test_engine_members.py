@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from recollect import Draft, InvalidInput, Memory
-from recollect.engine.views.digest_days import public_names
+from recollect.engine.views.digests import public_names
 from recollect.model import Ambiguous, Member, Resolved, Unknown
 from recollect.rules.people.xml_transcript import transcript
 from recollect.stores.prepared import open_cursor, run_text

@@ -75,7 +75,7 @@ NOT_FOR_SEARCH = (
     "recollect.engine.people",
     "recollect.engine.removal",
     "recollect.engine.turn",
-    "recollect.engine.views.digest_days",
+    "recollect.engine.views.digests",
     "recollect.engine.views.episodes",
     "recollect.engine.views.facts",
     "recollect.engine.views.tiers",

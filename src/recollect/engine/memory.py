@@ -351,7 +351,7 @@ class MemoryEngine(MemoryFace):
         if view == self.runtime.index.name:
             await self.runtime.parts.embedder.ready()
 
-        from recollect.engine.views.digest_days import bump_versions
+        from recollect.engine.views.digests import bump_versions
 
         def reset(tx: Tx) -> None:
             if view == self.runtime.index.name and space_id is not None:

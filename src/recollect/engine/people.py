@@ -30,7 +30,7 @@ from recollect.engine.tables import people as profiles
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.facts import put_facts as put_facts
 from recollect.engine.tables.findings import refusals_of
-from recollect.engine.views import digest_days as days
+from recollect.engine.views import digests as days
 from recollect.engine.views import facts
 from recollect.engine.views.digest_texts import recent_speakers
 from recollect.errors import EmbedderError, InvalidInput, NotFound

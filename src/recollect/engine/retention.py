@@ -26,7 +26,7 @@ from recollect.engine.removal.expired import read_page
 from recollect.engine.removal.messages import lock_conversations, make_order, put_tombstones
 from recollect.engine.tables.audit import Order, note_removal
 from recollect.engine.tables.log import every_conversation, new_id
-from recollect.engine.views import digest_days
+from recollect.engine.views import digests
 from recollect.engine.views.facts import LOCK
 from recollect.errors import RecollectError
 from recollect.model import Expired, Filter, Message, Retained
@@ -239,13 +239,13 @@ def settle_days(tx: Tx, space: str, conversation: str, before: datetime) -> None
     old_days = [row for row in days if day_is_over(row["day"], before)]
     if not old_days:
         return
-    tx.lock(digest_days.LOCK, space)
+    tx.lock(digests.LOCK, space)
     for row in old_days:
         digest_rows = tx.rows("digests", where={"space": space, "kind": "day", "day": row["day"]})
         if not digest_rows:
             tx.remove("days", {key: row[key] for key in KEYS["days"]})
         tx.put("digests", [{**digest, "pending": 0} for digest in digest_rows if digest["pending"]])
-    digest_days.bump_version(tx, space)
+    digests.bump_version(tx, space)
 
 
 # -- what was derived
@@ -304,7 +304,7 @@ def remove_expired(tx: Tx, table: str, rows: Sequence[Row], before: datetime) ->
         count += tx.remove(table, where) if current else 0
     if table in ("digests", "days"):
         for space in sorted({row["space"] for row in rows}):
-            digest_days.bump_version(tx, space)
+            digests.bump_version(tx, space)
     return count
 
 
@@ -347,7 +347,7 @@ def lock_writers(tx: Tx, table: str, rows: Iterable[Row]) -> None:
             tx.lock(LOCK, space, person)
     elif table in ("digests", "days"):
         for space in sorted({row["space"] for row in rows}):
-            tx.lock(digest_days.LOCK, space)
+            tx.lock(digests.LOCK, space)
 
 
 # -- the schedule

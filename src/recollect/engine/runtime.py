@@ -214,7 +214,7 @@ class Runtime:
         self._schedule = RetentionSchedule(self.retention, parts.retention, parts.clock, self.scrub)
 
     def _build_views(self, parts: Parts, read: Callable[..., Any]) -> list[View[Any]]:
-        from recollect.engine.views.digest_days import DaysView
+        from recollect.engine.views.digests import DaysView
         from recollect.engine.views.episodes import Calibration, EpisodesView, Writer
         from recollect.engine.views.facts import FactsView
         from recollect.engine.views.tiers import TiersView

@@ -27,8 +27,8 @@ from recollect.engine.search import search_messages
 from recollect.engine.tables import log
 from recollect.engine.tables.changes import add_versions
 from recollect.engine.views import episodes
-from recollect.engine.views.digest_days import zone_of
 from recollect.engine.views.digest_texts import MergedDigest
+from recollect.engine.views.digests import zone_of
 from recollect.engine.views.episode_search import nearest_episodes
 from recollect.engine.views.tiers import load_tiers
 from recollect.engine.views.window import last_archived_turn
@@ -361,7 +361,7 @@ class ContextBuilder:
             request.vector,
             limit,
             request.now,
-            parts.weights,
+            replace(parts.weights, coverage=0.0),  # a context has room for many hits of one occasion
             question=question,
             reading_rule=reading_rule,
         )

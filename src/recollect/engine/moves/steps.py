@@ -19,7 +19,7 @@ from recollect.engine.removal.receipts import drop_receipts
 from recollect.engine.tables.audit import Order, note_removal
 from recollect.engine.tables.changes import append_change
 from recollect.engine.tables.log import DIGESTING, every_message, warn_of_damage
-from recollect.engine.views.digest_days import DAYS, bump_version
+from recollect.engine.views.digests import DAYS, bump_version
 from recollect.model import Conversation, Filter, LogChange, Message
 from recollect.ports import Tx
 from recollect.rules.log import profile_conversation

@@ -17,9 +17,9 @@ from typing import Any
 from cachetools import TTLCache
 
 from recollect.engine.tables.people import FORGET, statements_of
-from recollect.engine.views import digest_days
+from recollect.engine.views import digests
 from recollect.engine.views.day_writer import DayEntries, DayWriter
-from recollect.engine.views.digest_days import DIGESTS
+from recollect.engine.views.digests import DIGESTS
 from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.single_flight import FlightKey, FlightResult, SingleFlight, WaitLimit
 from recollect.language.sentences import split_sentences
@@ -121,7 +121,7 @@ class Digests:
     async def prepare_request(self, space: str, seconds: float, day: date | None = None) -> DigestRequest:
         """A request as of today or another `day`. Waits until all messages of the space so far are noted."""
         await self._caught_up(space)
-        row = await self._read(lambda tx: digest_days.space_row(tx, space))
+        row = await self._read(lambda tx: digests.space_row(tx, space))
         zone = parse_time_zone(row["time_zone"] or self._zone)
         now = self._clock.now()
         today = day_of(now, zone)
@@ -157,7 +157,7 @@ class Digests:
         where = {"space": request.space, "kind": "day", "day": day.isoformat(), "variant": request.variant}
         row_filters = [where] if user is None else [where | {"user_id": id} for id in (HEAD, user)]
         rows = {row["user_id"]: row for row_filter in row_filters for row in tx.rows(DIGESTS, where=row_filter)}
-        activities = digest_days.activities_on(tx, request.space, day)
+        activities = digests.activities_on(tx, request.space, day)
         head = rows.get(HEAD)
         if head is None:
             return StoredDay(rows, activities, False)
@@ -175,10 +175,10 @@ class Digests:
 
     async def _make_day(self, request: DigestRequest, day: date) -> FlightResult[StoredDay]:
         def load_inputs(tx: Tx) -> tuple[Any, ...]:
-            activities = digest_days.activities_on(tx, request.space, day)
+            activities = digests.activities_on(tx, request.space, day)
             members = tuple(sorted({activity.user for activity in activities}))
-            messages = digest_days.messages_on(tx, request.space, day, activities, request.zone)
-            names = digest_days.public_names(tx, request.space, members)
+            messages = digests.messages_on(tx, request.space, day, activities, request.zone)
+            names = digests.public_names(tx, request.space, members)
             return activities, messages, names, frozenset(tx.erasures(request.space))
 
         async with self._side_by_side:
@@ -191,13 +191,13 @@ class Digests:
             if frozenset(tx.erasures(request.space)) != erasures:
                 return None
             where = {"space": request.space, "kind": "day", "day": day.isoformat(), "variant": request.variant}
-            tx.lock(digest_days.LOCK, request.space)
+            tx.lock(digests.LOCK, request.space)
             old_rows = {row["user_id"]: row for row in tx.rows(DIGESTS, where=where)}
             tx.remove(DIGESTS, where)
             shared_columns = {"made_at": self._clock.now(), "bucket": hour, "inputs": inputs}
             total = sum(activity.messages for activity in activities)
             tx.put(DIGESTS, [where | shared_columns | row for row in self._day_rows(day_entries, old_rows, total)])
-            digest_days.bump_version(tx, request.space)
+            digests.bump_version(tx, request.space)
             return self._load_day(tx, request, day)
 
         return FlightResult(save, day_entries.outage)
@@ -231,9 +231,9 @@ class Digests:
 
         def load_week(tx: Tx) -> tuple[dict[date, StoredDay], tuple[Span, ...], Mapping[str, Any] | None]:
             activities_by_day = {
-                day: digest_days.activities_on(tx, request.space, day, user_id=user) for day in history_days(request.on)
+                day: digests.activities_on(tx, request.space, day, user_id=user) for day in history_days(request.on)
             }
-            spans = digest_days.activity_spans(
+            spans = digests.activity_spans(
                 activity for activities in activities_by_day.values() for activity in activities
             )
             row = self._load_week(tx, request, user, None)
@@ -294,7 +294,7 @@ class Digests:
         self, request: DigestRequest, user: str, day_digests: Sequence[Digest], inputs: str
     ) -> FlightResult[Mapping[str, Any]]:
         def load_name(tx: Tx) -> tuple[str, frozenset[str]]:
-            return digest_days.public_names(tx, request.space, [user])[user], frozenset(tx.erasures(request.space))
+            return digests.public_names(tx, request.space, [user])[user], frozenset(tx.erasures(request.space))
 
         name, erasures = await self._read(load_name)
         task_inputs = week_history.Inputs(name, day_texts(day_digests))
@@ -342,7 +342,7 @@ class Digests:
         self, request: DigestRequest, user: str, name: str, profile: str, viewer: Viewer | None
     ) -> tuple[MergedDigest, bool]:
         def load_today(tx: Tx) -> StoredDay | None:
-            has_spoken = digest_days.activities_on(tx, request.space, request.today, user_id=user)
+            has_spoken = digests.activities_on(tx, request.space, request.today, user_id=user)
             return self._load_day(tx, request, request.today, user) if has_spoken else None
 
         stored_day = await self._read(load_today)
@@ -414,9 +414,9 @@ def put_digest(tx: Tx, row: Mapping[str, Any], erasures: frozenset[str]) -> Mapp
     """Store a digest, unless something was erased while it was made: the digest may mention it."""
     if frozenset(tx.erasures(row["space"])) != erasures:
         return None
-    tx.lock(digest_days.LOCK, row["space"])
+    tx.lock(digests.LOCK, row["space"])
     tx.put(DIGESTS, [row])
-    digest_days.bump_version(tx, row["space"])
+    digests.bump_version(tx, row["space"])
     return row
 
 
@@ -460,7 +460,7 @@ def day_texts(day_digests: Sequence[Digest]) -> tuple[tuple[date, str], ...]:
 
 
 def spans_of(day: StoredDay, user: str) -> tuple[Span, ...]:
-    return digest_days.activity_spans(activity for activity in day.activities if activity.user == user)
+    return digests.activity_spans(activity for activity in day.activities if activity.user == user)
 
 
 def visible_digest(viewer: Viewer | None, digest: Digest | None) -> Digest | None:
@@ -493,6 +493,6 @@ def recent_speakers(tx: Tx, space: str, day: date) -> list[str]:
         {
             activity.user
             for earlier_day in history_days(day)
-            for activity in digest_days.activities_on(tx, space, earlier_day)
+            for activity in digests.activities_on(tx, space, earlier_day)
         }
     )
