@@ -74,6 +74,7 @@ RELEASED = [
     "ba79469aa4acb171",
     "9ee1d634e3cc4080",
     "29144b73cf23686f",
+    "bdd84b9734038542",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {
