@@ -10,6 +10,7 @@ import sys
 import tempfile
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from digest_doubles import DAY, HOUR, NOON, Scribe, clock_at
@@ -27,7 +28,6 @@ from recollect import (
     RecollectError,
     Settings,
 )
-from recollect.engine.context import gather
 from recollect.engine.work.single_flight import VIEW
 from recollect.testing import ScriptedLLM
 from recollect.testing.llm import Said
@@ -138,16 +138,14 @@ def test_one_member_left_out_has_their_own_words_c7(store_url: str) -> None:
         assert (bob.text, bob.made_by, bob.pending) == ("bob: I saw a giraffe.", "offline", False)
 
 
-def test_nobody_waits_longer_than_they_can_and_the_work_goes_on_c13(
-    store_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_waits_longer_than_they_can_and_the_work_goes_on_c13(store_url: str) -> None:
     """C13, C7: the last good value meanwhile; nothing is begun for who does not wait at all."""
-    monkeypatch.setattr(gather, "PATIENCE", 0.3)  # as it is, but for tests
 
     async def main() -> None:
         clock, gate = clock_at(), asyncio.Event()
         scribe = Scribe()
-        async with AsyncMemory(store_url, clock=clock, memory=scribe, followers=False) as memory:
+        options: dict[str, Any] = {"followers": False, "context_digest_seconds": 0.3}
+        async with AsyncMemory(store_url, clock=clock, memory=scribe, **options) as memory:
             await memory.conversation("c").add("user", "look, a zebra in the yard", author="ann")
             assert (await memory.profile(user="ann", wait=0)).context == ""
             assert scribe.since() == {}
