@@ -8,7 +8,7 @@ pool is asked only if more are needed at once, or if something has failed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from sqlalchemy import Connection, Engine
 
@@ -33,10 +33,12 @@ class OpenConnections:
         except BaseException:
             connection.close()
             raise
-        if self._is_closed or len(self._idle) >= MOST:
+        if len(self._idle) >= MOST:
             connection.close()
-        else:
-            self._idle.append(connection)
+            return
+        self._idle.append(connection)
+        if self._is_closed:  # asked afterwards: another thread may close them at any moment
+            self.drop_idle()
 
     def _take(self) -> Connection:
         try:
@@ -50,8 +52,9 @@ class OpenConnections:
 
     def drop_idle(self) -> None:
         """Close what nobody uses now."""
-        while self._idle:
-            self._idle.pop().close()
+        with suppress(IndexError):  # another thread may have taken the last one
+            while True:
+                self._idle.pop().close()
 
     def close(self) -> None:
         """Close what nobody uses now, and the others when they are given back."""
