@@ -209,7 +209,10 @@ def read_until(screen: int, what: bytes) -> bytes:
     seen = b""
     while what not in seen:
         assert select.select([screen], [], [], PATIENCE)[0], f"{what!r} did not come; seen: {seen!r}"
-        seen += os.read(screen, 4096)
+        try:
+            seen += os.read(screen, 4096)
+        except OSError as error:  # the program has ended
+            raise AssertionError(f"{what!r} did not come; seen: {seen!r}") from error
     return seen
 
 

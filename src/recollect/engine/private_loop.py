@@ -56,28 +56,31 @@ class LoopThread:
         if threading.current_thread() is self._thread:
             work.close()
             raise RecollectError("Memory cannot be called from inside its own loop: use AsyncMemory there")
-        with self._lock:
-            if self.is_left_behind and not self.is_stopped:
-                if self.forked is None:
-                    work.close()
-                    raise RecollectError(FORKED)
-                self._abandoned_loops.append(self._loop)  # not closed: what it waits for belongs to the other process
-                self._start_thread()
-                self.forked()
-            if self.is_stopped:
-                work.close()
-                raise RecollectError(CLOSED)
-            running: list[asyncio.Task[Any] | None] = []
-            answer = asyncio.run_coroutine_threadsafe(_run_recording_task(work, running), self._loop)
+        running: list[asyncio.Task[Any] | None] = []
+        ended = threading.Event()
         try:
+            with self._lock:
+                if self.is_left_behind and not self.is_stopped:
+                    if self.forked is None:
+                        work.close()
+                        raise RecollectError(FORKED)
+                    # It is not closed: what it waits for belongs to the other process.
+                    self._abandoned_loops.append(self._loop)
+                    self._start_thread()
+                    self.forked()
+                if self.is_stopped:
+                    work.close()
+                    raise RecollectError(CLOSED)
+                answer = asyncio.run_coroutine_threadsafe(_run_recording_task(work, running, ended), self._loop)
             return answer.result()
         except CancelledError:
             raise RecollectError(CLOSED) from None
         except KeyboardInterrupt:
-            # Ctrl-C cancels the call that is waited for; it cleans up before the caller continues.
-            asyncio.run_coroutine_threadsafe(_cancel(running), self._loop)
+            # Ctrl-C, at whatever moment, cancels the call; it cleans up before the caller continues.
             with suppress(Exception, CancelledError):
-                answer.result(GRACE)
+                asyncio.run_coroutine_threadsafe(_cancel(running), self._loop).result(GRACE)
+            if running:
+                ended.wait(GRACE)
             raise
 
     def iterate_pages(self, source: AsyncIterator[T]) -> Iterator[T]:
@@ -124,10 +127,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_mark_left_behind)
 
 
-async def _run_recording_task(work: Coroutine[Any, Any, T], running: list[asyncio.Task[Any] | None]) -> T:
-    """Await the work, after adding the task it runs in to `running`."""
+async def _run_recording_task(
+    work: Coroutine[Any, Any, T], running: list[asyncio.Task[Any] | None], ended: threading.Event
+) -> T:
+    """Await the work, after adding the task it runs in to `running`; `ended` is set when it has ended in any way."""
     running.append(asyncio.current_task())
-    return await work
+    try:
+        return await work
+    finally:
+        ended.set()
 
 
 async def _cancel(running: list[asyncio.Task[Any] | None]) -> None:
