@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
 from recollect.engine.context.scope_index_queries import Rows, ScopeView
 from recollect.model import Filter
-from recollect.model.passages import Posting, Tally
+from recollect.model.passages import NEVER, Posting, Tally
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall.neighbours import split_key
 from recollect.rules.recall.passage_columns import Numbers, PassageColumns, Passages
@@ -45,6 +45,11 @@ class PassageSource(Protocol):
         """How particular the messages of these passages are; -1 if that is not known."""
 
     def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None: ...
+
+    def standing(self, where: Filter) -> Numbers | None:
+        """The passages of a filter that are standing instructions; None if that is not known."""
+
+    def keep_standing(self, where: Filter, docs: Numbers) -> None: ...
 
 
 def open_source(
@@ -112,6 +117,13 @@ class IndexSource:
     def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None:
         self._view.details[docs] = details
 
+    def standing(self, where: Filter) -> Numbers | None:
+        return self._view.standing.get(where)
+
+    def keep_standing(self, where: Filter, docs: Numbers) -> None:
+        if where.is_unrestricted and self._view.first_expiry == NEVER:  # none of them will be gone before the view is
+            self._view.standing[where] = docs
+
 
 class StoreSource:
     """Passages that the database looks up: for scopes that are too large to be held in memory."""
@@ -159,4 +171,10 @@ class StoreSource:
         return np.full(len(docs), -1, np.int8)
 
     def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None:
+        """Nothing: the database does not keep them."""
+
+    def standing(self, where: Filter) -> Numbers | None:
+        return None
+
+    def keep_standing(self, where: Filter, docs: Numbers) -> None:
         """Nothing: the database does not keep them."""

@@ -78,6 +78,11 @@ class ScopeView:
         names = sorted(name for name, count in zip(self.language_names, counts, strict=False) if count)
         return Tally(len(self), int(self.lengths.sum()), tuple(names))
 
+    @cached_property
+    def standing(self) -> dict[Filter, Numbers]:
+        """The rows that are standing instructions, once a search of the whole scope has found them."""
+        return {}
+
     def rows_of_groups(self, groups: Sequence[Sequence[str]]) -> list[Rows]:
         """For each group of terms the rows that have one of them, in order."""
         codes = np.array([term_code(term) for group in groups for term in group], np.uint64)
