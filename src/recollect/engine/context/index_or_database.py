@@ -93,8 +93,10 @@ class IndexSource:
         return rows if mask is None else rows[mask[rows]]
 
     def postings(self, where: Filter, groups: Groups, limit: int) -> list[Posting]:
+        mask = self._mask(where)
         return [
-            Posting(self._within(where, rows)[::-1][:limit], len(rows)) for rows in self._view.rows_of_groups(groups)
+            Posting((rows if mask is None else rows[mask[rows]])[::-1][:limit], len(rows))
+            for rows in self._view.rows_of_groups(groups)
         ]
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
