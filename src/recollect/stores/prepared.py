@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Dialect, Float
 from sqlalchemy.exc import DBAPIError
@@ -82,6 +82,15 @@ class PreparedStatement:
         except self._error as error:
             raise wrap_error(self.sql, error, self._error) from error
 
+    def named_rows(self, rows: Sequence[Sequence[Any]]) -> list[Mapping[str, Any]]:
+        """Rows of the driver with the values that the columns stand for, by the names of the columns."""
+        named_rows = [dict(zip(self.columns, row, strict=True)) for row in rows]
+        for place, reader in self._readers if named_rows else ():
+            name = self.columns[place]
+            for row in named_rows:
+                row[name] = reader(row[name])
+        return cast(list[Mapping[str, Any]], named_rows)
+
     def convert_rows(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Rows of the driver with the values that the columns stand for."""
         if not self._readers or not rows:
@@ -131,7 +140,7 @@ def list_room(size: int) -> int:
 
 def pad_list(members: Sequence[Any], room: int) -> list[Any]:
     """A list of values with so many members: what is in it more than once is looked for once."""
-    return [*members, *members[-1:] * (room - len(members))]
+    return [*members, *([members[-1]] * (room - len(members)) if members else ())]
 
 
 @contextmanager
