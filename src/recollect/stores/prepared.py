@@ -35,8 +35,8 @@ class PreparedStatement:
         self._is_named = compiled.positiontup is None  # the driver takes a value by its name, and not by its position
         positions: Sequence[str] = compiled.positiontup or list(compiled.binds)
         if any(name in compiled.binds for name in lists):
-            padded = {name: pad_list(params[name], list_room(len(params[name]))) for name in lists}
-            expanded = compiled.construct_expanded_state({**params, **padded})
+            full_lists = {name: pad_list(params[name], list_room(len(params[name]))) for name in lists}
+            expanded = compiled.construct_expanded_state({**params, **full_lists})
             self.sql = expanded.statement
             sources |= {name: list(members) for name, members in expanded.parameter_expansion.items()}
             positions = expanded.positiontup or [member for members in sources.values() for member in members]
@@ -82,14 +82,14 @@ class PreparedStatement:
         except self._error as error:
             raise wrap_error(self.sql, error, self._error) from error
 
-    def named_rows(self, rows: Sequence[Sequence[Any]]) -> list[Mapping[str, Any]]:
+    def rows_by_name(self, rows: Sequence[Sequence[Any]]) -> list[Mapping[str, Any]]:
         """Rows of the driver with the values that the columns stand for, by the names of the columns."""
-        named_rows = [dict(zip(self.columns, row, strict=True)) for row in rows]
-        for place, reader in self._readers if named_rows else ():
+        rows_by_name = [dict(zip(self.columns, row, strict=True)) for row in rows]
+        for place, reader in self._readers if rows_by_name else ():
             name = self.columns[place]
-            for row in named_rows:
+            for row in rows_by_name:
                 row[name] = reader(row[name])
-        return cast(list[Mapping[str, Any]], named_rows)
+        return cast(list[Mapping[str, Any]], rows_by_name)
 
     def convert_rows(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Rows of the driver with the values that the columns stand for."""

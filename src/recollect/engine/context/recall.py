@@ -10,7 +10,7 @@ are scored.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ from recollect.engine.context.index_or_database import PassageSource
 from recollect.engine.context.message_traits import MessageReader, standing_instructions
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit, Message
+from recollect.model.frozen import dataclass
 from recollect.model.passages import Posting, Tally
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall import floor as floor_rules
@@ -88,22 +89,22 @@ def search(
     postings = source.postings(where, groups, PER_WORD)
     proposals = propose_passages(source, where, parsed_query, postings, tally, vector, limit)
     scorer = PassageScorer(source, where, groups, [posting.frequency for posting in postings], tally, vector)
-    scored = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
-    parsed_query = query_rules.add_authors(parsed_query, query, scored.authors, tally.languages)
-    if weights.near and len(scored.passages):
-        scored = scorer.add_neighbours(scored, scored.rank(parsed_query, now, weights, ANCHORS).rows)
+    candidates = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
+    parsed_query = query_rules.add_authors(parsed_query, query, candidates.authors, tally.languages)
+    if weights.near and len(candidates.passages):
+        candidates = scorer.add_neighbours(candidates, candidates.rank(parsed_query, now, weights, ANCHORS).rows)
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     message_limit = max(READ, limit + MORE)
-    is_unrestricted = where.is_unrestricted
-    ranking = scored.rank(parsed_query, now, weights, PASSAGES * message_limit if is_unrestricted else None)
-    allowed = None if is_unrestricted else is_allowed(scored.passages, where)
-    best = best_rows(scored.passages, ranking, allowed, message_limit)
-    best = with_standing(best, scored.passages, ranking, standing)
-    is_later = None if question is None else is_from(scored.passages, question)
+    whole_scope = where.is_unrestricted
+    ranking = candidates.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
+    row_mask = None if whole_scope else is_allowed(candidates.passages, where)
+    best = best_rows(candidates.passages, ranking, row_mask, message_limit)
+    best = with_standing(best, candidates.passages, ranking, standing)
+    is_later = None if question is None else is_from(candidates.passages, question)
     size = scope_size(tx, where, tally)
-    relevances = scored.relevances(scorer.frequencies, parsed_query, size, weights, is_later)
-    ranked = RankedMessages(scored, ranking, best, relevances, is_later)
-    return read_hits(reader, ranked, limit, weights_for(parsed_query, weights), floor, reading_rule)
+    relevances = candidates.relevances(scorer.frequencies, parsed_query, size, weights, is_later)
+    ranked_messages = RankedMessages(candidates, ranking, best, relevances, is_later)
+    return read_hits(reader, ranked_messages, limit, weights_for(parsed_query, weights), floor, reading_rule)
 
 
 def propose_passages(
@@ -176,38 +177,38 @@ class PassageScorer:
         words = word_scores(passages, self.frequencies, self.tally)
         return ScoredPassages(passages, words, self.source.cosines(passages, self.vector), surroundings(passages))
 
-    def add_neighbours(self, scored: ScoredPassages, anchors: NDArray[np.intp]) -> ScoredPassages:
+    def add_neighbours(self, candidates: ScoredPassages, anchors: NDArray[np.intp]) -> ScoredPassages:
         """The same passages, and after them those next to the anchors that are not among them."""
-        neighbours, passages = self._join_neighbours(scored, scored.passages.take(anchors))
-        words = np.concatenate([scored.words, word_scores(neighbours, self.frequencies, self.tally)])
-        cosines = np.concatenate([scored.cosines, self.source.cosines(neighbours, self.vector)])
+        neighbours, passages = self._join_neighbours(candidates, candidates.passages.take(anchors))
+        words = np.concatenate([candidates.words, word_scores(neighbours, self.frequencies, self.tally)])
+        cosines = np.concatenate([candidates.cosines, self.source.cosines(neighbours, self.vector)])
         return ScoredPassages(passages, words, cosines, surroundings(passages))
 
-    def _join_neighbours(self, scored: ScoredPassages, anchors: Passages) -> tuple[Passages, Passages]:
+    def _join_neighbours(self, candidates: ScoredPassages, anchors: Passages) -> tuple[Passages, Passages]:
         """The passages next to the anchors, the nearest and more where messages are short; and all passages."""
-        keys = scored.around.unknown_places(adjacent_keys(anchors, 1, REACH))
+        keys = candidates.around.unknown_places(adjacent_keys(anchors, 1, REACH))
         # A message that the filter excludes may still complete one that it includes.
         where = self.where
         scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
-        neighbours = self.source.passages_at(scope, scored.passages, keys, self.groups)
-        all_passages = scored.passages.join(neighbours)
+        neighbours = self.source.passages_at(scope, candidates.passages, keys, self.groups)
+        all_passages = candidates.passages.join(neighbours)
         is_short = mean_lengths(anchors, all_passages) < LONG_LINES
         if is_short.all():
             return neighbours, all_passages
         near_keys = np.concatenate([adjacent_keys(anchors, 1, 1), adjacent_keys(anchors.take(is_short), 2, REACH)])
         neighbours = neighbours.take(np.isin(place_keys(neighbours.conversations, neighbours.turns), near_keys))
-        return neighbours, scored.passages.join(neighbours)
+        return neighbours, candidates.passages.join(neighbours)
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
     """The weights as they are for a query: preferences count for advice; instructions count, but not for an account of
     what was said, nor where somebody wants several things of their own."""
     is_account = reading.recount or (reading.own and reading.several and not reading.advice)
-    return adjusted_weights(weights, reading.advice, is_account)
+    return weights_for_kind(weights, reading.advice, is_account)
 
 
 @lru_cache(maxsize=64)
-def adjusted_weights(weights: Weights, is_advice: bool, is_account: bool) -> Weights:
+def weights_for_kind(weights: Weights, is_advice: bool, is_account: bool) -> Weights:
     """Weights with which preferences count only for advice, and instructions not for an account."""
     return replace(
         weights,
@@ -248,7 +249,7 @@ class RankedMessages:
     """What a search has found: the row of each message's best passage, best first; and of every row how relevant it is,
     and whether it is of the question, or of a message after it (None: none is)."""
 
-    scored: ScoredPassages
+    candidates: ScoredPassages
     ranking: Ranking
     rows: NDArray[np.intp]
     relevances: NDArray[np.float64]
@@ -256,11 +257,11 @@ class RankedMessages:
 
     @property
     def passages(self) -> Passages:
-        return self.scored.passages
+        return self.candidates.passages
 
     def occasions(self, rows: NDArray[np.intp]) -> list[int]:
         """The numbers of the occasions of these rows."""
-        around = self.scored.around
+        around = self.candidates.around
         numbers: list[int] = around.occasion[around.home[rows]].tolist()
         return numbers
 
@@ -274,12 +275,12 @@ class RankedMessages:
         return [place for place in order if is_read[place] or ids[place] in rule.ids]
 
 
-def best_rows(passages: Passages, ranking: Ranking, allowed: NDArray[np.bool_] | None, limit: int) -> NDArray[np.intp]:
-    """The row of the best passage of each message, best first, of at most so many messages. `allowed` says which rows
+def best_rows(passages: Passages, ranking: Ranking, row_mask: NDArray[np.bool_] | None, limit: int) -> NDArray[np.intp]:
+    """The row of the best passage of each message, best first, of at most so many messages. `row_mask` says which rows
     may be among them; None: all."""
     rows = ranking.rows
     is_hit = ranking.scores[rows] > 0
-    rows = rows[is_hit if allowed is None else is_hit & allowed[rows]]
+    rows = rows[is_hit if row_mask is None else is_hit & row_mask[rows]]
     best: dict[str, int] = {}
     for id, row in zip(passages.message_ids[rows].tolist(), rows.tolist(), strict=True):
         if len(best) == limit:
@@ -301,63 +302,69 @@ def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, 
 
 def read_hits(
     reader: MessageReader,
-    ranked: RankedMessages,
+    ranked_messages: RankedMessages,
     limit: int,
     weights: Weights,
     floor: float | None,
     rule: ReadingRule | None = None,
 ) -> list[Hit]:
     """The best messages, ordered by their text too."""
-    rows = ranked.rows
-    ids: list[str] = ranked.passages.message_ids[rows].tolist()
-    added = text_parts(reader, ranked, weights)
-    scores = (ranked.ranking.scores[rows] + sum(added.values())).round(6)
+    rows = ranked_messages.rows
+    ids: list[str] = ranked_messages.passages.message_ids[rows].tolist()
+    text_scores = text_parts(reader, ranked_messages, weights)
+    scores = (ranked_messages.ranking.scores[rows] + sum(text_scores.values())).round(6)
     order = np.argsort(-scores, kind="stable").tolist()
     if floor is not None:
-        is_relevant = (ranked.relevances[rows] >= floor).tolist()
+        is_relevant = (ranked_messages.relevances[rows] >= floor).tolist()
         order = [place for place in order if is_relevant[place]]
     penalties = np.zeros(len(rows))
     if weights.coverage:
-        penalties[order] = coverage_penalties(scores[order].tolist(), ranked.occasions(rows[order]), weights.coverage)
+        penalties[order] = coverage_penalties(
+            scores[order].tolist(), ranked_messages.occasions(rows[order]), weights.coverage
+        )
         scores = (scores + penalties).round(6)
         order.sort(key=(-scores).tolist().__getitem__)
-    added["coverage"] = penalties
+    text_scores["coverage"] = penalties
     if rule is not None:
-        order = ranked.places_to_read(order[:limit], scores, ids, rule)
+        order = ranked_messages.places_to_read(order[:limit], scores, ids, rule)
     hits: list[Hit] = []
     while order and len(hits) < limit:  # one that cannot be read makes room for the next
         page, order = order[: limit - len(hits)], order[limit - len(hits) :]
         reader.read([ids[place] for place in page])
-        hits += make_hits(ranked, [place for place in page if ids[place] in reader.messages], scores, added, reader)
+        hits += make_hits(
+            ranked_messages, [place for place in page if ids[place] in reader.messages], scores, text_scores, reader
+        )
     return hits
 
 
 def make_hits(
-    ranked: RankedMessages,
+    ranked_messages: RankedMessages,
     places: Sequence[int],
     scores: NDArray[np.float64],
-    added: Mapping[str, NDArray[np.float64]],
+    text_scores: Mapping[str, NDArray[np.float64]],
     reader: MessageReader,
 ) -> list[Hit]:
     """The hits at these places, whose messages are read."""
     at = np.array(places, np.intp)
-    rows = ranked.rows[at]
-    messages = [reader.messages[id] for id in ranked.passages.message_ids[rows].tolist()]
-    columns = [*ranked.ranking.columns[rows].T.tolist(), *(part[at].tolist() for part in added.values())]
-    parts = [dict(zip((*PARTS, *added), values, strict=True)) for values in zip(*columns, strict=True)]
-    return list(map(Hit, messages, scores[at].tolist(), parts, ranked.relevances[rows].tolist()))
+    rows = ranked_messages.rows[at]
+    messages = [reader.messages[id] for id in ranked_messages.passages.message_ids[rows].tolist()]
+    columns = [*ranked_messages.ranking.columns[rows].T.tolist(), *(part[at].tolist() for part in text_scores.values())]
+    parts = [dict(zip((*PARTS, *text_scores), values, strict=True)) for values in zip(*columns, strict=True)]
+    return list(map(Hit, messages, scores[at].tolist(), parts, ranked_messages.relevances[rows].tolist()))
 
 
-def text_parts(reader: MessageReader, ranked: RankedMessages, weights: Weights) -> dict[str, NDArray[np.float64]]:
+def text_parts(
+    reader: MessageReader, ranked_messages: RankedMessages, weights: Weights
+) -> dict[str, NDArray[np.float64]]:
     """What the texts of the best messages add to their scores: for their particulars, for the preferences they
     state, and for the standing instructions that are nearest to the query."""
-    traits = reader.traits(ranked.passages, ranked.rows)
+    traits = reader.traits(ranked_messages.passages, ranked_messages.rows)
     details = np.asarray(weights.detail * (traits % PREFERENCE), np.float64).round(6)
     preferences = np.asarray(weights.preference * (traits % STANDING >= PREFERENCE), np.float64)
     standing = np.zeros(len(traits))
-    if weights.standing and (ranked.passages.roles == ASSISTANT).any():
+    if weights.standing and (ranked_messages.passages.roles == ASSISTANT).any():
         places = np.flatnonzero(traits >= STANDING)
-        scores = ranked.ranking.scores[ranked.rows] + details + preferences
+        scores = ranked_messages.ranking.scores[ranked_messages.rows] + details + preferences
         by_score = np.argsort(-scores[places], kind="stable")
         standing[places[by_score[:STANDING_LIFTED]]] = weights.standing
     return {"detail": details, "preference": preferences, "standing": standing}
@@ -365,11 +372,11 @@ def text_parts(reader: MessageReader, ranked: RankedMessages, weights: Weights) 
 
 def is_allowed(passages: Passages, where: Filter) -> NDArray[np.bool_]:
     """Which passages may be returned: a neighbour that the filter excludes is only used for scoring."""
-    allowed = np.ones(len(passages), np.bool_)
+    row_mask = np.ones(len(passages), np.bool_)
     if where.role is not None:
-        allowed &= passages.has_role(where.role)
+        row_mask &= passages.has_role(where.role)
     if where.after is not None:
-        allowed &= passages.moments >= where.after.timestamp()
+        row_mask &= passages.moments >= where.after.timestamp()
     if where.before is not None:
-        allowed &= passages.moments < where.before.timestamp()
-    return allowed
+        row_mask &= passages.moments < where.before.timestamp()
+    return row_mask

@@ -6,7 +6,6 @@ It stays as it is while others add to the index. A passage is known by its row; 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from recollect.engine.context.term_codes import Codes, spread_codes, term_code
 from recollect.model import ROLES, Filter
+from recollect.model.frozen import dataclass
 from recollect.model.passages import Tally
 from recollect.ports import Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
@@ -119,14 +119,13 @@ class ScopeView:
     def _with_unsorted(self, rows_by_term: Sequence[Rows], codes: Codes, new_terms: Codes) -> list[Rows]:
         """The rows of each term with those among the terms that are not sorted yet, which come after them."""
         new_owners = self.owners[len(self.sorted_terms) :]
-        is_sought = np.isin(new_terms, codes)
-        new_terms = new_terms[is_sought]
-        new_owners = new_owners[is_sought]
-        found = (
+        is_code = np.isin(new_terms, codes)
+        new_terms = new_terms[is_code]
+        new_owners = new_owners[is_code]
+        return [
             without_repeats(np.concatenate([rows, new_owners[new_terms == code]]))
             for rows, code in zip(rows_by_term, codes, strict=True)
-        )
-        return list(found)
+        ]
 
     def mask(self, where: Filter, now: datetime) -> NDArray[np.bool_] | None:
         """Which rows a filter means that have not expired by now; None for all."""

@@ -11,13 +11,13 @@ decides between equals and never makes up for relevance. Nothing makes a hit of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import ConfigError
+from recollect.model.frozen import dataclass
 from recollect.model.passages import Posting, Tally
 from recollect.rules.recall.neighbours import Surroundings, surroundings
 from recollect.rules.recall.passage_columns import USER, Passages
