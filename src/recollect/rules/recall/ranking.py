@@ -38,6 +38,8 @@ COVERED = 16
 """Hits that stay as they are when occasions are to be covered (`coverage_penalties`),"""
 FEW_OCCASIONS = 8
 """and of how many occasions they are, at most."""
+SEVERAL = 0.5
+"""What an occasion counts where several things are asked for, which were said on several occasions."""
 SPARSE = 64
 """Numbers of passages for each that has a word, up to which all numbers are counted, and none is looked up."""
 FEW_DOCS = 1 << 15
@@ -57,10 +59,10 @@ class Weights:
     passage counts. `speaker` is added for a passage by whom the query names, `asker` for one by the person who asks
     about themselves, `time` for one from when the query means, `opening` for the message that opens a conversation.
     Among people, `detail` is added for each particular that a message mentions, `statement` for one that asks nothing,
-    `answer` for one that follows a question; where an assistant speaks, `assisted_detail` for each particular. `standing`
-    is added for a standing instruction, which holds for whatever is asked, `preference` for a message that states one,
-    where advice is asked for. `coverage` is the share that comes off a late hit of an occasion that has a better one
-    (`coverage_penalties`).
+    `answer` for one that follows a question; where an assistant speaks, `assisted_detail` for each particular.
+    `standing` is added for a standing instruction, which holds for whatever is asked, `preference` for a message that
+    states one, where advice is asked for. `coverage` is the share that comes off a late hit of an occasion that has a
+    better one (`coverage_penalties`).
     """
 
     text: float = 0.2
@@ -68,20 +70,20 @@ class Weights:
     unrelated: float = 0.2
     spread: float = 0.1
     rarest: float = 0.2
-    likeness: float = 11.6
-    near: float = 0.53
-    occasion: float = 6.3
+    likeness: float = 11.5
+    near: float = 0.5
+    occasion: float = 6.0
     occasion_vector: float = 0.6
-    speaker: float = 1.0
-    asker: float = 8.5
+    speaker: float = 3.5
+    asker: float = 11.0
     time: float = 5.0
     opening: float = 2.2
-    detail: float = 0.9
+    detail: float = 0.7
     assisted_detail: float = 0.1
-    statement: float = 1.5
-    answer: float = 1.3
-    standing: float = 5.4
-    preference: float = 2.7
+    statement: float = 0.75
+    answer: float = 0.75
+    standing: float = 5.5
+    preference: float = 2.5
     coverage: float = 0.3
     recency: float = 0.05
     half_life: timedelta = timedelta(days=30)
@@ -209,6 +211,7 @@ def fuse(
     parts[RECENCY] = weights.recency * 0.5**age * (parts[TEXT] + parts[VECTOR])
     _add_likeness(parts, passages, likeness, query, weights, around)
     parts[OCCASION] += weights.occasion_vector * around.best_of_occasion(deviations)
+    parts[OCCASION] *= SEVERAL if query.several else 1.0
     if query.authors or query.own:
         parts[SPEAKER] = (weights.speaker if query.authors else weights.asker) * _speaker_matches(passages, query)
     if query.times:
