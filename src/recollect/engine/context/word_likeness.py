@@ -19,7 +19,7 @@ from recollect.model.frozen import dataclass
 Likeness = NDArray[np.float32]
 
 SLOT_BITS = 19  # of a word's number, by which it is looked up: one in eighty loses its place to a more frequent one
-AT_ONCE = 64  # words compared at a time: for more the library starts threads, which takes longer than the work
+AT_ONCE = 2_048  # words compared at a time: for all at once the library starts threads, which takes longer
 
 
 @dataclass(frozen=True, slots=True)
