@@ -56,8 +56,8 @@ class Weights:
     `text` scales BM25, to which `rarest` adds a share of a passage's best word. `likeness` is for a passage that has
     every word of the query, or one like it. `near` scales what neighbours lend, `near_likeness` what they lend of words
     like those of the query. `occasion` is for an occasion on which every word of the query was said, or one like it,
-    and `occasion_vector` is what a standard deviation of its nearest passage counts. `speaker` is added for a passage by
-    whom the query names, `asker` for one by the person who asks about themselves, `time` for one from when the query
+    and `occasion_vector` is what a standard deviation of its nearest passage counts. `speaker` is added for a passage
+    by whom the query names, `asker` for one by the person who asks about themselves, `time` for one from when the query
     means. Among people, `detail` is added for each particular that a message mentions, `statement` for one that asks
     nothing, `answer` for one that follows a question; where an assistant speaks, `assisted_detail` for each particular,
     and `opening` for the message that opens a conversation. `standing` is added for a standing instruction, which holds
