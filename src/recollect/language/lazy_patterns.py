@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from recollect.language.pattern_heads import SIZE, Heads, may_begin, pattern_heads
+from recollect.language.pattern_heads import SIZE, Heads, may_begin, pattern_heads, skip_where_nothing_begins
 from recollect.language.pattern_prefilter import known_words, pattern_needs
 
 OFTEN = 500
@@ -34,15 +34,17 @@ UNFOUND: dict[str, Callable[[str], Any]] = {
 class _LazyPattern:
     """Stands for a compiled pattern, and has its methods from the first use on."""
 
-    def __init__(self, source: str, flags: int) -> None:
+    def __init__(self, source: str, flags: int, skips: bool) -> None:
         self.pattern = source
         self._flags = flags
+        self._skips = skips
         self._compiled: re.Pattern[str] | None = None
 
     def __getattr__(self, name: str) -> Any:
         # Called only for a name that is not set yet: from now on it costs no more than that of a compiled pattern.
         if self._compiled is None:
-            self._compiled = re.compile(self.pattern, self._flags)
+            source = skip_where_nothing_begins(self.pattern, self._flags) if self._skips else self.pattern
+            self._compiled = re.compile(source, self._flags)
         value = getattr(self._compiled, name)
         if name in UNFOUND:
             value = _count_uses(self, self._compiled, name)
@@ -134,6 +136,7 @@ class _Beginnings(dict[str, bool]):
         return may_match
 
 
-def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
-    """Like `re.compile`; but an error in the pattern is raised at its first use."""
-    return cast(re.Pattern[str], _LazyPattern(source, flags))
+def lazy_pattern(source: str, flags: int = 0, *, skips: bool = False) -> re.Pattern[str]:
+    """Like `re.compile`; but an error in the pattern is raised at its first use. With `skips`, a pattern of many
+    alternatives, which is searched in most texts, tries them only at characters with which one of them begins."""
+    return cast(re.Pattern[str], _LazyPattern(source, flags, skips))

@@ -210,7 +210,7 @@ _SHORTENED = """
     г ул
 """
 _ABBREVIATIONS = frozenset((*_SHORTENED.split(), *MONTH_ABBREVIATIONS, *WEEKDAY_ABBREVIATIONS))
-_END = lazy_pattern(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
+_END = lazy_pattern(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*", skips=True)
 _LONGEST_NAME = 32
 _NAME_WITH_MARK = lazy_pattern(r"(?<![.!?]\s)\b[A-Z][^\W\d_]{0,30}!\s$")  # Yahoo!
 _CLOSING = "\"'”’»)]"
@@ -220,6 +220,11 @@ _LAST_WORD = lazy_pattern(r"(\S+?)\.+[\"'”’»)\]]*\s*$")
 
 def split_sentences(paragraph: str) -> list[str]:
     """The sentences of a paragraph, whatever their kind."""
+    return list(_split_sentences(paragraph))
+
+
+@remember_short_texts
+def _split_sentences(paragraph: str) -> tuple[str, ...]:
     raw_sentences: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
@@ -231,7 +236,7 @@ def split_sentences(paragraph: str) -> list[str]:
         raw_sentences.append(paragraph[start : end.end()])
         start = end.end()
     raw_sentences.append(paragraph[start:])
-    return [piece for sentence in raw_sentences for piece in _pieces(sentence.strip()) if piece]
+    return tuple([piece for sentence in raw_sentences for piece in _pieces(sentence.strip()) if piece])
 
 
 def _is_sentence_end(paragraph: str, start: int, end: re.Match[str]) -> bool:
@@ -307,7 +312,7 @@ def _block_sentences(block: _Block) -> Iterator[Sentence]:
             yield Sentence(heading, "heading")
         return
     lead, body = _split_lead(text) if block.kind == "item" else ("", text)
-    body_sentences = split_sentences(strip_markup(body))
+    body_sentences = _split_sentences(strip_markup(body))
     if lead and not body_sentences:
         yield Sentence(lead, "item", lead)
     for number, sentence in enumerate(body_sentences):

@@ -171,6 +171,8 @@ def _is_covered(words: list[str]) -> bool:
     at = 0
     has_phrase = False
     while at < len(words):
+        if not _may_begin_phrase(words[at]):
+            return False
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
             forms = _forms(words[at : at + length])
             is_phrase = bool(forms & phrases) or (length == 1 and _is_sound(words[at]))
@@ -181,6 +183,16 @@ def _is_covered(words: list[str]) -> bool:
         else:
             return False
     return has_phrase
+
+
+def _may_begin_phrase(word: str) -> bool:
+    """Whether a phrase may begin with a word, or with what is left of it without repeated letters."""
+    return word in _first_words() or _DRAWN.search(word) is not None or _is_sound(word)
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    return frozenset(phrase.partition(" ")[0] for table in (_PHRASES, _BESIDE) for phrase in _phrases(table))
 
 
 def _forms(words: list[str]) -> set[str]:

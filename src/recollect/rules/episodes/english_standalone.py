@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.english_predicates import PAST_FORMS, has_predicate, has_verb
@@ -58,6 +59,7 @@ _DAY = lazy_pattern(
     r"|next\s(?:week|weekend|month|year|spring|summer|autumn|fall|winter))\b",
     re.IGNORECASE,
 )
+_REMEMBERED = 4_096  # sentences: a summary is condensed again on every level
 _REQUESTS = ("can", "could", "would", "will")
 _DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
 
@@ -70,6 +72,7 @@ def english_supports(statements: Sequence[SourcedSentence], *, is_strict: bool =
     return finder.supports
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def stands_alone_in_english(sentence: Sentence) -> bool:
     """Whether a sentence that is shown without another can be understood."""
     if sentence.kind == "note":
@@ -270,7 +273,7 @@ def _is_advice(text: str) -> bool:
     has_no_subject = first.endswith("ed") or first in PAST_FORMS
     is_begun = not begins.lstrip("\"“'(")[:1].islower()
     text_words = tokens(text.casefold())
-    is_recommended = text_words[:1] == ["i"] and text_words[1:2] and text_words[1] in lists.ADVISING
+    is_recommended = text_words[:1] == ("i",) and text_words[1:2] and text_words[1] in lists.ADVISING
     return is_begun and not has_no_subject and lists.OWN_WORDS.isdisjoint(text_words[2 if is_recommended else 0 :])
 
 
@@ -308,9 +311,9 @@ def _is_courteous(text: str) -> bool:
     if begins_with(text_words, lists.COURTEOUS_PAIRS) or _is_wish(text, text_words):
         return True
     spelt = text.casefold().replace("’", "'")
-    is_resumed = len(text_words) < _RESUMED and any(phrase in spelt for phrase in lists.RESUMING)
+    is_resumed = len(text_words) < _RESUMED and _has_phrase(spelt, lists.RESUMING)
     is_assumed = text_words[:3] == ["i", "'m", "sure"] and lists.OWN_WORDS.isdisjoint(text_words[3:])
-    if is_resumed or is_assumed or any(phrase in spelt for phrase in lists.COURTEOUS_PHRASES):
+    if is_resumed or is_assumed or _has_phrase(spelt, lists.COURTEOUS_PHRASES):
         return True
     if text_words[0] == "keep" and text_words[1:2] and text_words[1].endswith("ing"):
         return True
@@ -325,13 +328,17 @@ def _is_courteous(text: str) -> bool:
     return (is_said_to or text.endswith("!")) and len(telling_words(text, "en")) < _SAID_TO
 
 
+def _has_phrase(text: str, phrases: Sequence[str]) -> bool:
+    return any(phrase in text for phrase in phrases)
+
+
 def _is_request(text: str, references: References) -> bool:
     """Whether a question asks for something to be done or known, and not what the other person did or thinks."""
     text_words = tokens(text.casefold())
     if not text_words or text_words[0] not in lists.ASKING or len(references.nouns) < _ASKED:
         return False
-    if text_words[1:2] == ["about"]:  # "how about" goes on with what was asked
+    if text_words[1:2] == ("about",):  # "how about" goes on with what was asked
         return False
     if "you" not in text_words and "your" not in text_words:
         return True
-    return text_words[0] in _REQUESTS and text_words[1:2] == ["you"]
+    return text_words[0] in _REQUESTS and text_words[1:2] == ("you",)

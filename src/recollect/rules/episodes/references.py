@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
@@ -29,8 +30,7 @@ _PART = 4  # words of "the name of it"
 _REMEMBERED = 4_096  # sentences: a message is read for its summary and for that of the level above
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(NamedTuple):
     """What a sentence names and what it points to.
 
     `hangs`: it goes on with what another sentence said, or leaves out what was said there. `pronouns` are the kinds of
@@ -67,13 +67,9 @@ def read_references(text: str, title: str = "") -> References:
     return reader.read()
 
 
-def tokens(text: str) -> list[str]:
-    """The words and marks of a text; what is after an apostrophe is a word of its own."""
-    return list(_read_tokens(text))
-
-
 @lru_cache(maxsize=_REMEMBERED)
-def _read_tokens(text: str) -> tuple[str, ...]:
+def tokens(text: str) -> tuple[str, ...]:
+    """The words and marks of a text; what is after an apostrophe is a word of its own."""
     return tuple(_TOKEN.findall(text.replace("’", "'")))
 
 
@@ -90,7 +86,7 @@ def _nouns(words: Iterable[str]) -> set[str]:
 
 def begins_with(words: Sequence[str], phrases: frozenset[str]) -> bool:
     """Whether the first two or three words are one of the phrases."""
-    return any(" ".join(words[:size]) in phrases for size in (2, 3))
+    return " ".join(words[:2]) in phrases or " ".join(words[:3]) in phrases
 
 
 @lru_cache(maxsize=20_000)
@@ -127,7 +123,8 @@ class _Reader:
                 continue
             if word in _POINTING:
                 self._read_word(at, word)
-            self._add_names(at, word)
+            if word not in _NAMELESS or self.spelt[at][0].isupper():
+                self._add_names(at, word)
         return References(
             self.hangs,
             frozenset(self.pronouns),
@@ -473,3 +470,12 @@ _POINTING = frozenset(
 _ENDS_PHRASE = (
     function_words("en") | lists.BE_FORMS | lists.SUBJECTS | lists.DETERMINERS | {"'s", "'m", "'re", "'ve", "'t"}
 ) - (lists.ORDINALS | {"own", "more"})
+
+
+def _names_nothing(word: str) -> bool:
+    """Whether a word that ends a phrase names nothing, wherever it stands, if it is written small."""
+    may_be_plural = word.endswith("s") and word not in function_words("en")
+    return not (_is_content(word) or word in lists.PERSONS or word in lists.GROUPS or may_be_plural)
+
+
+_NAMELESS = frozenset(filter(_names_nothing, _ENDS_PHRASE))

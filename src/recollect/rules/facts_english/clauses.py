@@ -60,7 +60,9 @@ _STOP_BEFORE_SMALL = lazy_pattern(r"[.!?]\s+[a-z]")  # found in a small part of 
 _LONG_QUOTE = 3  # words; a longer one is somebody's sentence, a shorter one may be a name
 
 _JOKED = lazy_pattern(
-    r"(?:^|\s)/s\b|\b(?:jk|j/k|just\s(?:kidding|joking)|(?:i['’]?m|only)\s(?:kidding|joking))\b", re.IGNORECASE
+    r"(?:^|\s)/s\b|\b(?:jk|j/k|just\s(?:kidding|joking)|(?:i['’]?m|only)\s(?:kidding|joking))\b",
+    re.IGNORECASE,
+    skips=True,
 )
 _JOKING = lazy_pattern(
     rf"\b(?:{any_of(words.JOKE_WORDS)}|(?:ha){{2,}}h?|(?:he){{2,}}|yeah,?\sright|oh,?\ssure)|[🙄😂🤣😜😝🤪😏]",
@@ -196,7 +198,7 @@ _HEDGES = lazy_pattern(
     r"\s(?:that\s)?(?=i\b|my\b|we\b)",
     re.IGNORECASE,
 )
-_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING)}\b", re.IGNORECASE)
+_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING)}\b", re.IGNORECASE, skips=True)
 _SUBJECT = rf"{any_of(words.SUBJECTS)}\b"
 _VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES)}\s)?{any_of(words.VERBS_OF_CLAUSES)}\b"
 _MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND)}\b"
@@ -209,6 +211,7 @@ _SPLIT = lazy_pattern(
     rf"|(?P<soft>\s+(?:and|or)\s+(?={_SUBJECT}))"
     rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS}))",
     re.IGNORECASE,
+    skips=True,
 )
 _BUT = lazy_pattern(r"\bbut\b", re.IGNORECASE)
 _CONDITION = lazy_pattern(rf"(?:^|\s){any_of(words.CONDITION_WORDS)}\b", re.IGNORECASE)
