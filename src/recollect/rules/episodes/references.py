@@ -19,6 +19,7 @@ from recollect.language.word_weights import is_ordinary
 from recollect.rules.episodes import reference_words as lists
 
 _TOKEN = lazy_pattern(r"[^\W_]+(?:[-.,&/][^\W_]+)*%?|['’](?:s|re|m|ve|ll|d|t)\b|[\"“”]|[.,;:!?…–—()]|-(?=\s)")
+_CAPITAL_END = lazy_pattern(r"'[A-Z]")
 _MARKS = frozenset('.,;:!?…–—()-"“”')
 _NOUNS = 4  # words after "the" among which its noun is
 _EARLY = 5  # words in which "also" belongs to the subject
@@ -59,7 +60,7 @@ class References(NamedTuple):
 @lru_cache(maxsize=_REMEMBERED)
 def read_references(text: str, title: str = "") -> References:
     """What a sentence names and points to; what its title names is named before it."""
-    spelt = _TOKEN.findall(text.replace("’", "'"))
+    spelt = _spelt_tokens(text)
     reader = _Reader(spelt, [token.casefold() for token in spelt])
     if title:
         reader.name(-_PART, "thing", "plural")
@@ -68,8 +69,15 @@ def read_references(text: str, title: str = "") -> References:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def tokens(text: str) -> tuple[str, ...]:
-    """The words and marks of a text; what is after an apostrophe is a word of its own."""
+def lower_tokens(text: str) -> tuple[str, ...]:
+    """The words and marks of a text without capitals; what is after an apostrophe is a word of its own."""
+    if text.isascii() and not _CAPITAL_END.search(text):
+        return tuple([token.casefold() for token in _spelt_tokens(text)])
+    return _spelt_tokens(text.casefold())
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _spelt_tokens(text: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(text.replace("’", "'")))
 
 
