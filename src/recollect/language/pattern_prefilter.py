@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
+
+from recollect.language.word_runs import lower_words
 
 MAX_PATHS = 1_000  # ways through a pattern that are followed
 MAX_SIGNS = 8  # marks that are looked for one by one
@@ -88,32 +91,35 @@ def may_match(needs: PatternNeeds, text: str) -> bool:
     return words is None or not needs.words.isdisjoint(words)
 
 
-known_words: dict[str, frozenset[str] | None] = {}
-"""The words of the last short texts."""
+class _KnownWords(dict[str, AbstractSet[str] | None]):
+    """The words of the last short texts; a long text is read each time it is asked for."""
+
+    def __missing__(self, text: str) -> AbstractSet[str] | None:
+        if len(text) > LONG:
+            return _long_text_words(text)
+        words = _read_words(text)
+        if len(self) >= REMEMBERED:
+            self.clear()  # another thread may use it too, so entries are not removed one by one
+        self[text] = words
+        return words
 
 
-def text_words(text: str) -> frozenset[str] | None:
+known_words = _KnownWords()
+
+
+def text_words(text: str) -> AbstractSet[str] | None:
     """The words of a text and their beginnings; None if it has letters for which upper and lower case are not plain."""
-    if len(text) > LONG:
-        return _long_text_words(text)
-    words = known_words.get(text)
-    if words is None:
-        if len(known_words) >= REMEMBERED:
-            known_words.clear()  # another thread may use it too, so entries are not removed one by one
-        words = known_words[text] = _read_words(text)
-    return words
+    return known_words[text]
 
 
-def _read_words(text: str) -> frozenset[str] | None:
-    lower = text.lower()
+def _read_words(text: str) -> AbstractSet[str] | None:
     if not text.isascii() and ODD_CASES.search(text):
         return None
-    words = WORDS.findall(lower)
-    keys = {word[:PREFIX] for word in words}
-    keys.update(words)
-    if DIGITS.search(lower):
+    keys = set(lower_words(text))
+    keys.update([word[:PREFIX] for word in keys])
+    if DIGITS.search(text):
         keys.add(DIGIT)
-    return frozenset(keys)
+    return keys
 
 
 _long_text_words = lru_cache(maxsize=16)(_read_words)

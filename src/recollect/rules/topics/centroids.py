@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,12 @@ SLOWEST = 0.12
 def round_vector(vector: Any) -> Row:
     """A vector as it comes back from a store: rounded to half precision and of length one again, or zero."""
     data = np.asarray(vector, dtype=np.float16).astype(np.float32)
-    length = np.sqrt(np.dot(data, data))
-    return np.asarray(data / length if length > 0 else np.zeros_like(data), dtype=np.float32)
+    length = sqrt(data.dot(data))  # the same as a square root in single precision, once it is rounded to that
+    return data / np.float32(length) if length > 0 else np.zeros_like(data)
 
 
 def direction(centroid: bytes) -> Row:
-    return round_vector(np.frombuffer(centroid, np.float16))
+    return np.frombuffer(_row_bytes(centroid), np.float32)
 
 
 def move_centroid(centroid: bytes, count: int, vector: Row, share: float = 1.0) -> bytes:
@@ -87,4 +88,4 @@ def rows_of(centroids: Sequence[bytes]) -> Row:
 def _row_bytes(centroid: bytes) -> bytes:
     """A centroid as the bytes of a row. Converting from half precision takes ten times as long as comparing, and most
     centroids are the same as one message ago."""
-    return direction(centroid).tobytes()
+    return round_vector(np.frombuffer(centroid, np.float16)).tobytes()

@@ -149,7 +149,9 @@ def likeness(before: Sequence[DriftMessage], message: DriftMessage, scale: Scale
     vectors = [earlier.vector for earlier in before if len(earlier.vector) == len(message.vector)]
     if not vectors or not message.has_vector:
         return UNKNOWN
-    total = vectors[0] if len(vectors) == 1 else np.sum(vectors, axis=0)
+    total = vectors[0]
+    for vector in vectors[1:]:
+        total = total + vector
     length = sqrt(float(np.dot(total, total)))
     if length < _NOTHING:
         return UNKNOWN
@@ -231,7 +233,7 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
         words=words,
         question_last=question_last,
         asks_you=float(has_question and bool(_ASKS_YOU.search(sample)) and not _RETURNS.search(sample)),
-        back=float(bool(_BACK.search(_last_sentence(sample)))),
+        back=float(bool(_BACK.search(_last_sentence(sample)))) if _BACK.search(sample) else 0.0,
         cue=float(bool(_CUE.search(sample))),
         wish=float(bool(_WISH.match(sample))),
         closing=closing,
