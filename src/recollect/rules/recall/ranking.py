@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +123,8 @@ def word_scores(passages: Passages, frequencies: Sequence[int], tally: Tally) ->
     lengths = np.maximum(passages.lengths, SHORT).astype(np.float64)
     usual = max(tally.words / max(tally.docs, 1), SHORT)
     drag = K1 * (1 - B + B * lengths / usual)
-    return np.asarray(_worth(frequencies, tally) * counts * (K1 + 1) / (counts + drag[:, np.newaxis]))
+    worth = _worth(tuple(frequencies), tally.docs)
+    return np.asarray(worth * counts * (K1 + 1) / (counts + drag[:, np.newaxis]))
 
 
 def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[np.int64]:
@@ -130,7 +132,7 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
     having = [posting for posting in postings if len(posting.docs)]
     if not having:
         return np.empty(0, np.int64)
-    worth = _worth([posting.frequency for posting in having], tally)
+    worth = _worth(tuple(posting.frequency for posting in having), tally.docs)
     all_docs = np.concatenate([np.asarray(posting.docs, np.int64) for posting in having])
     weights = np.repeat(worth, [len(posting.docs) for posting in having])
     if int(all_docs.max()) < max(FEW_DOCS, SPARSE * len(all_docs)):
@@ -147,10 +149,11 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
     return docs[np.lexsort((-docs, -scores))[:limit]]
 
 
-def _worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
-    """How much a word says about the passages that have it: the rarer, the more."""
+@lru_cache(maxsize=64)
+def _worth(frequencies: tuple[int, ...], docs_count: int) -> NDArray[np.float64]:
+    """How much a word says about the passages that have it: the rarer, the more. A search asks several times."""
     having = np.array(frequencies, dtype=np.float64)
-    docs = max(float(tally.docs), float(having.max()))
+    docs = max(float(docs_count), float(having.max()))
     return np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
 
 
