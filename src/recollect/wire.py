@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from datetime import date, datetime, timedelta
 from functools import cache
+from operator import attrgetter
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from recollect.errors import InvalidInput
@@ -35,6 +36,15 @@ def wire_fields(kind: Any) -> tuple[str, ...]:
     """The names of the fields that are sent for a type."""
     names = tuple(field.name for field in fields(kind) if field.name not in LEFT_OUT.get(kind, ()))
     return names + COMPUTED.get(kind, ())
+
+
+@cache
+def _read_fields(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """What reads the fields of a value that are sent."""
+    names = wire_fields(kind)
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)
 
 
 def to_json_value(value: Any) -> Any:
@@ -58,7 +68,7 @@ def to_json_shallow(value: Any) -> Any:
     if kind is datetime:
         return value.isoformat()
     if hasattr(kind, "__dataclass_fields__"):
-        return {name: getattr(value, name) for name in wire_fields(kind)}
+        return dict(zip(wire_fields(kind), _read_fields(kind)(value), strict=True))
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, timedelta):

@@ -20,7 +20,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recollect.engine.context.scope_index import ScopeIndexes
+from recollect.engine.context.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
 from recollect.engine.held.writer import HeldMessages
 from recollect.engine.tables import log
 from recollect.engine.views.index import IndexView
@@ -95,6 +95,7 @@ class Parts:
     hold_messages: int = 0
     on_degraded: Callable[[Degraded], None] | None = None
     index_bytes: int = 256 << 20
+    for_one_search: bool = False
 
 
 class Runtime:
@@ -148,7 +149,7 @@ class Runtime:
         self.meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
         self.index = IndexView(parts.embedder, self.run_aside)
-        self.indexes = ScopeIndexes(parts.index_bytes)
+        self.indexes = ScopeIndexes(parts.index_bytes, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
         self._search_slots = asyncio.Semaphore(parts.store.searches)
         try:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
+from recollect.model.frozen import dataclass
 from recollect.model.log import Seal
 
 ChangeKind = Literal["edit", "move"]

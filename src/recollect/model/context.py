@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypedDict
 
+from recollect.model.frozen import dataclass
 from recollect.model.log import Degraded, Message
 
 

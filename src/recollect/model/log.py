@@ -4,11 +4,12 @@ and the older ones stay."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from recollect.model.facts import Fact
+from recollect.model.frozen import dataclass
 
 Role = Literal["user", "assistant", "system", "tool"]
 ROLES: tuple[Role, ...] = get_args(Role)

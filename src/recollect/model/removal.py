@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
+
+from recollect.model.frozen import dataclass
 
 RemovalKind = Literal["erase", "delete", "retention", "move", "merge", "undo"]
 REMOVAL_KINDS: tuple[RemovalKind, ...] = get_args(RemovalKind)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from recollect.model.frozen import dataclass
 from recollect.model.log import Degraded, Role
 
 

@@ -304,6 +304,9 @@ class IndexTx(ViewTx):
         params = {"at_space": space, "at_conversation": conversation, "first": first, "last": last}
         rows = self.fetch(VECTORS, params)
         with naming_index_damage():
+            vecs = [vec for _, vec in rows]
+            if len({len(vec) for vec in vecs}) == 1:  # all at once, unless some are of another embedder
+                return dict(zip([turn for turn, _ in rows], unit_vectors(stack_vectors(vecs)), strict=True))
             return {turn: unit_vectors(np.frombuffer(vec, np.float16)) for turn, vec in rows}
 
 

@@ -97,8 +97,7 @@ class PostgresTx(MoveTx):
 
     def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         prepared = prepare(query, self.connection.dialect, params)
-        rows = prepared.convert_rows(self._run_prepared(prepared, query, params))
-        return [dict(zip(prepared.columns, row, strict=True)) for row in rows]
+        return prepared.rows_by_name(self._run_prepared(prepared, query, params))
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         if not ARRAYS.isdisjoint(params):  # a list that is one value

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Dialect, Float
 from sqlalchemy.exc import DBAPIError
@@ -35,7 +35,8 @@ class PreparedStatement:
         self._is_named = compiled.positiontup is None  # the driver takes a value by its name, and not by its position
         positions: Sequence[str] = compiled.positiontup or list(compiled.binds)
         if any(name in compiled.binds for name in lists):
-            expanded = compiled.construct_expanded_state(dict(params))
+            full_lists = {name: pad_list(params[name], list_room(len(params[name]))) for name in lists}
+            expanded = compiled.construct_expanded_state({**params, **full_lists})
             self.sql = expanded.statement
             sources |= {name: list(members) for name, members in expanded.parameter_expansion.items()}
             positions = expanded.positiontup or [member for members in sources.values() for member in members]
@@ -62,7 +63,7 @@ class PreparedStatement:
         if self._lists:
             params = dict(params)
             for name, members in self._lists.items():
-                params |= zip(members, params[name], strict=True)
+                params |= zip(members, pad_list(params[name], len(members)), strict=True)
         values = [params[name] if convert is None else convert(params[name]) for name, convert in self._positions]
         return dict(zip(self._names, values, strict=True)) if self._is_named else values
 
@@ -80,6 +81,15 @@ class PreparedStatement:
             open_cursor(connection).executemany(self.sql, map(self.values, rows))
         except self._error as error:
             raise wrap_error(self.sql, error, self._error) from error
+
+    def rows_by_name(self, rows: Sequence[Sequence[Any]]) -> list[Mapping[str, Any]]:
+        """Rows of the driver with the values that the columns stand for, by the names of the columns."""
+        rows_by_name = [dict(zip(self.columns, row, strict=True)) for row in rows]
+        for place, reader in self._readers if rows_by_name else ():
+            name = self.columns[place]
+            for row in rows_by_name:
+                row[name] = reader(row[name])
+        return cast(list[Mapping[str, Any]], rows_by_name)
 
     def convert_rows(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Rows of the driver with the values that the columns stand for."""
@@ -107,10 +117,10 @@ def result_converter(kind: Any, dialect: Dialect) -> Convert | None:
 
 
 def prepare(statement: Any, dialect: Dialect, params: Mapping[str, Any]) -> PreparedStatement:
-    """A statement for parameters of this shape: these names, and as many members in each list."""
+    """A statement for parameters of this shape: these names, and room for as many members in each list."""
     key: Key
     if statement.is_select:
-        sizes = tuple((name, len(value)) for name, value in params.items() if type(value) in LISTS)
+        sizes = tuple((name, list_room(len(value))) for name, value in params.items() if type(value) in LISTS)
         key = statement, dialect.name, (), sizes
     else:
         key = statement, dialect.name, tuple(params), ()
@@ -120,6 +130,17 @@ def prepare(statement: Any, dialect: Dialect, params: Mapping[str, Any]) -> Prep
             _prepared.clear()
         found = _prepared[key] = PreparedStatement(statement, dialect, params, [name for name, _ in key[3]])
     return found
+
+
+def list_room(size: int) -> int:
+    """For how many members a list of this size is compiled: a power of two, since to compile a statement for each size
+    takes longer than to run it."""
+    return 1 << (size - 1).bit_length() if size else 0
+
+
+def pad_list(members: Sequence[Any], room: int) -> list[Any]:
+    """A list of values with so many members: what is in it more than once is looked for once."""
+    return [*members, *([members[-1]] * (room - len(members)) if members else ())]
 
 
 @contextmanager

@@ -87,8 +87,7 @@ class SqliteTx(MoveTx):
 
     def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         prepared = prepare(query, self.connection.dialect, params)
-        rows = prepared.convert_rows(prepared.run(self.connection, params))
-        return [dict(zip(prepared.columns, row, strict=True)) for row in rows]
+        return prepared.rows_by_name(prepared.run(self.connection, params))
 
     def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
         """A query for each key: none of them goes over a network, and each is compiled already."""

@@ -7,8 +7,9 @@ that depends on it. A question that already stands alone is returned as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from recollect.errors import ModelNonsense
 from recollect.language.detect import detect
@@ -106,9 +107,11 @@ def offline(inputs: Inputs) -> Reply:
     question = escape_line(inputs.question[:MAX_QUESTION])
     if not question or not depends_on_context(question):
         return _reply(question, inputs)
-    question_stems = stems(question, detect(question))
-    terms = [term for term in _topic_terms(inputs) if not stems(term, detect(question)) <= question_stems]
-    return _reply(f"{question} ({', '.join(terms[:_MAX_TERMS])})" if terms else question, inputs)
+    language = detect(question)
+    question_stems = stems(question, language)
+    new_terms = (term for term in _topic_terms(inputs) if not stems(term, language) <= question_stems)
+    terms = list(islice(new_terms, _MAX_TERMS))
+    return _reply(f"{question} ({', '.join(terms)})" if terms else question, inputs)
 
 
 def _reply(question: str, inputs: Inputs) -> Reply:
@@ -171,24 +174,21 @@ def depends_on_context(question: str) -> bool:
     )
 
 
-def _topic_terms(inputs: Inputs) -> list[str]:
+def _topic_terms(inputs: Inputs) -> Iterator[str]:
     """What the last exchange was about: its topic, its names, its most important words."""
     last_sentences = _last_sentences(inputs.exchange)
     language = detect(" ".join(sentence.text for sentence in last_sentences))
     weights = weigh(last_sentences, language)
-    candidates = [
-        inputs.topic[:100],
-        *names(last_sentences, language)[:3],
-        *(particular.value for particular in topic_pairs(last_sentences, language, weights)),
-    ]
-    terms: list[str] = []
+    candidates = chain(
+        [inputs.topic[:100], *names(last_sentences, language)[:3]],
+        (particular.value for particular in topic_pairs(last_sentences, language, weights)),
+    )
+    keys: list[str] = []
     for term in map(escape_line, candidates):
         key = term.casefold()
-        if key.strip("0123456789., ") and not any(
-            key in other.casefold() or other.casefold() in key for other in terms
-        ):
-            terms.append(term)
-    return terms
+        if key.strip("0123456789., ") and not any(key in other or other in key for other in keys):
+            keys.append(key)
+            yield term
 
 
 def _last_sentences(exchange: Sequence[TaskMessage]) -> list[Sentence]:

@@ -93,7 +93,7 @@ def open_for_reading(*, searching: bool = False) -> Iterator[MemoryHandle]:
         store = open_store(require_existing(settings.store), settings)  # imports the database
     try:
         effective_settings = for_search(settings, store) if searching else without_embedder(settings)
-        engine = MemoryEngine(lambda: build(effective_settings, store=store))
+        engine = MemoryEngine(lambda: replace(build(effective_settings, store=store), for_one_search=searching))
         with BlockingMemory(engine, partial(engine.open, check_embedder=searching)) as memory:
             yield MemoryHandle(memory, store, settings)
     finally:

@@ -197,8 +197,17 @@ def fit_times(frame: Frame, state: ContextState, room: int, count: Callable[[str
 
 
 def times_line(state: ContextState, turns: Collection[int]) -> str:
-    """When messages of the conversation were said: those of the window in `turns`, and those beside the context. What
-    was said just now needs no more than the day."""
+    """When messages of the conversation were said: those of the window in `turns`, and those beside the context. It is
+    asked for once or twice for the same turns."""
+    key = frozenset(turns)
+    line = state.times_lines.get(key)
+    if line is None:
+        line = state.times_lines[key] = write_times_line(state, turns)
+    return line
+
+
+def write_times_line(state: ContextState, turns: Collection[int]) -> str:
+    """The line of `times_line`. What was said just now needs no more than the day."""
     shown_messages = [*state.beside, *(message for message in state.window if message.turn in turns)]
     shown_messages.sort(key=lambda message: message.turn)
     if all(state.calendar.is_just_now(message.time) for message in shown_messages):

@@ -7,7 +7,7 @@ said in private is shown to many.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
@@ -43,6 +43,7 @@ from recollect.model import (
     Message,
     Tiers,
 )
+from recollect.model.frozen import dataclass
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer

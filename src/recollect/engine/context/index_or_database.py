@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
 from recollect.engine.context.scope_index_queries import Rows, ScopeView
 from recollect.model import Filter
-from recollect.model.passages import Posting, Tally
+from recollect.model.passages import NEVER, Posting, Tally
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall.neighbours import split_key
 from recollect.rules.recall.passage_columns import Numbers, PassageColumns, Passages
@@ -45,6 +45,11 @@ class PassageSource(Protocol):
         """How particular the messages of these passages are; -1 if that is not known."""
 
     def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None: ...
+
+    def standing(self, where: Filter) -> Numbers | None:
+        """The passages of a filter that are standing instructions; None if that is not known."""
+
+    def keep_standing(self, where: Filter, docs: Numbers) -> None: ...
 
 
 def open_source(
@@ -88,8 +93,10 @@ class IndexSource:
         return rows if mask is None else rows[mask[rows]]
 
     def postings(self, where: Filter, groups: Groups, limit: int) -> list[Posting]:
+        mask = self._mask(where)
         return [
-            Posting(self._within(where, rows)[::-1][:limit], len(rows)) for rows in self._view.rows_of_groups(groups)
+            Posting((rows if mask is None else rows[mask[rows]])[::-1][:limit], len(rows))
+            for rows in self._view.rows_of_groups(groups)
         ]
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
@@ -111,6 +118,13 @@ class IndexSource:
 
     def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None:
         self._view.details[docs] = details
+
+    def standing(self, where: Filter) -> Numbers | None:
+        return self._view.standing.get(where)
+
+    def keep_standing(self, where: Filter, docs: Numbers) -> None:
+        if where.is_unrestricted and self._view.first_expiry == NEVER:  # none of them will be gone before the view is
+            self._view.standing[where] = docs
 
 
 class StoreSource:
@@ -159,4 +173,10 @@ class StoreSource:
         return np.full(len(docs), -1, np.int8)
 
     def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None:
+        """Nothing: the database does not keep them."""
+
+    def standing(self, where: Filter) -> Numbers | None:
+        return None
+
+    def keep_standing(self, where: Filter, docs: Numbers) -> None:
         """Nothing: the database does not keep them."""

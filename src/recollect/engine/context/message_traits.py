@@ -59,15 +59,19 @@ def standing_instructions(
     """The numbers of the passages that are a standing instruction, of those that a filter means."""
     if where.role not in (None, "user"):
         return np.empty(0, np.int64)
+    kept_numbers = source.standing(where)
+    if kept_numbers is not None:
+        return kept_numbers
+    whole_scope = where
     where = replace(where, role="user")
     postings = source.postings(where, groups_of(STANDING_WORDS, frozenset(languages)), PER_WORD)
     docs = [np.asarray(posting.docs, np.int64) for posting in postings if len(posting.docs)]
-    if not docs:
-        return np.empty(0, np.int64)
-    numbers = distinct_numbers(np.concatenate(docs))
+    numbers = distinct_numbers(np.concatenate([np.empty(0, np.int64), *docs]))
     known = source.details(numbers)
     if (known >= 0).all():
-        return np.asarray(numbers[known >= STANDING])
+        standing = np.asarray(numbers[known >= STANDING])
+        source.keep_standing(whole_scope, standing)
+        return standing
     passages = source.passages(where, numbers, ())
     return np.asarray(passages.docs[reader.traits(passages) >= STANDING])
 

@@ -10,8 +10,9 @@ are scored.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ from recollect.engine.context.index_or_database import PassageSource
 from recollect.engine.context.message_traits import MessageReader, standing_instructions
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit, Message
-from recollect.model.passages import Tally
+from recollect.model.frozen import dataclass
+from recollect.model.passages import Posting, Tally
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
@@ -35,7 +37,7 @@ from recollect.rules.recall.neighbours import (
     surroundings,
 )
 from recollect.rules.recall.passage_columns import ASSISTANT, Numbers, Passages, distinct_numbers
-from recollect.rules.recall.ranking import Ranking, Weights, coverage_penalties, fuse, shortlist, word_scores
+from recollect.rules.recall.ranking import PARTS, Ranking, Weights, coverage_penalties, fuse, shortlist, word_scores
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest
 BY_TEXT = 150  # of all that words propose, those with the rarest words
@@ -46,6 +48,7 @@ ANCHORS = 30  # the best proposals, whose neighbours are read too
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 60  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
+NO_PASSAGES = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,55 +83,136 @@ def search(
     query = query_rules.searchable_part(query)
     tally = source.tally()
     groups = query_groups(query, tally.languages)
-    postings = source.postings(where, groups, PER_WORD)
-    frequencies = [posting.frequency for posting in postings]
-    proposals = shortlist(postings, tally, max(BY_TEXT, limit))
-    reading = query_rules.parse_query(query, groups, tally.languages, now)
-    if vector.any():
-        nearest = source.nearest(where, vector, max(BY_VECTOR, limit))
-        proposals = distinct_numbers(
-            np.concatenate([proposals, nearest, *nearest_then(source, where, reading, vector)])
-        )
+    parsed_query = query_rules.parse_query(query, groups, tally.languages, now)
     reader = MessageReader(tx, source, where.space, {} if reading_rule is None else reading_rule.messages)
-    standing = standing_instructions(reader, source, where, tally.languages) if weights.standing else proposals[:0]
-    passages = source.passages(where, distinct_numbers(np.concatenate([proposals, standing])), groups)
-    authors = {passages.author_names[number] for number in distinct_numbers(passages.authors).tolist()}
-    reading = query_rules.add_authors(reading, query, authors, tally.languages)
-    words = word_scores(passages, frequencies, tally)
-    cosines = source.cosines(passages, vector)
-    around = surroundings(passages)
-    if weights.near and len(passages):
-        anchors = fuse(passages, words, cosines, reading, now, weights, ANCHORS, around).rows
-        # A message that the filter excludes may still complete one that it includes.
-        scope = replace(where, role=None, after=None, before=None)
-        proposal_count = len(passages)
-        passages = with_neighbours(source, scope, passages, anchors, around, groups)
-        words = word_scores(passages, frequencies, tally)
-        cosines = np.concatenate([cosines, source.cosines(passages.take(slice(proposal_count, None)), vector)])
-        around = surroundings(passages)
+    standing = standing_instructions(reader, source, where, tally.languages) if weights.standing else NO_PASSAGES
+    postings = source.postings(where, groups, PER_WORD)
+    proposals = propose_passages(source, where, parsed_query, postings, tally, vector, limit)
+    scorer = PassageScorer(source, where, groups, [posting.frequency for posting in postings], tally, vector)
+    candidates = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
+    parsed_query = query_rules.add_authors(parsed_query, query, candidates.authors, tally.languages)
+    if weights.near and len(candidates.passages):
+        candidates = scorer.add_neighbours(candidates, candidates.rank(parsed_query, now, weights, ANCHORS).rows)
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
-    max_passages = PASSAGES * max(READ, limit + MORE) if where.is_unrestricted else None
-    ranking = fuse(passages, words, cosines, reading, now, weights, max_passages, around)
-    best = best_rows(passages, ranking, is_allowed(passages, where), max(READ, limit + MORE))
-    best = with_standing(best, passages, ranking, standing)
+    message_limit = max(READ, limit + MORE)
+    whole_scope = where.is_unrestricted
+    ranking = candidates.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
+    row_mask = None if whole_scope else is_allowed(candidates.passages, where)
+    best = best_rows(candidates.passages, ranking, row_mask, message_limit)
+    best = with_standing(best, candidates.passages, ranking, standing)
+    is_later = None if question is None else is_from(candidates.passages, question)
     size = scope_size(tx, where, tally)
-    shared_words = floor_rules.shared_rarity(passages, frequencies, reading.emphasis, size)
-    relevances = floor_rules.relevance(shared_words, weights.deviations(cosines), size, personal=reading.personal)
-    is_later = np.zeros(len(passages), np.bool_) if question is None else is_from(passages, question)
-    if question is not None:
-        relevances = relevances * ~is_later
-    relevances = floor_rules.relevance_with_neighbours(passages, relevances, around)
-    ranked = RankedMessages(passages, ranking, best, relevances, around.occasion[around.home], is_later)
-    return read_hits(reader, ranked, limit, weights_for(reading, weights), floor, reading_rule)
+    relevances = candidates.relevances(scorer.frequencies, parsed_query, size, weights, is_later)
+    ranked_messages = RankedMessages(candidates, ranking, best, relevances, is_later)
+    return read_hits(reader, ranked_messages, limit, weights_for(parsed_query, weights), floor, reading_rule)
+
+
+def propose_passages(
+    source: PassageSource,
+    where: Filter,
+    parsed_query: query_rules.ParsedQuery,
+    postings: Sequence[Posting],
+    tally: Tally,
+    vector: Vectors,
+    limit: int,
+) -> list[Numbers]:
+    """The passages whose words are worth most, and those nearest in meaning."""
+    proposals = [shortlist(postings, tally, max(BY_TEXT, limit))]
+    if vector.any():
+        proposals.append(source.nearest(where, vector, max(BY_VECTOR, limit)))
+        proposals += nearest_then(source, where, parsed_query, vector)
+    return proposals
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPassages:
+    """Passages with their scores word by word, their cosines, and what stands around them."""
+
+    passages: Passages
+    words: NDArray[np.float64]
+    cosines: NDArray[np.float64]
+    around: Surroundings
+
+    @property
+    def authors(self) -> set[str]:
+        names = self.passages.author_names
+        return {names[number] for number in set(self.passages.authors.tolist())}
+
+    def rank(
+        self, parsed_query: query_rules.ParsedQuery, now: datetime, weights: Weights, limit: int | None
+    ) -> Ranking:
+        return fuse(self.passages, self.words, self.cosines, parsed_query, now, weights, limit, self.around)
+
+    def relevances(
+        self,
+        frequencies: Sequence[int],
+        parsed_query: query_rules.ParsedQuery,
+        size: int,
+        weights: Weights,
+        is_later: NDArray[np.bool_] | None,
+    ) -> NDArray[np.float64]:
+        """How relevant each passage is in a memory of this size, or a message beside it; what is later is not."""
+        shared_words = floor_rules.shared_rarity(self.passages, frequencies, parsed_query.emphasis, size)
+        deviations = weights.deviations(self.cosines)
+        relevances = floor_rules.relevance(shared_words, deviations, size, personal=parsed_query.personal)
+        if is_later is not None:
+            relevances = relevances * ~is_later
+        return floor_rules.relevance_with_neighbours(self.passages, relevances, self.around)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageScorer:
+    """Scores passages of a source for a query. `frequencies` are those of the groups of its terms."""
+
+    source: PassageSource
+    where: Filter
+    groups: Sequence[tuple[str, ...]]
+    frequencies: Sequence[int]
+    tally: Tally
+    vector: Vectors
+
+    def score(self, docs: Numbers) -> ScoredPassages:
+        """Those of these passages that the filter means."""
+        passages = self.source.passages(self.where, docs, self.groups)
+        words = word_scores(passages, self.frequencies, self.tally)
+        return ScoredPassages(passages, words, self.source.cosines(passages, self.vector), surroundings(passages))
+
+    def add_neighbours(self, candidates: ScoredPassages, anchors: NDArray[np.intp]) -> ScoredPassages:
+        """The same passages, and after them those next to the anchors that are not among them."""
+        neighbours, passages = self._join_neighbours(candidates, candidates.passages.take(anchors))
+        words = np.concatenate([candidates.words, word_scores(neighbours, self.frequencies, self.tally)])
+        cosines = np.concatenate([candidates.cosines, self.source.cosines(neighbours, self.vector)])
+        return ScoredPassages(passages, words, cosines, surroundings(passages))
+
+    def _join_neighbours(self, candidates: ScoredPassages, anchors: Passages) -> tuple[Passages, Passages]:
+        """The passages next to the anchors, the nearest and more where messages are short; and all passages."""
+        keys = candidates.around.unknown_places(adjacent_keys(anchors, 1, REACH))
+        # A message that the filter excludes may still complete one that it includes.
+        where = self.where
+        scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
+        neighbours = self.source.passages_at(scope, candidates.passages, keys, self.groups)
+        all_passages = candidates.passages.join(neighbours)
+        is_short = mean_lengths(anchors, all_passages) < LONG_LINES
+        if is_short.all():
+            return neighbours, all_passages
+        near_keys = np.concatenate([adjacent_keys(anchors, 1, 1), adjacent_keys(anchors.take(is_short), 2, REACH)])
+        neighbours = neighbours.take(np.isin(place_keys(neighbours.conversations, neighbours.turns), near_keys))
+        return neighbours, candidates.passages.join(neighbours)
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
     """The weights as they are for a query: preferences count for advice; instructions count, but not for an account of
     what was said, nor where somebody wants several things of their own."""
     is_account = reading.recount or (reading.own and reading.several and not reading.advice)
+    return weights_for_kind(weights, reading.advice, is_account)
+
+
+@lru_cache(maxsize=64)
+def weights_for_kind(weights: Weights, is_advice: bool, is_account: bool) -> Weights:
+    """Weights with which preferences count only for advice, and instructions not for an account."""
     return replace(
         weights,
-        preference=weights.preference if reading.advice else 0.0,
+        preference=weights.preference if is_advice else 0.0,
         standing=0.0 if is_account else weights.standing,
     )
 
@@ -163,28 +247,40 @@ def scope_size(tx: Tx, where: Filter, tally: Tally) -> int:
 @dataclass(frozen=True, slots=True)
 class RankedMessages:
     """What a search has found: the row of each message's best passage, best first; and of every row how relevant it is,
-    the number of its occasion, and whether it is of the question, or of a message after it."""
+    and whether it is of the question, or of a message after it (None: none is)."""
 
-    passages: Passages
+    candidates: ScoredPassages
     ranking: Ranking
     rows: NDArray[np.intp]
     relevances: NDArray[np.float64]
-    occasions: NDArray[np.intp]
-    is_later: NDArray[np.bool_]
+    is_later: NDArray[np.bool_] | None
+
+    @property
+    def passages(self) -> Passages:
+        return self.candidates.passages
+
+    def occasions(self, rows: NDArray[np.intp]) -> list[int]:
+        """The numbers of the occasions of these rows."""
+        around = self.candidates.around
+        numbers: list[int] = around.occasion[around.home[rows]].tolist()
+        return numbers
 
     def places_to_read(
         self, order: Sequence[int], scores: NDArray[np.float64], ids: Sequence[str], rule: ReadingRule
     ) -> list[int]:
         """Of the places of rows, best first, those that are read."""
-        is_later = self.is_later[self.rows].tolist()
+        is_later = [False] * len(self.rows) if self.is_later is None else self.is_later[self.rows].tolist()
         best_score = next((scores[place] for place in order if not is_later[place]), 0.0)
         is_read = (scores >= rule.least_share * best_score) | (self.relevances[self.rows] >= floor_rules.FLOOR)
         return [place for place in order if is_read[place] or ids[place] in rule.ids]
 
 
-def best_rows(passages: Passages, ranking: Ranking, allowed: NDArray[np.bool_], limit: int) -> NDArray[np.intp]:
-    """The row of the best passage of each message, best first, of at most so many messages."""
-    rows = ranking.rows[allowed[ranking.rows] & (ranking.scores[ranking.rows] > 0)]
+def best_rows(passages: Passages, ranking: Ranking, row_mask: NDArray[np.bool_] | None, limit: int) -> NDArray[np.intp]:
+    """The row of the best passage of each message, best first, of at most so many messages. `row_mask` says which rows
+    may be among them; None: all."""
+    rows = ranking.rows
+    is_hit = ranking.scores[rows] > 0
+    rows = rows[is_hit if row_mask is None else is_hit & row_mask[rows]]
     best: dict[str, int] = {}
     for id, row in zip(passages.message_ids[rows].tolist(), rows.tolist(), strict=True):
         if len(best) == limit:
@@ -198,96 +294,89 @@ def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, 
     where none speaks, nothing is added."""
     if not len(standing) or not (passages.roles == ASSISTANT).any():
         return best
+    standing_docs = set(standing.tolist())
+    rows = [row for row, doc in enumerate(passages.docs.tolist()) if doc in standing_docs and ranking.scores[row] > 0]
     known = set(passages.message_ids[best].tolist())
-    rows = np.flatnonzero(np.isin(passages.docs, standing) & (ranking.scores > 0)).tolist()
     return np.array([*best.tolist(), *(row for row in rows if passages.message_ids[row] not in known)], np.intp)
 
 
 def read_hits(
     reader: MessageReader,
-    ranked: RankedMessages,
+    ranked_messages: RankedMessages,
     limit: int,
     weights: Weights,
     floor: float | None,
     rule: ReadingRule | None = None,
 ) -> list[Hit]:
     """The best messages, ordered by their text too."""
-    rows = ranked.rows
-    ids: list[str] = ranked.passages.message_ids[rows].tolist()
-    added = text_parts(reader, ranked, weights)
-    scores = (ranked.ranking.scores[rows] + sum(added.values())).round(6)
-    order = [
-        place
-        for place in np.argsort(-scores, kind="stable").tolist()
-        if floor is None or ranked.relevances[rows[place]] >= floor
-    ]
+    rows = ranked_messages.rows
+    ids: list[str] = ranked_messages.passages.message_ids[rows].tolist()
+    text_scores = text_parts(reader, ranked_messages, weights)
+    scores = (ranked_messages.ranking.scores[rows] + sum(text_scores.values())).round(6)
+    order = np.argsort(-scores, kind="stable").tolist()
+    if floor is not None:
+        is_relevant = (ranked_messages.relevances[rows] >= floor).tolist()
+        order = [place for place in order if is_relevant[place]]
     penalties = np.zeros(len(rows))
-    penalties[order] = coverage_penalties(
-        scores[order].tolist(), ranked.occasions[rows[order]].tolist(), weights.coverage
-    )
-    added["coverage"] = penalties
-    scores = (scores + penalties).round(6)
-    order.sort(key=lambda place: -scores[place])
+    if weights.coverage:
+        penalties[order] = coverage_penalties(
+            scores[order].tolist(), ranked_messages.occasions(rows[order]), weights.coverage
+        )
+        scores = (scores + penalties).round(6)
+        order.sort(key=(-scores).tolist().__getitem__)
+    text_scores["coverage"] = penalties
     if rule is not None:
-        order = ranked.places_to_read(order[:limit], scores, ids, rule)
+        order = ranked_messages.places_to_read(order[:limit], scores, ids, rule)
     hits: list[Hit] = []
     while order and len(hits) < limit:  # one that cannot be read makes room for the next
         page, order = order[: limit - len(hits)], order[limit - len(hits) :]
         reader.read([ids[place] for place in page])
-        for place in page:
-            if ids[place] in reader.messages:
-                parts = ranked.ranking.parts(rows[place]) | {name: float(part[place]) for name, part in added.items()}
-                relevance = float(ranked.relevances[rows[place]])
-                hits.append(Hit(reader.messages[ids[place]], float(scores[place]), parts, relevance))
+        hits += make_hits(
+            ranked_messages, [place for place in page if ids[place] in reader.messages], scores, text_scores, reader
+        )
     return hits
 
 
-def text_parts(reader: MessageReader, ranked: RankedMessages, weights: Weights) -> dict[str, NDArray[np.float64]]:
+def make_hits(
+    ranked_messages: RankedMessages,
+    places: Sequence[int],
+    scores: NDArray[np.float64],
+    text_scores: Mapping[str, NDArray[np.float64]],
+    reader: MessageReader,
+) -> list[Hit]:
+    """The hits at these places, whose messages are read."""
+    at = np.array(places, np.intp)
+    rows = ranked_messages.rows[at]
+    messages = [reader.messages[id] for id in ranked_messages.passages.message_ids[rows].tolist()]
+    columns = [*ranked_messages.ranking.columns[rows].T.tolist(), *(part[at].tolist() for part in text_scores.values())]
+    parts = [dict(zip((*PARTS, *text_scores), values, strict=True)) for values in zip(*columns, strict=True)]
+    return list(map(Hit, messages, scores[at].tolist(), parts, ranked_messages.relevances[rows].tolist()))
+
+
+def text_parts(
+    reader: MessageReader, ranked_messages: RankedMessages, weights: Weights
+) -> dict[str, NDArray[np.float64]]:
     """What the texts of the best messages add to their scores: for their particulars, for the preferences they
     state, and for the standing instructions that are nearest to the query."""
-    traits = reader.traits(ranked.passages, ranked.rows)
+    traits = reader.traits(ranked_messages.passages, ranked_messages.rows)
     details = np.asarray(weights.detail * (traits % PREFERENCE), np.float64).round(6)
     preferences = np.asarray(weights.preference * (traits % STANDING >= PREFERENCE), np.float64)
     standing = np.zeros(len(traits))
-    if weights.standing and (ranked.passages.roles == ASSISTANT).any():
+    if weights.standing and (ranked_messages.passages.roles == ASSISTANT).any():
         places = np.flatnonzero(traits >= STANDING)
-        scores = ranked.ranking.scores[ranked.rows] + details + preferences
+        scores = ranked_messages.ranking.scores[ranked_messages.rows] + details + preferences
         by_score = np.argsort(-scores[places], kind="stable")
         standing[places[by_score[:STANDING_LIFTED]]] = weights.standing
     return {"detail": details, "preference": preferences, "standing": standing}
 
 
-def with_neighbours(
-    source: PassageSource,
-    scope: Filter,
-    passages: Passages,
-    anchors: NDArray[np.intp],
-    around: Surroundings,
-    groups: list[tuple[str, ...]],
-) -> Passages:
-    """Passages, and after them those next to the anchors that are not among them: the nearest, and more where messages
-    are short."""
-    anchor_passages = passages.take(anchors)
-    keys = around.unknown_places(adjacent_keys(anchor_passages, 1, REACH))
-    all_passages = passages.join(source.passages_at(scope, passages, keys, groups))
-    is_short = mean_lengths(anchor_passages, all_passages) < LONG_LINES
-    if is_short.all():
-        return all_passages
-    near_keys = np.concatenate(
-        [adjacent_keys(anchor_passages, 1, 1), adjacent_keys(anchor_passages.take(is_short), 2, REACH)]
-    )
-    is_near = np.isin(place_keys(all_passages.conversations, all_passages.turns), near_keys)
-    is_near[: len(passages)] = True
-    return all_passages.take(is_near)
-
-
 def is_allowed(passages: Passages, where: Filter) -> NDArray[np.bool_]:
     """Which passages may be returned: a neighbour that the filter excludes is only used for scoring."""
-    allowed = np.ones(len(passages), np.bool_)
+    row_mask = np.ones(len(passages), np.bool_)
     if where.role is not None:
-        allowed &= passages.has_role(where.role)
+        row_mask &= passages.has_role(where.role)
     if where.after is not None:
-        allowed &= passages.moments >= where.after.timestamp()
+        row_mask &= passages.moments >= where.after.timestamp()
     if where.before is not None:
-        allowed &= passages.moments < where.before.timestamp()
-    return allowed
+        row_mask &= passages.moments < where.before.timestamp()
+    return row_mask

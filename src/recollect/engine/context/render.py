@@ -9,11 +9,12 @@ is unique in the context.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollect.language.sentences import split_sentences
 from recollect.model import Episode, Hit, Item, Message, TopicMessage
+from recollect.model.frozen import dataclass
 from recollect.rules.episodes.lines import narrative_lines, render_lines
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.fences import Labels

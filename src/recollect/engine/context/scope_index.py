@@ -38,6 +38,7 @@ BLOCK = 16_384  # passages that are read at a time
 # Passages of a scope from which on its first search is one of the database: to read all of them takes longer, and many
 # a process, such as a command, asks once.
 LARGE = 30_000
+LARGE_FOR_ONE_SEARCH = 1_000  # the same for a memory of which it is known that it is asked once
 
 LAST_MICROS = 10**12 * 253_402  # of the year 9999
 UNKNOWN = -1  # how particular a message is that nobody has read

@@ -6,15 +6,16 @@ It stays as it is while others add to the index. A passage is known by its row; 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.term_codes import Codes, spread_codes, term_code
 from recollect.model import ROLES, Filter
+from recollect.model.frozen import dataclass
 from recollect.model.passages import Tally
 from recollect.ports import Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
@@ -78,21 +79,15 @@ class ScopeView:
         names = sorted(name for name, count in zip(self.language_names, counts, strict=False) if count)
         return Tally(len(self), int(self.lengths.sum()), tuple(names))
 
+    @cached_property
+    def standing(self) -> dict[Filter, Numbers]:
+        """The rows that are standing instructions, once a search of the whole scope has found them."""
+        return {}
+
     def rows_of_groups(self, groups: Sequence[Sequence[str]]) -> list[Rows]:
         """For each group of terms the rows that have one of them, in order."""
-        codes = np.array([term_code(term) for group in groups for term in group], np.uint64)
-        keys = spread_codes(codes) << np.uint64(POSITION_BITS)
-        first = np.searchsorted(self.sorted_terms, keys)
-        last = np.searchsorted(self.sorted_terms, keys | POSITIONS, side="right")
-        new_terms = self.terms[len(self.sorted_terms) :]
-        rows_by_term = []
-        for code, start, end in zip(codes, first.tolist(), last.tolist(), strict=True):
-            positions = (self.sorted_terms[start:end] & POSITIONS).astype(np.intp)
-            positions = positions[self.terms[positions] == code]
-            if len(new_terms):
-                new_positions = np.flatnonzero(new_terms == code) + len(self.sorted_terms)
-                positions = np.concatenate([positions, new_positions]) if len(new_positions) else positions
-            rows_by_term.append(without_repeats(self.owners[positions]))
+        codes = codes_of_groups(tuple(map(tuple, groups)))
+        rows_by_term = self._rows_of_terms(codes.in_order)
         rows_of_group = []
         first_term = 0
         for group in groups:
@@ -100,6 +95,37 @@ class ScopeView:
             first_term += len(group)
             rows_of_group.append(parts[0] if len(parts) == 1 else distinct_numbers(np.concatenate([NO_ROWS, *parts])))
         return rows_of_group
+
+    def _rows_of_terms(self, codes: Codes) -> list[Rows]:
+        """For each term the rows that have it, in order."""
+        keys = spread_codes(codes) << np.uint64(POSITION_BITS)
+        first = self.sorted_terms.searchsorted(keys)
+        sizes = self.sorted_terms.searchsorted(keys | POSITIONS, side="right") - first
+        positions = (self.sorted_terms[ranges(first, sizes)] & POSITIONS).astype(np.intp)
+        terms = np.arange(len(codes)).repeat(sizes)
+        is_same = self.terms[positions] == codes[terms]
+        if not is_same.all():  # two terms whose numbers differ only in the bits that are not sorted by
+            positions = positions[is_same]
+            terms = terms[is_same]
+        rows = self.owners[positions].astype(np.intp)
+        is_first = np.ones(len(rows), np.bool_)
+        is_first[1:] = (rows[1:] != rows[:-1]) | (terms[1:] != terms[:-1])
+        rows = rows[is_first]
+        ends = terms[is_first].searchsorted(np.arange(len(codes) + 1))
+        rows_by_term = [rows[start:end] for start, end in pairwise(ends.tolist())]
+        new_terms = self.terms[len(self.sorted_terms) :]
+        return self._with_unsorted(rows_by_term, codes, new_terms) if len(new_terms) else rows_by_term
+
+    def _with_unsorted(self, rows_by_term: Sequence[Rows], codes: Codes, new_terms: Codes) -> list[Rows]:
+        """The rows of each term with those among the terms that are not sorted yet, which come after them."""
+        new_owners = self.owners[len(self.sorted_terms) :]
+        is_code = np.isin(new_terms, codes)
+        new_terms = new_terms[is_code]
+        new_owners = new_owners[is_code]
+        return [
+            without_repeats(np.concatenate([rows, new_owners[new_terms == code]]))
+            for rows, code in zip(rows_by_term, codes, strict=True)
+        ]
 
     def mask(self, where: Filter, now: datetime) -> NDArray[np.bool_] | None:
         """Which rows a filter means that have not expired by now; None for all."""
@@ -165,25 +191,57 @@ class ScopeView:
             author_names=self.author_names,
         )
 
+    @cached_property
+    def _starts(self) -> Numbers:
+        """Where the terms of each row begin."""
+        return np.concatenate([np.zeros(1, np.int64), self.ends[:-1]])
+
     def _counts(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Numbers:
         """How often these rows have a term of each group."""
-        ends = self.ends[rows]
-        sizes = ends - np.where(rows > 0, self.ends[rows - 1], 0)
-        terms = self.terms[ranges(ends - sizes, sizes)]
-        pairs = sorted({(term_code(term), number) for number, group in enumerate(groups) for term in group})
-        if not len(terms) or not pairs:
+        starts = self._starts[rows]
+        sizes = self.ends[rows] - starts
+        terms = self.terms[ranges(starts, sizes)]
+        sought = codes_of_groups(tuple(map(tuple, groups)))
+        codes = sought.codes
+        if not len(terms) or not len(codes):
             return np.zeros((len(rows), len(groups)), np.int64)
-        codes = np.array([code for code, _ in pairs], np.uint64)
-        numbers = np.array([number for _, number in pairs], np.int64)
-        places = np.arange(len(rows)).repeat(sizes) * len(groups)
         counts = np.zeros(len(rows) * len(groups), np.int64)
-        at = np.searchsorted(codes, terms)
-        for _ in range(shared_terms(codes)):
-            matches = np.flatnonzero(codes[np.minimum(at, len(codes) - 1)] == terms)
-            matches = matches[at[matches] < len(codes)]
-            counts += np.bincount(places[matches] + numbers[at[matches]], minlength=len(counts))
-            at = at + 1
+        at = codes.searchsorted(terms)
+        matches = np.flatnonzero(sought.padded_codes[at] == terms)
+        at = at[matches]
+        places = np.arange(len(rows)).repeat(sizes)[matches] * len(groups)
+        for number in range(sought.max_groups):
+            if number:  # terms that are in several groups
+                at = at + 1
+                is_again = sought.padded_codes[at] == terms[matches]
+                at = at[is_again]
+                places = places[is_again]
+                matches = matches[is_again]
+            counts += np.bincount(places + sought.groups[at], minlength=len(counts))
         return counts.reshape(len(rows), len(groups))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCodes:
+    """The terms of some groups as numbers: in their order; and sorted, each with the number of its group, once for each
+    group it is in. `padded_codes` has one more at its end, which is the number of no term; a term is in at most
+    `max_groups`."""
+
+    in_order: Codes
+    codes: Codes
+    padded_codes: Codes
+    groups: Numbers
+    max_groups: int
+
+
+@lru_cache(maxsize=256)
+def codes_of_groups(groups: tuple[tuple[str, ...], ...]) -> GroupCodes:
+    """The terms of the groups of a query as numbers: they are looked for several times in a search."""
+    in_order = np.array([term_code(term) for group in groups for term in group], np.uint64)
+    pairs = sorted({(term_code(term), number) for number, group in enumerate(groups) for term in group})
+    codes = np.array([code for code, _ in pairs], np.uint64)
+    numbers = np.array([number for _, number in pairs], np.int64)
+    return GroupCodes(in_order, codes, np.append(codes, np.uint64(0)), numbers, shared_terms(codes))
 
 
 def fast_products(vectors: Vectors, unit_vector: Vectors) -> Vectors:

@@ -67,6 +67,11 @@ class ContextState:
         }
 
     @cached_property
+    def times_lines(self) -> dict[frozenset[int], str]:
+        """What was said about the times of messages, by the turns that it is about."""
+        return {}
+
+    @cached_property
     def labels(self) -> fences.Labels:
         """The label of each author in the context; no two are the same."""
         messages = [*self.window, *(hit.message for hit in (*self.found, *self.retrieved))]

@@ -6,12 +6,13 @@ Names repeat, so conversations, authors and roles are numbers, and the names of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model import ROLES, Role
+from recollect.model.frozen import dataclass
 from recollect.model.passages import PassageCandidate
 
 Numbers = NDArray[np.int64]

@@ -11,13 +11,14 @@ decides between equals and never makes up for relevance. Nothing makes a hit of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import ConfigError
+from recollect.model.frozen import dataclass
 from recollect.model.passages import Posting, Tally
 from recollect.rules.recall.neighbours import Surroundings, surroundings
 from recollect.rules.recall.passage_columns import USER, Passages
@@ -39,6 +40,8 @@ FEW_OCCASIONS = 8
 """and of how many occasions they are, at most."""
 SPARSE = 64
 """Numbers of passages for each that has a word, up to which all numbers are counted, and none is looked up."""
+FEW_DOCS = 1 << 15
+"""Numbers of passages up to which that is done in any case."""
 _SCALE = 0.5  # keeps a word that one text in fifty has at its plain BM25 weight
 
 
@@ -120,7 +123,8 @@ def word_scores(passages: Passages, frequencies: Sequence[int], tally: Tally) ->
     lengths = np.maximum(passages.lengths, SHORT).astype(np.float64)
     usual = max(tally.words / max(tally.docs, 1), SHORT)
     drag = K1 * (1 - B + B * lengths / usual)
-    return np.asarray(_worth(frequencies, tally) * counts * (K1 + 1) / (counts + drag[:, np.newaxis]))
+    worth = _worth(tuple(frequencies), tally.docs)
+    return np.asarray(worth * counts * (K1 + 1) / (counts + drag[:, np.newaxis]))
 
 
 def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[np.int64]:
@@ -128,12 +132,12 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
     having = [posting for posting in postings if len(posting.docs)]
     if not having:
         return np.empty(0, np.int64)
-    worth = _worth([posting.frequency for posting in having], tally)
+    worth = _worth(tuple(posting.frequency for posting in having), tally.docs)
     all_docs = np.concatenate([np.asarray(posting.docs, np.int64) for posting in having])
     weights = np.repeat(worth, [len(posting.docs) for posting in having])
-    if int(all_docs.max()) < SPARSE * len(all_docs):
+    if int(all_docs.max()) < max(FEW_DOCS, SPARSE * len(all_docs)):
         scores = np.bincount(all_docs, weights=weights)
-        docs = np.flatnonzero(scores)
+        docs = np.flatnonzero(scores > 0)
         scores = scores[docs]
     else:
         docs, places = np.unique(all_docs, return_inverse=True)
@@ -145,10 +149,11 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
     return docs[np.lexsort((-docs, -scores))[:limit]]
 
 
-def _worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
-    """How much a word says about the passages that have it: the rarer, the more."""
+@lru_cache(maxsize=64)
+def _worth(frequencies: tuple[int, ...], docs_count: int) -> NDArray[np.float64]:
+    """How much a word says about the passages that have it: the rarer, the more. A search asks several times."""
     having = np.array(frequencies, dtype=np.float64)
-    docs = max(float(tally.docs), float(having.max()))
+    docs = max(float(docs_count), float(having.max()))
     return np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
 
 
@@ -175,25 +180,27 @@ def fuse(
     word_sums = words.sum(axis=1)
     text = word_sums + weights.rarest * words.max(axis=1, initial=0.0)
     vector = weights.vector * weights.deviations(cosines)
-    lent_words = around.words_with_neighbours(words).sum(axis=1) - word_sums
+    best_words = around.best_by_message(words)
+    lent_words = around.words_with_neighbours(words, best_words).sum(axis=1) - word_sums
     near = weights.near * (lent_words + around.neighbour_meaning(vector))
     relevant = text + vector + near > 0
     age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
-    parts = np.zeros((len(passages), len(PARTS)))
-    parts[:, TEXT] = text
-    parts[:, VECTOR] = vector
-    parts[:, NEAR] = near
+    parts = np.zeros((len(PARTS), len(passages)))
+    parts[TEXT] = text
+    parts[VECTOR] = vector
+    parts[NEAR] = near
     if query.authors or query.own:
-        parts[:, SPEAKER] = weights.speaker * relevant * _speaker_matches(passages, query)
+        parts[SPEAKER] = weights.speaker * relevant * _speaker_matches(passages, query)
     if query.times:
-        parts[:, TIME] = weights.time * relevant * _time_matches(moments, query)
-    parts[:, RECENCY] = weights.recency * 0.5**age * (text + vector)
+        parts[TIME] = weights.time * relevant * _time_matches(moments, query)
+    parts[RECENCY] = weights.recency * 0.5**age * (text + vector)
     if weights.occasion and not query.several:
-        parts[:, OCCASION] = relevant * around.occasion_lift(words, parts.sum(axis=1), weights.occasion)
+        own_scores = np.add.reduce(parts, axis=0)
+        parts[OCCASION] = relevant * around.occasion_lift(words, own_scores, weights.occasion, best_words)
     parts = parts.round(6)  # so that they add up
-    scores = parts.sum(axis=1).round(6)
+    scores = np.add.reduce(parts, axis=0).round(6)
     rows = np.lexsort((passages.docs, moments, scores))[::-1][:limit]
-    return Ranking(rows, scores, parts)
+    return Ranking(rows, scores, parts.T)
 
 
 def _speaker_matches(passages: Passages, query: ParsedQuery) -> NDArray[np.float64]:
