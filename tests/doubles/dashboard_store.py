@@ -3,10 +3,12 @@ talk as a test asks for."""
 
 from __future__ import annotations
 
+import json
 import random
 from datetime import UTC, datetime, time, timedelta
 
 from recollect import Draft, Memory
+from recollect.ports import Request
 from recollect.testing import ScriptedLLM
 
 SPACE = "default"
@@ -53,6 +55,14 @@ CHANNEL_TALK = (
     ("noor", "Noor", "I do. And I moved here from Ghent, so I know basil."),
     ("sam", "Sam", "Market was good: all 40 loaves gone by eleven."),
 )
+# What a model for memory work finds in a chat of its own: one fact that was said, and two that were not.
+NOTEBOOK = "notebook"
+NOTED = "I bought a tortoise at the harbour fair, and she sleeps in the attic."
+FOUND = (
+    ("possession", "pet", "a tortoise"),
+    ("identity", "location", "Atlantis"),
+    ("relationship", "sister", "Persephone"),
+)
 WORDS = (
     "rain", "lamp", "harbour", "copper", "violin", "almond", "winter", "paper", "bridge", "orange", "window", "letter",
     "market", "garden", "ticket", "carpet", "island", "kettle", "marble", "pencil", "ribbon", "saddle", "tunnel",
@@ -89,6 +99,16 @@ def small_talk(count: int, seed: int = 4) -> list[Draft]:
     ]
 
 
+def find_facts(request: Request) -> str:
+    """What the model for memory work answers: the same facts, in the last line that it was shown."""
+    numbers = [line.partition(". ")[0] for line in request.messages[-1]["content"].splitlines()]
+    about = {"about": "user", "status": "now", "since": "", "until": "", "confidence": 0.9, "importance": 0.6}
+    line = max((int(number) for number in numbers if number.isdecimal()), default=1)
+    return json.dumps(
+        {"facts": [{"category": category, "key": key, "value": value, "line": line, **about} for category, key, value in FOUND]}
+    )
+
+
 def fill_store(store: str, messages: int = 200, read: int = 100) -> None:
     """Fill a store with the talks, and with so many messages in all. The views have read the talks and the first lines
     of the small talk when this returns; the rest is in the log alone: reading takes two milliseconds a line, and a test
@@ -100,6 +120,9 @@ def fill_store(store: str, messages: int = 200, read: int = 100) -> None:
         memory.conversation(CHAT, user="marta").extend(chat_drafts())
         memory.settle(120)
         memory.remember("Marta collects old bookplates", user="marta")
+        memory.settle(120)
+    with Memory(store, telemetry="off", followers=False, memory=ScriptedLLM(default=find_facts)) as memory:
+        memory.conversation(NOTEBOOK, user="marta").add("user", NOTED, time=START + timedelta(days=40))
         memory.settle(120)
     model = ScriptedLLM(["[SEARCH_EPISODIC: brown spots]", ANSWER], name="local-12b")
     with Memory(store, telemetry="off", followers=False, chat=model) as memory:
