@@ -20,11 +20,12 @@ from recollect.server.door.access import Caller, ReadCaller, WriteCaller
 from recollect.server.web.context_lab import SUGGESTED
 from recollect.server.web.conversations import Id, OptionalId
 from recollect.server.web.forms import Form
-from recollect.server.web.pages import redirect, show_page, view_of
+from recollect.server.web.pages import redirect, shorten, show_page, view_of
 
 DRAWN = 8  # topics in the chart
 LONGEST_BEHIND = timedelta(days=45)  # of the chart
 AHEAD = timedelta(days=7)
+LONGEST_NAME = 40  # characters of a title in the legend of the chart
 STEPS = 160  # points of a curve
 PAGE = 50  # topics in a page
 MESSAGES = 60  # of a topic that are shown, the last
@@ -49,8 +50,9 @@ def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
         return round(priority(topic.importance, topic.accesses, time - topic.last_active_at), 4)
 
     return {
+        "now": int(now.timestamp()),
         "times": [int(time.timestamp()) for time in times],
-        "names": [topic.title[:40] or topic.id for topic in topics],
+        "names": [shorten(topic.title, LONGEST_NAME) or topic.id for topic in topics],
         "values": [[value_at(topic, time) for time in times] for topic in topics],
     }
 
