@@ -59,8 +59,8 @@ class ScopeState(NamedTuple):
 
 
 class PassageCandidate(NamedTuple):
-    """An indexed passage and what ranking needs of it: how often each word of the query occurs in it, and its place
-    and author."""
+    """An indexed passage and what ranking needs of it: how often each word of the query occurs in it, its place and
+    author, and its terms, with spaces between them."""
 
     doc: int
     message_id: str
@@ -71,6 +71,7 @@ class PassageCandidate(NamedTuple):
     turn: int = 0
     role: str = "user"
     author: str = ""
+    terms: str = ""
 
 
 @dataclass(frozen=True, slots=True)

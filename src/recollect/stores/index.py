@@ -263,6 +263,7 @@ class IndexTx(ViewTx):
                     turn,
                     role,
                     author,
+                    terms,
                 )
                 for doc, id, time, length, terms, conversation, turn, role, author in rows
             ]

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
 from recollect.engine.context.scope_index_queries import Rows, ScopeView
+from recollect.engine.context.term_codes import line_codes
+from recollect.engine.context.word_likeness import Likeness, best_likeness, no_likeness
 from recollect.model import Filter
 from recollect.model.passages import NEVER, Posting, Tally
 from recollect.ports import Tx, Vectors
@@ -40,6 +42,9 @@ class PassageSource(Protocol):
 
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
         """The cosine of each passage; NaN for one without a vector."""
+
+    def likeness(self, passages: Passages, groups: Groups) -> Likeness:
+        """How near the words of each passage are to each group of terms, from 0 to 1."""
 
     def details(self, docs: Numbers) -> NDArray[np.int8]:
         """How particular the messages of these passages are; -1 if that is not known."""
@@ -113,6 +118,9 @@ class IndexSource:
             return np.full(len(passages), np.nan)
         return self._view.cosines(passages.docs, self._unit_vector(vector))
 
+    def likeness(self, passages: Passages, groups: Groups) -> Likeness:
+        return self._view.likeness(passages.docs, groups)
+
     def details(self, docs: Numbers) -> NDArray[np.int8]:
         return self._view.details[docs]
 
@@ -135,6 +143,7 @@ class StoreSource:
         self._scope = Filter(space, user)
         self._expired = np.array(tx.expired_docs(space, now), np.int64)
         self._columns: PassageColumns | None = None
+        self._terms: dict[int, str] = {}  # of the passages that were read
 
     def tally(self) -> Tally:
         return self._tx.tally(self._scope.space, self._scope.user)
@@ -155,6 +164,7 @@ class StoreSource:
     def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
         self._columns = PassageColumns(len(groups))
         candidates = self._tx.candidates(where, self._without_expired(docs).tolist(), groups)
+        self._terms.update((candidate.doc, candidate.terms) for candidate in candidates)
         return self._columns.columns(sorted(candidates, key=lambda candidate: candidate.doc))
 
     def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
@@ -163,11 +173,16 @@ class StoreSource:
         expired_docs = frozenset(self._expired.tolist())
         passages = self._tx.passages_at(where, places, groups)
         candidates = [passage for passage in passages if passage.doc not in expired_docs]
+        self._terms.update((candidate.doc, candidate.terms) for candidate in candidates)
         return columns.columns(sorted(candidates, key=lambda candidate: candidate.doc))
 
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
         cosines = self._tx.cosines(self._scope, vector, passages.docs.tolist()) if vector.any() else {}
         return np.array([cosines.get(doc, np.nan) for doc in passages.docs.tolist()], np.float64)
+
+    def likeness(self, passages: Passages, groups: Groups) -> Likeness:
+        lines = "\n".join(self._terms[doc] for doc in passages.docs.tolist())
+        return best_likeness(*line_codes(lines.encode(), 0), groups) if len(passages) else no_likeness(0, groups)
 
     def details(self, docs: Numbers) -> NDArray[np.int8]:
         return np.full(len(docs), -1, np.int8)

@@ -14,7 +14,7 @@ from recollect.engine.tables.log import warn_of_damage
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Message
 from recollect.ports import Tx
-from recollect.rules.recall.message_specificity import STANDING, STANDING_WORDS, traits
+from recollect.rules.recall.message_specificity import STANDING_WORDS, is_standing, traits
 from recollect.rules.recall.passage_columns import USER, Numbers, Passages, distinct_numbers
 
 ALL = slice(None)
@@ -69,11 +69,11 @@ def standing_instructions(
     numbers = distinct_numbers(np.concatenate([np.empty(0, np.int64), *docs]))
     known = source.details(numbers)
     if (known >= 0).all():
-        standing = np.asarray(numbers[known >= STANDING])
+        standing = np.asarray(numbers[is_standing(known)])
         source.keep_standing(whole_scope, standing)
         return standing
     passages = source.passages(where, numbers, ())
-    return np.asarray(passages.docs[reader.traits(passages) >= STANDING])
+    return np.asarray(passages.docs[is_standing(reader.traits(passages))])
 
 
 @lru_cache(maxsize=64)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from recollect.engine.context.index_or_database import PassageSource
 from recollect.engine.context.message_traits import MessageReader, standing_instructions
+from recollect.engine.context.word_likeness import Likeness, knows_language, no_likeness
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit, Message
 from recollect.model.frozen import dataclass
@@ -26,7 +27,13 @@ from recollect.model.passages import Posting, Tally
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
-from recollect.rules.recall.message_specificity import PREFERENCE, STANDING, STANDING_LIFTED
+from recollect.rules.recall.message_specificity import (
+    STANDING_LIFTED,
+    is_preference,
+    is_question,
+    is_standing,
+    particulars_of,
+)
 from recollect.rules.recall.neighbours import (
     LONG_LINES,
     REACH,
@@ -37,7 +44,17 @@ from recollect.rules.recall.neighbours import (
     surroundings,
 )
 from recollect.rules.recall.passage_columns import ASSISTANT, Numbers, Passages, distinct_numbers
-from recollect.rules.recall.ranking import PARTS, Ranking, Weights, coverage_penalties, fuse, shortlist, word_scores
+from recollect.rules.recall.ranking import (
+    PARTS,
+    Ranking,
+    Weights,
+    WordLikeness,
+    coverage_penalties,
+    fuse,
+    shortlist,
+    word_scores,
+    word_worth,
+)
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest
 BY_TEXT = 150  # of all that words propose, those with the rarest words
@@ -126,12 +143,13 @@ def propose_passages(
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassages:
-    """Passages with their scores word by word, their cosines, and what stands around them."""
+    """Passages with their scores word by word, their cosines, what stands around them, and how near their words are."""
 
     passages: Passages
     words: NDArray[np.float64]
     cosines: NDArray[np.float64]
     around: Surroundings
+    likeness: WordLikeness
 
     @property
     def authors(self) -> set[str]:
@@ -141,7 +159,9 @@ class ScoredPassages:
     def rank(
         self, parsed_query: query_rules.ParsedQuery, now: datetime, weights: Weights, limit: int | None
     ) -> Ranking:
-        return fuse(self.passages, self.words, self.cosines, parsed_query, now, weights, limit, self.around)
+        return fuse(
+            self.passages, self.words, self.cosines, parsed_query, now, weights, limit, self.around, self.likeness
+        )
 
     def relevances(
         self,
@@ -175,14 +195,25 @@ class PassageScorer:
         """Those of these passages that the filter means."""
         passages = self.source.passages(self.where, docs, self.groups)
         words = word_scores(passages, self.frequencies, self.tally)
-        return ScoredPassages(passages, words, self.source.cosines(passages, self.vector), surroundings(passages))
+        cosines = self.source.cosines(passages, self.vector)
+        worth = word_worth(self.frequencies, self.tally)
+        return ScoredPassages(
+            passages, words, cosines, surroundings(passages), WordLikeness(self._likeness(passages), worth)
+        )
 
     def add_neighbours(self, candidates: ScoredPassages, anchors: NDArray[np.intp]) -> ScoredPassages:
         """The same passages, and after them those next to the anchors that are not among them."""
         neighbours, passages = self._join_neighbours(candidates, candidates.passages.take(anchors))
         words = np.concatenate([candidates.words, word_scores(neighbours, self.frequencies, self.tally)])
         cosines = np.concatenate([candidates.cosines, self.source.cosines(neighbours, self.vector)])
-        return ScoredPassages(passages, words, cosines, surroundings(passages))
+        nearest = np.concatenate([candidates.likeness.nearest, self._likeness(neighbours)])
+        likeness = WordLikeness(nearest, candidates.likeness.worth)
+        return ScoredPassages(passages, words, cosines, surroundings(passages), likeness)
+
+    def _likeness(self, passages: Passages) -> Likeness:
+        if not knows_language(self.tally.languages):
+            return no_likeness(len(passages), self.groups)
+        return self.source.likeness(passages, self.groups)
 
     def _join_neighbours(self, candidates: ScoredPassages, anchors: Passages) -> tuple[Passages, Passages]:
         """The passages next to the anchors, the nearest and more where messages are short; and all passages."""
@@ -356,18 +387,35 @@ def make_hits(
 def text_parts(
     reader: MessageReader, ranked_messages: RankedMessages, weights: Weights
 ) -> dict[str, NDArray[np.float64]]:
-    """What the texts of the best messages add to their scores: for their particulars, for the preferences they
-    state, and for the standing instructions that are nearest to the query."""
-    traits = reader.traits(ranked_messages.passages, ranked_messages.rows)
-    details = np.asarray(weights.detail * (traits % PREFERENCE), np.float64).round(6)
-    preferences = np.asarray(weights.preference * (traits % STANDING >= PREFERENCE), np.float64)
-    standing = np.zeros(len(traits))
-    if weights.standing and (ranked_messages.passages.roles == ASSISTANT).any():
-        places = np.flatnonzero(traits >= STANDING)
-        scores = ranked_messages.ranking.scores[ranked_messages.rows] + details + preferences
+    """What the texts of the best messages add to their scores: for their particulars; among people, for what states
+    something or answers a question; for the preferences they state, and for the standing instructions that are nearest
+    to the query."""
+    passages = ranked_messages.passages
+    rows = ranked_messages.rows
+    traits = reader.traits(passages, rows)
+    is_assisted = bool((passages.roles == ASSISTANT).any())
+    detail = weights.assisted_detail if is_assisted else weights.detail
+    details = np.asarray(detail * particulars_of(traits), np.float64).round(6)
+    preferences = np.asarray(weights.preference * is_preference(traits), np.float64)
+    replies = np.zeros(len(rows))
+    standing = np.zeros(len(rows))
+    if not is_assisted:
+        replies = weights.statement * ~is_question(traits) + weights.answer * follows_question(reader, ranked_messages)
+    elif weights.standing:
+        places = np.flatnonzero(is_standing(traits))
+        scores = ranked_messages.ranking.scores[rows] + details + preferences
         by_score = np.argsort(-scores[places], kind="stable")
         standing[places[by_score[:STANDING_LIFTED]]] = weights.standing
-    return {"detail": details, "preference": preferences, "standing": standing}
+    return {"detail": details, "reply": replies.round(6), "preference": preferences, "standing": standing}
+
+
+def follows_question(reader: MessageReader, ranked_messages: RankedMessages) -> NDArray[np.bool_]:
+    """Which of the best messages come after one that asks something, as far as that is among the passages."""
+    previous_rows = ranked_messages.candidates.around.previous_rows(ranked_messages.rows)
+    is_known = previous_rows >= 0
+    follows = np.zeros(len(previous_rows), np.bool_)
+    follows[is_known] = is_question(reader.traits(ranked_messages.passages, previous_rows[is_known]))
+    return follows
 
 
 def is_allowed(passages: Passages, where: Filter) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.term_codes import Codes, spread_codes, term_code
+from recollect.engine.context.word_likeness import Likeness, best_likeness
 from recollect.model import ROLES, Filter
 from recollect.model.frozen import dataclass
 from recollect.model.passages import Tally
@@ -196,11 +197,19 @@ class ScopeView:
         """Where the terms of each row begin."""
         return np.concatenate([np.zeros(1, np.int64), self.ends[:-1]])
 
-    def _counts(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Numbers:
-        """How often these rows have a term of each group."""
+    def _terms_of(self, rows: Rows) -> tuple[Codes, Numbers]:
+        """The terms of these rows, one row's after the other's; and how many each row has."""
         starts = self._starts[rows]
         sizes = self.ends[rows] - starts
-        terms = self.terms[ranges(starts, sizes)]
+        return self.terms[ranges(starts, sizes)], sizes
+
+    def likeness(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Likeness:
+        """How near the words of these rows are to each group of terms."""
+        return best_likeness(*self._terms_of(rows), groups)
+
+    def _counts(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Numbers:
+        """How often these rows have a term of each group."""
+        terms, sizes = self._terms_of(rows)
         sought = codes_of_groups(tuple(map(tuple, groups)))
         codes = sought.codes
         if not len(terms) or not len(codes):

@@ -14,7 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recollect.language.lazy_patterns import lazy_pattern
+from recollect.language.sentences import has_question_mark
 
 MOST = 3
 """Numbers, and names, that are counted: a table of them is no better an answer."""
@@ -23,8 +27,9 @@ LOOKED_AT = 4_000
 
 PREFERENCE = 8
 STANDING = 16
-"""Added to the particulars of a text that states a preference, and of a standing instruction: what is known of a text
-is one small number."""
+QUESTION = 32
+"""Added to the particulars of a text that states a preference, of a standing instruction, and of a text that asks
+something: what is known of a text is one small number."""
 
 STANDING_WORDS = "always never"
 """One of these a standing instruction has: whoever looks for them looks for these words."""
@@ -85,7 +90,29 @@ def may_have(text: str, words: Sequence[str]) -> bool:
 
 
 def traits(text: str) -> int:
-    """What ranking needs to know of a text: its particulars, and whether it states a preference (`PREFERENCE`) or is a
-    standing instruction (`STANDING`)."""
-    is_preference = PREFERENCE if states_preference(text) else 0
-    return detail(text) + is_preference + (STANDING if is_standing_instruction(text) else 0)
+    """What ranking needs to know of a text: its particulars, and whether it states a preference (`PREFERENCE`), is a
+    standing instruction (`STANDING`) or asks something (`QUESTION`)."""
+    preference = PREFERENCE if states_preference(text) else 0
+    question = QUESTION if has_question_mark(text[:LOOKED_AT]) else 0
+    return detail(text) + preference + (STANDING if is_standing_instruction(text) else 0) + question
+
+
+Traits = NDArray[np.int8]
+
+
+def particulars_of(traits: Traits) -> Traits:
+    """How many particulars texts of these traits have."""
+    return np.asarray(traits % PREFERENCE)
+
+
+def is_preference(traits: Traits) -> NDArray[np.bool_]:
+    return np.asarray(traits & PREFERENCE > 0)
+
+
+def is_standing(traits: Traits) -> NDArray[np.bool_]:
+    """Which are known to be traits of a standing instruction."""
+    return np.asarray((traits >= 0) & (traits & STANDING > 0))
+
+
+def is_question(traits: Traits) -> NDArray[np.bool_]:
+    return np.asarray(traits & QUESTION > 0)

@@ -19,7 +19,7 @@ REACH = 3
 """Messages on either side that count."""
 WORDS = {-1: 0.8, -2: 0.5, -3: 0.4, 1: 0.6, 2: 0.4, 3: 0.3}
 """What a neighbour's words count, by its distance in turns: those before more than those after."""
-MEANING = {-1: 0.2, -2: 0.1, 1: 0.2, 2: 0.1}
+MEANING = {-1: 0.24, -2: 0.12, 1: 0.24, 2: 0.12}
 """The same for the likeness of vectors, which is added and so counts less."""
 REPLY = 0.25
 """What the words of an assistant's reply count for the message it answers."""
@@ -30,8 +30,6 @@ FALL = 4
 LONG_LINES = 2 * SHORT_LINES
 OCCASION = 6 * 3600.0
 """Seconds between two messages beyond which they are not of one occasion."""
-LONG_OCCASION = 20
-"""Messages of an occasion up to which all of it is about the same thing; in a longer one, less and less is."""
 
 _APART = 1 << 32  # more than the turns of a conversation
 _DISTANCES = np.array(sorted(WORDS), np.int64)  # in turns, of the rows of `Surroundings.beside`
@@ -40,6 +38,7 @@ _MEANING_ROWS = np.array([_DISTANCES.tolist().index(distance) for distance in ME
 _MEANING_SHARES = np.array(list(MEANING.values()))
 _NEXT_TO = np.array([-1, 0, 1], np.int64)
 _NEXT = _DISTANCES.tolist().index(1)
+_BEFORE = _DISTANCES.tolist().index(-1)
 _FIRST = np.zeros(1, np.intp)
 
 Scores = NDArray[np.float64]
@@ -61,11 +60,9 @@ class Surroundings:
 
     # `take` does the same as an index, in a fifth of the time for rows of several words.
 
-    def words_with_neighbours(self, scores: Scores, best: Scores | None = None) -> Scores:
-        """For each passage and each word, the best of its own score and what its neighbours lend it. `best` are the
-        best scores of each message, if they are known already."""
-        best = self.best_by_message(scores) if best is None else best
-        neighbour_scores = best.take(self.beside, axis=0)
+    def words_with_neighbours(self, scores: Scores) -> Scores:
+        """For each passage and each word, the best of its own score and what its neighbours lend it."""
+        neighbour_scores = self.best_by_message(scores).take(self.beside, axis=0)
         shares = _WORD_SHARES[:, np.newaxis] * self.lean
         lent = (shares[:, :, np.newaxis] * neighbour_scores).max(axis=0, initial=0.0)
         if self.assistant.any():
@@ -86,19 +83,26 @@ class Surroundings:
         best = self.best_by_message(scores)
         return np.asarray(np.maximum(best[:-1], best.take(self.beside).max(axis=0, initial=0.0))[self.home])
 
-    def occasion_lift(self, words: Scores, own_scores: Scores, share: float, best: Scores | None = None) -> Scores:
-        """For each passage, a share of the words that it lacks and others of its occasion have. It lifts a passage at
-        most up to the best one of its occasion, so the order of occasions does not change. The longer an occasion, the
-        less: in a day's talk with an assistant, one message says little about another. `best` are the best scores of
-        the words of each message, if they are known already."""
-        occasions = self.occasion[self.home]
-        starts = np.concatenate([_FIRST, np.flatnonzero(self.occasion[1:] != self.occasion[:-1]) + 1])
-        unity = np.minimum(1.0, LONG_OCCASION / np.bincount(self.occasion))
-        best = self.best_by_message(words) if best is None else best
-        occasion_words = np.maximum.reduceat(best[:-1], starts, axis=0)
-        occasion_best = np.maximum.reduceat(self.best_by_message(own_scores)[:-1], starts)
-        lacking = share * (occasion_words.sum(axis=1)[occasions] - words.sum(axis=1))
-        return np.asarray(unity[occasions] * np.minimum(lacking, occasion_best[occasions] - own_scores))
+    def best_of_occasion(self, scores: Scores) -> Scores:
+        """For each passage, the best score of all that was said on its occasion."""
+        best = np.maximum.reduceat(self.best_by_message(scores)[:-1], self._occasion_starts())
+        return best.take(self.occasion[self.home])
+
+    def words_of_occasion(self, scores: Scores, shares: Scores) -> Scores:
+        """For each passage, the best score of each word on its occasion, added up by the shares of the words."""
+        best = np.maximum.reduceat(self.best_by_message(scores)[:-1], self._occasion_starts(), axis=0)
+        return (best @ shares).take(self.occasion[self.home])
+
+    def previous_rows(self, rows: Places) -> Places:
+        """For the passages of these rows, a row of the message before theirs on the same occasion; -1 if it is not
+        among the passages."""
+        row_of = np.full(len(self.lean) + 1, -1, np.intp)
+        row_of[self.home] = np.arange(len(self.home))
+        return row_of[self.beside[_BEFORE][self.home[rows]]]
+
+    def _occasion_starts(self) -> Places:
+        """The number of the first message of each occasion."""
+        return np.concatenate([_FIRST, np.flatnonzero(self.occasion[1:] != self.occasion[:-1]) + 1])
 
     def unknown_places(self, keys: Numbers) -> Numbers:
         """Those of the keys at which no passage is."""

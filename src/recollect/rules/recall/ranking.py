@@ -1,11 +1,12 @@
 """The order of search hits, from numbers every store can give: the same words, vectors and times, the same order.
 
-Two judges add up: BM25 over the words of the query, and the cosine of its vector, counted in standard deviations
-above the cosine of unrelated texts. Both grow with how unlikely such a match is by chance, so their sum needs no
-corpus-wide statistics and keeps its balance from twenty messages to thousands. A query of rare words is decided
-by them, one in other words than the text's by its meaning. To what a passage has earned by itself come what its
-neighbours lend it, and a bonus if it was said by whom or when the query means. Being recent adds a few per cent: it
-decides between equals and never makes up for relevance. Nothing makes a hit of a passage that neither judge knows.
+Three judges add up: BM25 over the words of the query; the share of the query's words that a passage has, or has a word
+like them; and the cosine of its vector, counted in standard deviations above the cosine of unrelated texts. None needs
+statistics of all texts, so they keep their balance from twenty messages to thousands. To what a passage has earned by
+itself come what its neighbours lend it and what was said on the same occasion, and a bonus if it was said by whom or
+when the query means. Being recent adds a few per cent of what the words and the meaning earned: it decides between
+equals and never makes up for relevance. Nothing makes a hit of a passage that neither BM25 nor the vectors know, by
+itself or by its neighbours.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ COVERED = 16
 """Hits that stay as they are when occasions are to be covered (`coverage_penalties`),"""
 FEW_OCCASIONS = 8
 """and of how many occasions they are, at most."""
+SEVERAL = 0.5
+"""What an occasion counts where several things are asked for, which were said on several occasions."""
 SPARSE = 64
 """Numbers of passages for each that has a word, up to which all numbers are counted, and none is looked up."""
 FEW_DOCS = 1 << 15
@@ -51,25 +54,37 @@ class Weights:
     `unrelated` and `spread`: mean and standard deviation of the cosine of texts that have nothing to do with
     each other.
 
-    `rarest` adds a share of a passage's best word. `near` scales what neighbours lend, `occasion` what the words of all
-    that was said on the same occasion add. `speaker` and `time` are added for a passage by whom and from when the
-    query means, `detail` for each particular a person mentions, `standing` for a standing instruction, which holds for
-    whatever is asked, `preference` for a message that states one, where advice is asked for. Where several things are
-    asked for, an occasion adds nothing. `coverage` is the share that comes off a late hit of an occasion that has a
+    `text` scales BM25, to which `rarest` adds a share of a passage's best word. `likeness` is for a passage that has
+    every word of the query, or one like it. `near` scales what neighbours lend; `occasion` is for an occasion on which
+    every word of the query was said, or one like it, and `occasion_vector` is what a standard deviation of its nearest
+    passage counts. `speaker` is added for a passage by whom the query names, `asker` for one by the person who asks
+    about themselves, `time` for one from when the query means, `opening` for the message that opens a conversation.
+    Among people, `detail` is added for each particular that a message mentions, `statement` for one that asks nothing,
+    `answer` for one that follows a question; where an assistant speaks, `assisted_detail` for each particular.
+    `standing` is added for a standing instruction, which holds for whatever is asked, `preference` for a message that
+    states one, where advice is asked for. `coverage` is the share that comes off a late hit of an occasion that has a
     better one (`coverage_penalties`).
     """
 
-    vector: float = 1.2
+    text: float = 0.2
+    vector: float = 0.5
     unrelated: float = 0.2
     spread: float = 0.1
     rarest: float = 0.2
-    near: float = 1.0
-    occasion: float = 0.15
-    speaker: float = 4.5
-    time: float = 4.0
-    detail: float = 0.25
-    standing: float = 6.0
-    preference: float = 3.0
+    likeness: float = 11.5
+    near: float = 0.5
+    occasion: float = 6.0
+    occasion_vector: float = 0.6
+    speaker: float = 3.5
+    asker: float = 11.0
+    time: float = 5.0
+    opening: float = 2.2
+    detail: float = 0.7
+    assisted_detail: float = 0.1
+    statement: float = 0.75
+    answer: float = 0.75
+    standing: float = 5.5
+    preference: float = 2.5
     coverage: float = 0.3
     recency: float = 0.05
     half_life: timedelta = timedelta(days=30)
@@ -81,8 +96,10 @@ class Weights:
             raise ConfigError("half_life is a time span: give one above 0, or set recency to 0")
         if not 0 <= self.recency < 1 or not 0 <= self.coverage < 1:
             raise ConfigError("recency and coverage are shares: give numbers from 0 to below 1")
-        judges = (self.vector, self.rarest, self.near, self.occasion, self.speaker, self.time)
-        if min(*judges, self.detail, self.standing, self.preference) < 0:
+        judges = (self.text, self.vector, self.rarest, self.likeness, self.near, self.occasion, self.occasion_vector)
+        whose = (self.speaker, self.asker, self.time, self.opening)
+        texts = (self.detail, self.assisted_detail, self.statement, self.answer, self.standing, self.preference)
+        if min(*judges, *whose, *texts) < 0:
             raise ConfigError("a weight counts for something, never against it: give 0 or more")
 
     def deviations(self, cosines: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -96,9 +113,9 @@ class Weights:
         return self.unrelated + deviations * self.spread
 
 
-PARTS = ("text", "vector", "near", "speaker", "time", "recency", "occasion")
+PARTS = ("text", "likeness", "vector", "near", "speaker", "time", "opening", "recency", "occasion")
 """What a score is the sum of, in the order of the columns of a ranking."""
-TEXT, VECTOR, NEAR, SPEAKER, TIME, RECENCY, OCCASION = range(len(PARTS))
+TEXT, LIKENESS, VECTOR, NEAR, SPEAKER, TIME, OPENING, RECENCY, OCCASION = range(len(PARTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +140,7 @@ def word_scores(passages: Passages, frequencies: Sequence[int], tally: Tally) ->
     lengths = np.maximum(passages.lengths, SHORT).astype(np.float64)
     usual = max(tally.words / max(tally.docs, 1), SHORT)
     drag = K1 * (1 - B + B * lengths / usual)
-    worth = _worth(tuple(frequencies), tally.docs)
-    return np.asarray(worth * counts * (K1 + 1) / (counts + drag[:, np.newaxis]))
+    return np.asarray(word_worth(frequencies, tally) * counts * (K1 + 1) / (counts + drag[:, np.newaxis]))
 
 
 def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[np.int64]:
@@ -132,7 +148,7 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
     having = [posting for posting in postings if len(posting.docs)]
     if not having:
         return np.empty(0, np.int64)
-    worth = _worth(tuple(posting.frequency for posting in having), tally.docs)
+    worth = word_worth([posting.frequency for posting in having], tally)
     all_docs = np.concatenate([np.asarray(posting.docs, np.int64) for posting in having])
     weights = np.repeat(worth, [len(posting.docs) for posting in having])
     if int(all_docs.max()) < max(FEW_DOCS, SPARSE * len(all_docs)):
@@ -149,12 +165,27 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
     return docs[np.lexsort((-docs, -scores))[:limit]]
 
 
-@lru_cache(maxsize=64)
+def word_worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
+    """How much a word says about the passages that have it: the rarer, the more."""
+    return _worth(tuple(frequencies), tally.docs)
+
+
+@lru_cache(maxsize=64)  # a search asks several times
 def _worth(frequencies: tuple[int, ...], docs_count: int) -> NDArray[np.float64]:
-    """How much a word says about the passages that have it: the rarer, the more. A search asks several times."""
+    if not frequencies:
+        return np.empty(0)
     having = np.array(frequencies, dtype=np.float64)
     docs = max(float(docs_count), float(having.max()))
     return np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
+
+
+@dataclass(frozen=True, slots=True)
+class WordLikeness:
+    """How near the words of passages (rows) are to each group of the query's terms (column), from 0 to 1; and what each
+    group is worth."""
+
+    nearest: NDArray[np.float32]
+    worth: NDArray[np.float64]
 
 
 def fuse(
@@ -166,41 +197,74 @@ def fuse(
     weights: Weights,
     limit: int | None = None,
     around: Surroundings | None = None,
+    likeness: WordLikeness | None = None,
 ) -> Ranking:
     """The passages, best first, or the first of them; of equal scores, the newer, then the higher number.
 
     `words` are their scores word by word. `cosines` are NaN for a passage without one: it gets nothing for its
-    meaning, as one without any likeness would. `around` is what stands around them, if that is known already.
+    meaning, as one without any likeness would. `around` is what stands around them, if that is known already; without
+    a `likeness` only the same words are alike.
     """
     if not len(passages):
         return Ranking(np.empty(0, np.intp), np.empty(0), np.empty((0, len(PARTS))))
     moments = passages.moments
     around = around or surroundings(passages)
-    words = words * np.array(query.emphasis) if query.emphasis else words
-    word_sums = words.sum(axis=1)
-    text = word_sums + weights.rarest * words.max(axis=1, initial=0.0)
-    vector = weights.vector * weights.deviations(cosines)
-    best_words = around.best_by_message(words)
-    lent_words = around.words_with_neighbours(words, best_words).sum(axis=1) - word_sums
-    near = weights.near * (lent_words + around.neighbour_meaning(vector))
-    relevant = text + vector + near > 0
-    age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
+    deviations = weights.deviations(cosines)
     parts = np.zeros((len(PARTS), len(passages)))
-    parts[TEXT] = text
-    parts[VECTOR] = vector
-    parts[NEAR] = near
+    _add_own_and_lent(parts, words, deviations, query, weights, around)
+    relevant = np.add.reduce(parts, axis=0) > 0
+    age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
+    parts[RECENCY] = weights.recency * 0.5**age * (parts[TEXT] + parts[VECTOR])
+    _add_likeness(parts, passages, likeness, query, weights, around)
+    parts[OCCASION] += weights.occasion_vector * around.best_of_occasion(deviations)
+    parts[OCCASION] *= SEVERAL if query.several else 1.0
     if query.authors or query.own:
-        parts[SPEAKER] = weights.speaker * relevant * _speaker_matches(passages, query)
+        parts[SPEAKER] = (weights.speaker if query.authors else weights.asker) * _speaker_matches(passages, query)
     if query.times:
-        parts[TIME] = weights.time * relevant * _time_matches(moments, query)
-    parts[RECENCY] = weights.recency * 0.5**age * (text + vector)
-    if weights.occasion and not query.several:
-        own_scores = np.add.reduce(parts, axis=0)
-        parts[OCCASION] = relevant * around.occasion_lift(words, own_scores, weights.occasion, best_words)
-    parts = parts.round(6)  # so that they add up
+        parts[TIME] = weights.time * _time_matches(moments, query)
+    parts[OPENING] = weights.opening * (passages.turns == 1)
+    parts = (parts * relevant).round(6)  # so that they add up
     scores = np.add.reduce(parts, axis=0).round(6)
     rows = np.lexsort((passages.docs, moments, scores))[::-1][:limit]
     return Ranking(rows, scores, parts.T)
+
+
+def _add_own_and_lent(
+    parts: NDArray[np.float64],
+    words: NDArray[np.float64],
+    deviations: NDArray[np.float64],
+    query: ParsedQuery,
+    weights: Weights,
+    around: Surroundings,
+) -> None:
+    """What passages earn by their words and their meaning, and what their neighbours lend them."""
+    words = words * np.array(query.emphasis) if query.emphasis else words
+    word_sums = words.sum(axis=1)
+    lent_words = around.words_with_neighbours(words).sum(axis=1) - word_sums
+    parts[TEXT] = weights.text * (word_sums + weights.rarest * words.max(axis=1, initial=0.0))
+    parts[VECTOR] = weights.vector * deviations
+    parts[NEAR] = weights.near * (lent_words + around.neighbour_meaning(deviations))
+
+
+def _add_likeness(
+    parts: NDArray[np.float64],
+    passages: Passages,
+    likeness: WordLikeness | None,
+    query: ParsedQuery,
+    weights: Weights,
+    around: Surroundings,
+) -> None:
+    """What passages, and the occasions they are of, earn by having the words of the query or words like them: the share
+    of the query's words that they have. For an occasion, rare words count more."""
+    nearest = (passages.counts > 0).astype(np.float64)
+    if not nearest.shape[1]:
+        return
+    worth = emphasis = np.array(query.emphasis) if query.emphasis else np.ones(nearest.shape[1])
+    if likeness is not None:
+        nearest = np.maximum(nearest, likeness.nearest)
+        worth = emphasis * likeness.worth
+    parts[LIKENESS] = weights.likeness * (nearest @ (emphasis / emphasis.sum()))
+    parts[OCCASION] = weights.occasion * around.words_of_occasion(nearest, worth / worth.sum())
 
 
 def _speaker_matches(passages: Passages, query: ParsedQuery) -> NDArray[np.float64]:

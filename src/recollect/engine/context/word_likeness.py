@@ -1,0 +1,85 @@
+"""How near the words of passages are to those of a query: "violin" is near to "instruments", which no stem tells.
+
+Of each word of the query, the nearest word of a passage counts. What is known of words is a table of English, read when
+it is first needed; a word that is not in it is near to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.engine.context.term_codes import Codes, line_codes, spread_codes, term_code
+from recollect.language.word_table import LANGUAGE, load_word_table
+from recollect.model.frozen import dataclass
+
+Likeness = NDArray[np.float32]
+
+SLOT_BITS = 19  # of a word's number, by which it is looked up: one in eighty loses its place to a more frequent one
+AT_ONCE = 64  # words compared at a time: for more the library starts threads, which takes longer than the work
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWords:
+    """The words of the table by the numbers of their terms. The word after the last is near to nothing."""
+
+    codes: Codes
+    slots: NDArray[np.uint16]
+    vectors: NDArray[np.float32]
+
+    def find(self, codes: Codes) -> NDArray[np.intp]:
+        """The place of each term in the table."""
+        places = self.slots[slots_of(codes)].astype(np.intp)
+        return np.where(self.codes[places] == codes, places, len(self.codes) - 1)
+
+
+@cache
+def load_known_words() -> KnownWords:
+    table = load_word_table()
+    codes, _ = line_codes(table.stems, 0)
+    blocks = -(-(len(codes) + 1) // AT_ONCE)
+    vectors = np.zeros((blocks * AT_ONCE, table.vectors.shape[1]), np.float32)
+    vectors[: len(codes)] = table.vectors
+    slots = np.full(1 << SLOT_BITS, len(codes), np.uint16)
+    slots[slots_of(codes)[::-1]] = np.arange(len(codes))[::-1]  # of words with the same slot, the most frequent
+    return KnownWords(np.append(codes, np.uint64(0)), slots, vectors)
+
+
+def slots_of(codes: Codes) -> NDArray[np.intp]:
+    return (spread_codes(codes) >> np.uint64(32 - SLOT_BITS)).astype(np.intp)
+
+
+@lru_cache(maxsize=16)
+def likeness_to_groups(groups: tuple[tuple[str, ...], ...]) -> Likeness:
+    """How near each word of the table (row) is to each group of terms (column), from 0 to 1."""
+    known = load_known_words()
+    places = [known.find(np.array([term_code(term) for term in group], np.uint64)).min() for group in groups]
+    blocks = known.vectors.reshape(-1, AT_ONCE, known.vectors.shape[1])
+    products = np.matmul(blocks, known.vectors[places].T).reshape(-1, len(groups))
+    return np.asarray(np.maximum(products, 0.0))
+
+
+def best_likeness(terms: Codes, sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]) -> Likeness:
+    """How near passages (rows) are to each group of terms (column): as near as the nearest of their terms is, from 0 to
+    1. The terms of the passages follow each other, so many of each."""
+    best = no_likeness(len(sizes), groups)
+    if not len(terms) or not groups:
+        return best
+    likeness = likeness_to_groups(tuple(map(tuple, groups))).take(load_known_words().find(terms), axis=0)
+    has_terms = sizes > 0
+    starts = (np.cumsum(sizes) - sizes)[has_terms]
+    best[has_terms] = np.maximum.reduceat(likeness, starts, axis=0)
+    return best
+
+
+def no_likeness(passages: int, groups: Sequence[Sequence[str]]) -> Likeness:
+    """The likeness of so many passages that have no word near those of the query."""
+    return np.zeros((passages, len(groups)), np.float32)
+
+
+def knows_language(languages: Sequence[str]) -> bool:
+    """Whether the table knows words of one of these languages."""
+    return LANGUAGE in languages

@@ -1,0 +1,37 @@
+"""Words that are near each other in meaning: one vector for each stem of the frequent words of English.
+
+The table (made by `scripts/word_table.py`) has some fourteen thousand stems in the order of their frequency. It is read
+once a process, when it is first asked for; it knows no other language than English.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.model.frozen import dataclass
+
+LANGUAGE = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class WordTable:
+    """Stems, one on each line, the most frequent first; and their vectors, of length one."""
+
+    stems: bytes
+    vectors: NDArray[np.float32]
+
+
+@cache
+def load_word_table() -> WordTable:
+    """The table that comes with recollect."""
+    with (
+        (files("recollect.language") / "data" / "words.npz").open("rb") as file,
+        np.load(file, allow_pickle=False) as arrays,
+    ):
+        vectors = arrays["rows"].astype(np.float32)
+        stems = arrays["stems"].tobytes()
+    return WordTable(stems, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
