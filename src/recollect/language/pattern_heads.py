@@ -59,11 +59,14 @@ def skip_where_nothing_begins(source: str, flags: int) -> str:
     firsts = {head[0] for head in heads}
     no_signs = "" if SIGN in firsts else r"\W"
     no_digits = "" if DIGIT in firsts else "0-9"
-    others = "".join(character for character in f"{ascii_lowercase}_" if character not in firsts)
+    no_letters = "".join(character for character in f"{ascii_lowercase}_" if character not in firsts)
+    excluded = no_signs + no_digits + no_letters
+    if not excluded:
+        return source
     inline_flags = _INLINE_FLAGS.match(source)
     start = inline_flags.end() if inline_flags else 0
     end = "\n" if flags & re.VERBOSE else ""  # a pattern may end in a comment
-    return f"{source[:start]}(?=(?i:[^{no_signs}{no_digits}{others}]))(?:{source[start:]}{end})"
+    return f"{source[:start]}(?=(?i:[^{excluded}]))(?:{source[start:]}{end})"
 
 
 def plain_character(character: str) -> str:

@@ -33,6 +33,7 @@ DIGIT = "\x03"
 ANY = "\x00"  # anything, or nothing
 MARKS = EDGE + GAP + DIGIT + ANY
 WORDS = re.compile(r"\w+")
+WORDS_AFTER_EDGE = re.compile(rf"(?<=[^\w{ANY}{DIGIT}])(\w+)(?=([^\w{ANY}{DIGIT}]?))")
 DIGITS = re.compile(r"\d")
 RUNS = re.compile(rf"[^{MARKS}]+")
 ODD_CASES = re.compile("[\u0130\u0131\u017f]")  # letters that a pattern without case takes for i and s
@@ -69,13 +70,13 @@ def pattern_needs(source: str, flags: int) -> PatternNeeds | None:
     signs: set[str] = set()
     for path in paths_through(parsed):
         word = best_word(path)
-        sign = best_sign(path)
         if word is not None:
             words.add(word)
-        elif sign is not None:
-            signs.add(sign)
-        else:
+            continue
+        sign = best_sign(path)
+        if sign is None:
             return None
+        signs.add(sign)
     least_signs = tuple(sign for sign in sorted(signs) if not any(other in sign for other in signs - {sign}))
     return PatternNeeds(frozenset(words), least_signs) if len(least_signs) <= MAX_SIGNS else None
 
@@ -221,6 +222,7 @@ def is_word_character(character: str) -> bool:
 # -- what a way needs
 
 
+@lru_cache(maxsize=8_192)  # the ways through a part of a pattern are asked again for the whole
 def best_word(path: str) -> str | None:
     """The rarest word that a text must hold on this way, or the beginning of one, as far as one can tell: the longest
     that is not in every text; or a digit, which is rarer than a short word."""
@@ -244,13 +246,11 @@ def words_in(path: str) -> list[str]:
 
 
 def words_on(path: str) -> Iterator[str]:
-    for match in WORDS.finditer(path):
-        if not match.start() or not is_edge(path[match.start() - 1]):
-            continue
-        if is_edge(path[match.end() : match.end() + 1]):
-            yield match[0]
-        elif len(match[0]) >= PREFIX:
-            yield match[0][:PREFIX]
+    for word, edge in WORDS_AFTER_EDGE.findall(path):
+        if edge:
+            yield word
+        elif len(word) >= PREFIX:
+            yield word[:PREFIX]
 
 
 def is_edge(character: str) -> bool:

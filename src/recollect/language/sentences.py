@@ -227,7 +227,8 @@ def _split_sentences(paragraph: str) -> tuple[str, ...]:
     raw_sentences: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
-        if _goes_on(paragraph, start, end) or (paragraph[end.start()] == "." and not _is_sentence_end(paragraph, start, end)):
+        is_stop = paragraph[end.start()] == "."
+        if _goes_on(paragraph, start, end) or (is_stop and not _is_sentence_end(paragraph, start, end)):
             continue
         raw_sentences.append(paragraph[start : end.end()])
         start = end.end()

@@ -22,7 +22,7 @@ from recollect.rules.facts_english.answers import complete_answer
 from recollect.rules.facts_english.attributes import FactReading
 from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.rules.facts_english.instructions import instructions
-from recollect.rules.facts_english.patterns import readings
+from recollect.rules.facts_english.patterns import may_have_readings, readings
 from recollect.rules.facts_english.statement_words import LONG_AGO
 from recollect.rules.facts_english.statements import find_statements
 from recollect.rules.facts_english.third_person_retelling import retell_pronouns
@@ -101,6 +101,8 @@ def _mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) 
 
 
 def _facts_in_clauses(assertions: Sequence[str], today: date | None) -> Iterator[FoundFact]:
+    if len(assertions) == 1 and not may_have_readings(assertions[0]):
+        return
     for clause in parse_clauses(assertions, today):
         for reading in readings(clause):
             yield _build_fact(reading, clause)

@@ -122,7 +122,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
 
 
 def match_speaker(text: str) -> re.Match[str] | None:
-    """The speaker as the subject of a clause, if the clause begins so. Most do not, and few of those have an "and I"."""
+    """The speaker as the subject of a clause, if it begins so. Most do not, and few of those have an "and I"."""
     if text.isascii() and text[:1] not in "iIwW" and " and i" not in text.lower():
         return None
     return _SPEAKER.match(text)

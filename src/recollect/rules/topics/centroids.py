@@ -24,13 +24,17 @@ def round_vector(vector: Any) -> Row:
     return data / np.float32(length) if length > 0 else np.zeros_like(data)
 
 
+def is_zero(vector: Row) -> bool:
+    return not np.count_nonzero(vector)
+
+
 def direction(centroid: bytes) -> Row:
     return np.frombuffer(_row_bytes(centroid), np.float32)
 
 
 def move_centroid(centroid: bytes, count: int, vector: Row, share: float = 1.0) -> bytes:
     """A centroid after one more message; rounded at once, so that it is the same whether or not it was stored."""
-    if not vector.any():
+    if is_zero(vector):
         return centroid
     if not centroid:
         return round_vector(vector).astype(np.float16).tobytes()
@@ -72,7 +76,7 @@ class Centroids:
 
     def near(self, vector: Row) -> Similarities:
         """The cosines of a vector with each; empty for a zero vector."""
-        if not len(self.topics) or not vector.any():
+        if not len(self.topics) or is_zero(vector):
             return Similarities(np.empty(0, np.int64), np.empty(0, np.float32))
         return Similarities(self.topics, np.asarray(np.vecdot(self.rows, vector)))
 

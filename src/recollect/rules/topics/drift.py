@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from math import exp, log, log1p, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Role
+from recollect.rules.topics.centroids import is_zero
 from recollect.rules.topics.topic_words import MessageWords, read_words
 
 Row = NDArray[np.float32]
@@ -51,7 +53,7 @@ class DriftMessage:
 
     @cached_property
     def has_vector(self) -> bool:
-        return bool(self.vector.any())
+        return not is_zero(self.vector)
 
     @cached_property
     def words(self) -> MessageWords:
@@ -207,8 +209,7 @@ _CLOSING = lazy_pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TextCues:
+class TextCues(NamedTuple):
     """The cues in one text. Signs are 0 or 1."""
 
     words: int
