@@ -1,5 +1,5 @@
-"""A memory for looking at the dashboard: some weeks of talk with a gardener, a channel of a bakery, a journal, and as many
-guests as a test asks for."""
+"""A memory for looking at the dashboard: some weeks of talk with a gardener, a channel of a bakery, a journal, and as
+many guests as a test asks for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHAT = "garden"
 CHANNEL = "bakery"
 LONG = "journal"
 JOURNAL = 150  # messages of the journal
-EACH = 18  # messages of a chat with a guest: fewer than leave the window, which would be the dearest part
+EACH = 60  # messages of a chat with a guest
 QUESTION = "Which week did the spots come back, and what helped?"
 ANSWER = "They came on a Monday and never came back: taking the pots under the roof helped, and dry leaves."
 REPLY = 42  # the turn of that reply
@@ -65,6 +65,10 @@ FOUND = (
     ("identity", "location", "Atlantis"),
     ("relationship", "sister", "Persephone"),
 )
+PLEASANTRIES = (
+    "Good morning!", "Thanks so much!", "How are you?", "You're welcome.", "See you tomorrow.", "Okay.", "Hello again!",
+    "Sounds good.", "Have a nice day!",
+)  # fmt: skip
 WORDS = (
     "rain", "lamp", "harbour", "copper", "violin", "almond", "winter", "paper", "bridge", "orange", "window", "letter",
     "market", "garden", "ticket", "carpet", "island", "kettle", "marble", "pencil", "ribbon", "saddle", "tunnel",
@@ -101,6 +105,15 @@ def small_talk(count: int, seed: int = 4) -> list[Draft]:
     ]
 
 
+def guest_talk(guest: int) -> list[Draft]:
+    """A guest says nothing but pleasantries, which views read in no time."""
+    texts = (PLEASANTRIES[(guest + number) % len(PLEASANTRIES)] for number in range(EACH))
+    return [
+        Draft("user" if number % 2 == 0 else "assistant", text, time=START + timedelta(minutes=7 * number + guest))
+        for number, text in enumerate(texts)
+    ]
+
+
 def find_facts(request: Request) -> str:
     """What the model for memory work answers: the same facts, in the last line that it was shown."""
     numbers = [line.partition(". ")[0] for line in request.messages[-1]["content"].splitlines()]
@@ -117,7 +130,7 @@ def fill_store(store: str, messages: int = 200) -> None:
     with Memory(store, telemetry="off") as memory:
         rest = max(messages - len(TALK) * 2 - len(CHANNEL_TALK) - JOURNAL, 0)
         for guest in range(rest // EACH):
-            memory.conversation(f"guest-{guest:03}", user=f"guest-{guest:03}").extend(small_talk(EACH, seed=guest))
+            memory.conversation(f"guest-{guest:03}", user=f"guest-{guest:03}").extend(guest_talk(guest))
         memory.conversation(CHANNEL).extend(channel_drafts())
         memory.conversation(LONG, user="bram").extend(small_talk(JOURNAL))
         memory.conversation(CHAT, user="marta").extend(chat_drafts())

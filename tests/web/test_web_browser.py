@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -44,7 +43,7 @@ PAGES = (
     "/web/people",
     "/web/person?id=marta",
     "/web/person?id=noor&channel=bakery",
-    "/web/people?name=guest&after=guest-100",
+    "/web/people?name=guest&after=guest-030",
     "/web/person/refused?id=marta",
     "/web/person/digests?id=noor",
     "/web/topics",
@@ -84,26 +83,24 @@ FEW = """document.querySelectorAll('.operation:nth-of-type(n+3), .chat > li:nth-
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A server, a browser, a key that opens everything, a session of that key, and what is hostile in the store."""
+    """A server, a browser, a key that opens everything, a session of that key, and what is hostile in the store. Most
+    tests share one page of somebody who has signed in: to open another takes as long as to load two."""
 
     server: Serving
     browser: Browser
     key: str
     cookie: str
     hostile: HostilePlaces
+    page: Page
+    watch: PageWatch
 
     @contextmanager
-    def signed_in(
-        self, viewport: ViewportSize = DESK, scheme: Literal["light", "dark"] = "light", scripts: bool = True
-    ) -> Iterator[Page]:
+    def signed_in(self, viewport: ViewportSize = DESK) -> Iterator[Page]:
         """A page of somebody who has signed in before. In the end nothing may have gone wrong on it."""
-        context = self.new_context(viewport, scheme, scripts)
-        context.add_cookies([{"name": COOKIE, "value": self.cookie, "url": self.server.url}])
-        page = context.new_page()
-        watch = PageWatch(page, self.server.url)
-        yield page
-        context.close()
-        assert watch.faults == []
+        self.watch.faults.clear()
+        self.page.set_viewport_size(viewport)
+        yield self.page
+        assert self.watch.faults == []
 
     @contextmanager
     def accessibility_check(self) -> Iterator[AccessibilityCheck]:
@@ -115,12 +112,9 @@ class Stage:
         yield AccessibilityCheck(page)
         context.close()
 
-    def new_context(
-        self, viewport: ViewportSize, scheme: Literal["light", "dark"] = "light", scripts: bool = True
-    ) -> BrowserContext:
-        return self.browser.new_context(
-            viewport=viewport, color_scheme=scheme, base_url=self.server.url, java_script_enabled=scripts
-        )
+    def new_context(self, scripts: bool = True) -> BrowserContext:
+        """Another browser, so to speak: nobody has signed in."""
+        return self.browser.new_context(viewport=DESK, base_url=self.server.url, java_script_enabled=scripts)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +126,10 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         key, text = create_key(server.store, name=IDS[0][:100], scopes=("read", "write", "admin"))
         sessions = Sessions(server.app.state.options.session_secret)
         cookie = sessions.cookie_value(sessions.begin(key.id, datetime.now(UTC)))
-        yield Stage(server, browser, text, cookie, hostile)
+        context = browser.new_context(viewport=DESK, base_url=server.url)
+        context.add_cookies([{"name": COOKIE, "value": cookie, "url": server.url}])
+        page = context.new_page()
+        yield Stage(server, browser, text, cookie, hostile, page, PageWatch(page, server.url))
 
 
 def visit(page: Page, path: str) -> str:
@@ -153,10 +150,11 @@ def test_every_page_is_whole_on_a_desk_and_on_a_phone(stage: Stage) -> None:
     fact = stage.server.run(stage.server.memory.facts(user="marta"))[0].id
     bodies = dict[str, str]()
     with stage.signed_in() as page:
-        for path in PAGES:
-            page.set_viewport_size(DESK)
+        sizes = [DESK, PHONE]
+        for path in PAGES:  # loaded in the one size, and then turned to the other
             visit(page, path.replace("{fact}", fact))
-            page.set_viewport_size(PHONE)
+            sizes.reverse()
+            page.set_viewport_size(sizes[0])
             assert overflow_of(page) <= 0, path
             page.evaluate(FEW)
             bodies[path] = body_of(page)
@@ -203,15 +201,18 @@ def test_a_long_conversation_loads_as_one_scrolls(stage: Stage) -> None:
 
 
 def test_pages_can_be_read_without_scripts(stage: Stage) -> None:
-    with stage.signed_in(scripts=False) as page:
-        page.goto("/")
-        expect(page.get_by_text("Messages a day")).to_be_visible()
-        page.goto(f"/web/conversation?id={LONG}")
-        page.get_by_role("link", name="Older messages").click()
-        expect(page.locator(".chat .bubble")).to_have_count(40)
-        page.goto(f"/web/episodes?conversation={CHAT}")
-        page.get_by_role("link", name="What it is made of").first.click()
-        expect(page.get_by_role("heading", name="What it is made of")).to_be_visible()
+    context = stage.new_context(scripts=False)
+    context.add_cookies([{"name": COOKIE, "value": stage.cookie, "url": stage.server.url}])
+    page = context.new_page()
+    page.goto("/")
+    expect(page.get_by_text("Messages a day")).to_be_visible()
+    page.goto(f"/web/conversation?id={LONG}")
+    page.get_by_role("link", name="Older messages").click()
+    expect(page.locator(".chat .bubble")).to_have_count(40)
+    page.goto(f"/web/episodes?conversation={CHAT}")
+    page.get_by_role("link", name="What it is made of").first.click()
+    expect(page.get_by_role("heading", name="What it is made of")).to_be_visible()
+    context.close()
 
 
 def press_until(page: Page, key: str, wanted: str, most: int = 80) -> None:
@@ -233,7 +234,7 @@ def skip_to_content(page: Page) -> None:
 
 def test_the_main_flows_work_by_keyboard_alone(stage: Stage) -> None:
     """Sign in, build a context, search, correct a fact and take it back, sign out."""
-    context = stage.new_context(DESK)
+    context = stage.new_context()
     page = context.new_page()
     watch = PageWatch(page, stage.server.url)
     page.goto("/")
@@ -323,7 +324,7 @@ def test_a_message_and_a_person_are_removed_after_a_preview_and_the_log_is_whole
 def test_an_expired_key_signs_nobody_in(stage: Stage) -> None:
     past = datetime.now(UTC) - timedelta(days=3)
     _, text = create_key(stage.server.store, name="old", days=1, now=past)
-    context = stage.new_context(DESK)
+    context = stage.new_context()
     page = context.new_page()
     page.goto("/web/people")
     page.get_by_label("Key").fill(text)
