@@ -176,7 +176,9 @@ def _worth(frequencies: tuple[int, ...], docs_count: int) -> NDArray[np.float64]
         return np.empty(0)
     having = np.array(frequencies, dtype=np.float64)
     docs = max(float(docs_count), float(having.max()))
-    return np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
+    worth = np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
+    worth.flags.writeable = False
+    return worth
 
 
 @dataclass(frozen=True, slots=True)
