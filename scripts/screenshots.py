@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, ViewportSize
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "doubles"))
@@ -22,6 +22,7 @@ from browser import open_browser  # noqa: E402
 from dashboard_store import CHANNEL, CHAT, REPLY, fill_store  # noqa: E402
 
 from recollect.config import Secret, Settings  # noqa: E402
+from recollect.server.door.keys import create_key, revoke_key  # noqa: E402
 from recollect.testing.serving import Serving  # noqa: E402
 
 SIZES = {"desk": (1280, 860), "phone": (390, 844)}
@@ -30,6 +31,7 @@ SMALL = ("conversation", "context", "person")
 QUESTION = "What did I say about the spots on the leaves?"
 PAGES = {
     "overview": "/",
+    "spaces": "/web/spaces",
     "conversations": "/web/conversations",
     "conversation": f"/web/conversation?id={CHAT}",
     "channel": f"/web/conversation?id={CHANNEL}",
@@ -40,15 +42,25 @@ PAGES = {
     "search": "/web/search?query=brown spots on leaves&conversation=garden&turn=1",
     "people": "/web/people",
     "person": "/web/person?id=marta",
+    "person-in-a-channel": "/web/person?id=noor&channel=bakery",
+    "fact": "/web/fact?user=marta&id={fact}",
+    "refused": "/web/person/refused?id=marta",
+    "digests": "/web/person/digests?id=noor",
     "topics": f"/web/topics?conversation={CHAT}",
     "topic": f"/web/topic?conversation={CHAT}&id=t1",
+    "choose": "/web/topics",
     "episodes": f"/web/episodes?conversation={CHAT}",
+    "episode": f"/web/episode?conversation={CHAT}&level=2&first=1",
     "integrity": "/web/integrity",
     "erase": "/web/erase?user=marta",
+    "problem": "/web/conversation?id=nowhere",
     "keys": "/web/keys",
     "settings": "/web/settings",
     "docs": "/docs",
+    "deletion": f"/web/message?conversation={CHAT}&turn=13",
+    "verified": "/web/integrity",
 }
+BUTTONS = {"deletion": "Delete …", "verified": "Verify the log"}  # to press before a picture is taken
 
 
 def take_small_pictures(browser: Browser, url: str, folder: Path) -> None:
@@ -65,13 +77,27 @@ def take_small_pictures(browser: Browser, url: str, folder: Path) -> None:
 def take_pictures(browser: Browser, url: str, folder: Path, pages: dict[str, str]) -> None:
     for size, (width, height) in SIZES.items():
         for scheme in SCHEMES:
-            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            viewport: ViewportSize = {"width": width, "height": height}
+            context = browser.new_context(base_url=url, viewport=viewport, color_scheme=scheme)
             page = context.new_page()
             for name, path in pages.items():
-                page.goto(url + path)
+                page.goto(path)
+                if name in BUTTONS:
+                    page.get_by_role("button", name=BUTTONS[name]).first.click()
                 page.wait_for_load_state("networkidle")
                 page.screenshot(path=folder / f"{name}-{size}-{scheme}.png", full_page=name != "docs")
             context.close()
+
+
+def add_samples(server: Serving) -> str:
+    """Add a second space, and keys. Returns the id of a fact that had another value before."""
+    server.run(server.memory.conversation("till", space="shop").add("user", "The till is short of change again."))
+    create_key(server.store, name="website", spaces=["default"], scopes=("read", "write"), days=90)
+    create_key(server.store, name="Marta's phone", spaces=["default"], scopes=("read",), user="marta")
+    old, _ = create_key(server.store, name="old notebook", scopes=("read", "write", "admin"))
+    revoke_key(server.store, old.id)
+    facts = server.run(server.memory.facts(user="marta"))
+    return next(str(fact.id) for fact in facts if fact.key == "location")
 
 
 def main() -> None:
@@ -89,10 +115,11 @@ def main() -> None:
             fill_store(store)
         with Serving(store) as server:
             server.app.state.settings = Settings(store="recollect.db", chat_model="local", chat_key=Secret("hidden"))
+            fact = "" if arguments.store else add_samples(server)
             if arguments.small:
                 take_small_pictures(browser, server.url, arguments.folder)
                 return
-            pages = {name: path for name, path in PAGES.items() if name in chosen}
+            pages = {name: path.replace("{fact}", fact) for name, path in PAGES.items() if name in chosen}
             take_pictures(browser, server.url, arguments.folder, pages)
         if "sign-in" in chosen:
             with Serving(store, auth=True) as server:

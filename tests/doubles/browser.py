@@ -29,7 +29,9 @@ FLAGS = (
     "--disable-dev-shm-usage",
     "--disable-background-networking",
     # Less work for pages that nobody looks at: none of them is kept, or painted by a thread of its own.
-    "--disable-features=SpareRendererForSitePerProcess,BackForwardCache",
+    "--disable-features=SpareRendererForSitePerProcess,BackForwardCache,IsolateOrigins,site-per-process",
+    "--disable-site-isolation-trials",
+    "--disable-lcd-text",
     "--renderer-process-limit=1",
 )
 PATIENCE = 60_000  # milliseconds to wait for what a page is to show: other tests may need the machine, too

@@ -1,18 +1,22 @@
-"""A memory for looking at the dashboard: some weeks of talk with a gardener, a channel of a bakery, and as much small
-talk as a test asks for."""
+"""A memory for looking at the dashboard: some weeks of talk with a gardener, a channel of a bakery, a journal, and as
+many guests as a test asks for."""
 
 from __future__ import annotations
 
+import json
 import random
 from datetime import UTC, datetime, time, timedelta
 
 from recollect import Draft, Memory
+from recollect.ports import Request
 from recollect.testing import ScriptedLLM
 
 SPACE = "default"
 CHAT = "garden"
 CHANNEL = "bakery"
 LONG = "journal"
+JOURNAL = 150  # messages of the journal
+EACH = 60  # messages of a chat with a guest
 QUESTION = "Which week did the spots come back, and what helped?"
 ANSWER = "They came on a Monday and never came back: taking the pots under the roof helped, and dry leaves."
 REPLY = 42  # the turn of that reply
@@ -53,6 +57,18 @@ CHANNEL_TALK = (
     ("noor", "Noor", "I do. And I moved here from Ghent, so I know basil."),
     ("sam", "Sam", "Market was good: all 40 loaves gone by eleven."),
 )
+# What a model for memory work finds in a chat of its own: one fact that was said, and two that were not.
+NOTEBOOK = "notebook"
+NOTED = "I bought a tortoise at the harbour fair, and she sleeps in the attic."
+FOUND = (
+    ("possession", "pet", "a tortoise"),
+    ("identity", "location", "Atlantis"),
+    ("relationship", "sister", "Persephone"),
+)
+PLEASANTRIES = (
+    "Good morning!", "Thanks so much!", "How are you?", "You're welcome.", "See you tomorrow.", "Okay.", "Hello again!",
+    "Sounds good.", "Have a nice day!",
+)  # fmt: skip
 WORDS = (
     "rain", "lamp", "harbour", "copper", "violin", "almond", "winter", "paper", "bridge", "orange", "window", "letter",
     "market", "garden", "ticket", "carpet", "island", "kettle", "marble", "pencil", "ribbon", "saddle", "tunnel",
@@ -89,19 +105,42 @@ def small_talk(count: int, seed: int = 4) -> list[Draft]:
     ]
 
 
-def fill_store(store: str, messages: int = 200, read: int = 100) -> None:
-    """Fill a store with the talks, and with so many messages in all. The views have read the talks and the first lines
-    of the small talk when this returns; the rest is in the log alone: reading takes two milliseconds a line, and a test
-    need not wait for it. The last messages of the chat are a reply of a model, which looked for something first."""
-    small = small_talk(max(messages - len(TALK) * 2 - len(CHANNEL_TALK), read))
+def guest_talk(guest: int) -> list[Draft]:
+    """A guest says nothing but pleasantries, which views read in no time."""
+    texts = (PLEASANTRIES[(guest + number) % len(PLEASANTRIES)] for number in range(EACH))
+    return [
+        Draft("user" if number % 2 == 0 else "assistant", text, time=START + timedelta(minutes=7 * number + guest))
+        for number, text in enumerate(texts)
+    ]
+
+
+def find_facts(request: Request) -> str:
+    """What the model for memory work answers: the same facts, in the last line that it was shown."""
+    numbers = [line.partition(". ")[0] for line in request.messages[-1]["content"].splitlines()]
+    about = {"about": "user", "status": "now", "since": "", "until": "", "confidence": 0.9, "importance": 0.6}
+    line = max((int(number) for number in numbers if number.isdecimal()), default=1)
+    facts = [dict(category=category, key=key, value=value, line=line, **about) for category, key, value in FOUND]
+    return json.dumps({"facts": facts})
+
+
+def fill_store(store: str, messages: int = 200) -> None:
+    """Fill a store with the talks, a journal, and short chats with guests, so many messages in all. Every view has read
+    all of it when this returns. The last messages of the chat are a reply of a model, which looked for something
+    first."""
     with Memory(store, telemetry="off") as memory:
+        rest = max(messages - len(TALK) * 2 - len(CHANNEL_TALK) - JOURNAL, 0)
+        for guest in range(rest // EACH):
+            memory.conversation(f"guest-{guest:03}", user=f"guest-{guest:03}").extend(guest_talk(guest))
         memory.conversation(CHANNEL).extend(channel_drafts())
-        memory.conversation(LONG, user="bram").extend(small[:read])
+        memory.conversation(LONG, user="bram").extend(small_talk(JOURNAL))
         memory.conversation(CHAT, user="marta").extend(chat_drafts())
         memory.settle(120)
         memory.remember("Marta collects old bookplates", user="marta")
+    with Memory(store, telemetry="off", followers=False, memory=ScriptedLLM(default=find_facts)) as memory:
+        memory.conversation(NOTEBOOK, user="marta").add("user", NOTED, time=START + timedelta(days=40))
         memory.settle(120)
     model = ScriptedLLM(["[SEARCH_EPISODIC: brown spots]", ANSWER], name="local-12b")
     with Memory(store, telemetry="off", followers=False, chat=model) as memory:
-        memory.conversation(LONG, user="bram").extend(small[read:])
         memory.conversation(CHAT, user="marta").reply(QUESTION)
+    with Memory(store, telemetry="off", followers=False) as memory:
+        memory.settle(120)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from recollect.language.lazy_patterns import OFTEN, lazy_pattern
-from recollect.language.pattern_heads import SIZE, may_begin, pattern_heads
+from recollect.language.pattern_heads import SIZE, may_begin, pattern_heads, skip_where_nothing_begins
 
 TEXTS = (
     "Well, I moved to Leeds.",
@@ -69,3 +69,18 @@ def test_what_may_begin_with_anything_is_always_matched() -> None:
     assert pattern_heads(r"\w+ing", 0) is None
     assert pattern_heads(r"(?:so\s)?", 0) is None
     assert pattern_heads(r"(", 0) is None
+
+
+@pytest.mark.parametrize("source", [*PATTERNS, r"(?i)\b(?:egg|so)s?\b|\d", r"so | eg{2}s  # a comment"])
+@pytest.mark.parametrize("flags", [0, re.IGNORECASE, re.VERBOSE])
+def test_a_pattern_that_skips_finds_the_same(source: str, flags: int) -> None:
+    plain = re.compile(source, flags)
+    pattern = lazy_pattern(source, flags, skips=True)
+    for text in (*TEXTS, " ".join(TEXTS), "\u2460 eggs and \u00b2 SOS"):
+        assert [match.span() for match in pattern.finditer(text)] == [match.span() for match in plain.finditer(text)]
+
+
+def test_only_a_pattern_whose_beginnings_are_known_skips() -> None:
+    assert skip_where_nothing_begins(r"\w+ing", 0) == r"\w+ing"
+    assert skip_where_nothing_begins("so|_", 0) == r"(?=(?i:[^\W0-9abcdefghijklmnopqrtuvwxyz]))(?:so|_)"
+    assert skip_where_nothing_begins("[a-z0-9_ ]", 0) == "[a-z0-9_ ]"

@@ -298,6 +298,10 @@ def test_every_page_forbids_frames_and_whatever_is_not_ours(server: Serving) -> 
             assert faults_in(answer.text) == [], path
         styles = browser.get("/web/static/style.css")
         assert "immutable" in styles.headers["cache-control"]
+        assert styles.headers["content-encoding"] == "gzip"
+        plain = browser.get("/web/static/style.css", headers={"Accept-Encoding": "identity"})
+        assert "content-encoding" not in plain.headers
+        assert plain.text == styles.text
         for name in ("nothing.css", "..%2Fpages.py", "VENDORED"):
             assert browser.get(f"/web/static/{name}").status_code == 404
 
@@ -328,7 +332,7 @@ def test_a_reply_is_explained_by_its_receipt_until_a_message_it_names_is_gone(tm
             assert "What the model saw" not in browser.get("/web/message", params=asked).text
 
 
-def test_a_session_outlives_a_restart_and_other_servers_know_it(tmp_path: Path) -> None:
+def test_a_session_outlives_a_restart_and_ends_on_every_server_when_one_signs_out(tmp_path: Path) -> None:
     store = str(tmp_path / "memory.db")
     with Serving(store, auth=True, followers=False) as server, httpx2.Client(base_url=server.url) as browser:
         send_key(browser, server.key(scopes=ALL_RIGHTS))
@@ -347,11 +351,48 @@ def test_a_session_outlives_a_restart_and_other_servers_know_it(tmp_path: Path) 
         assert token_of(browser) == token
         told = {"user": "alex", "text": "Alex plays chess", "token": token}
         assert browser.post("/web/person/remember", data=told).status_code == 303
+        with (
+            Serving(store, auth=True, followers=False) as worker,
+            httpx2.Client(base_url=worker.url, cookies=cookies) as thief,
+        ):
+            assert thief.get("/").status_code == 200
+            assert browser.post("/web/sign-out", data={"token": token}).status_code == 303
+            assert thief.get("/").status_code == 303
+            assert thief.get("/web/people").headers["location"].startswith("/web/sign-in")
+            assert thief.post("/web/person/remember", data=told).headers["location"].startswith("/web/sign-in")
+    with (
+        Serving(store, auth=True, followers=False) as server,
+        httpx2.Client(base_url=server.url, cookies=cookies) as browser,
+    ):
+        assert browser.get("/").status_code == 303
     with (
         Serving(str(tmp_path / "other.db"), auth=True, followers=False) as server,
         httpx2.Client(base_url=server.url, cookies=cookies) as browser,
     ):
         assert browser.get("/").status_code == 303
+
+
+def test_people_are_shown_page_by_page(server: Serving) -> None:
+    ids = [f"guest-{number:03}" for number in range(60)]
+
+    async def add_names() -> None:
+        for id in ids:
+            await server.memory.add_name(f"Name of {id}", user=id, space="crowd")
+
+    server.run(add_names())
+    with signed_in(server, space="crowd", scopes=("read",)) as browser:
+        shown = list[str]()
+        path = "/web/people"
+        while path:
+            elements = PageReader(browser.get(path).text).elements
+            links = [given.get("href", "") for tag, given in elements if tag == "a"]
+            shown += [link.partition("?id=")[2] for link in links if link.startswith("/web/person?")]
+            path = next((link for link in links if "after=" in link), "")
+        assert shown == ids
+        found = browser.get("/web/people", params={"name": "OF GUEST-007"}).text
+        assert "guest-007" in found
+        assert "guest-008" not in found
+        assert "Nobody of that name" in browser.get("/web/people", params={"name": "zebra"}).text
 
 
 def test_a_fact_is_edited_deleted_and_taken_back(server: Serving) -> None:

@@ -11,6 +11,7 @@ from page_reader import faults_in
 
 from recollect.config import Secret, Settings
 from recollect.model import Budget, Receipt, Section
+from recollect.server.door.ended_sessions import MOST, EndedSessions
 from recollect.server.web import context_lab, conversations, pages, session, settings, sign_in
 from recollect.server.web.session import LASTS, Sessions
 
@@ -19,6 +20,7 @@ KEY = "0123456789abcdef"
 STATIC = Path(session.__file__).parent / "static"
 TEMPLATES = Path(session.__file__).parent / "templates"
 MOST_BYTES = 130_000  # of all that pages load
+MOST_SENT = 50_000  # of it as it is sent, compressed
 
 
 def test_a_session_is_read_back_until_it_is_over() -> None:
@@ -106,7 +108,9 @@ def test_what_pages_load_is_what_was_published_and_little() -> None:
         name, _, _, digest, source, _ = line.split()
         assert sha256((STATIC / name).read_bytes()).hexdigest() == digest
         assert source.startswith("https://registry.npmjs.org/")
-    assert sum(path.stat().st_size for path in STATIC.iterdir() if path.suffix in (".js", ".css", ".svg")) < MOST_BYTES
+    loaded = [path for path in STATIC.iterdir() if path.suffix in (".js", ".css", ".svg")]
+    assert sum(path.stat().st_size for path in loaded) < MOST_BYTES
+    assert sum(len(sign_in.compress_file(path)) for path in loaded) < MOST_SENT
 
 
 def test_templates_escape_everything_and_run_nothing_inline() -> None:
@@ -118,3 +122,19 @@ def test_templates_escape_everything_and_run_nothing_inline() -> None:
         assert " style=" not in text, template.name
     rendered = pages.environment().from_string("<p title='{{ x }}'>{{ x }}</p>").render(x="<script>'\"")
     assert faults_in(rendered) == []
+
+
+def test_ended_sessions_are_known_until_their_time_is_over_and_never_grow_without_bound() -> None:
+    sessions = Sessions(b"secret")
+    first = sessions.begin(KEY, NOW)
+    other = sessions.begin(KEY, NOW)
+    ended = EndedSessions().add(first, NOW)
+    assert ended.includes(first)
+    assert not ended.includes(other)
+    later = NOW + LASTS
+    assert list(ended.add(sessions.begin(KEY, later), later).seconds) != [first.nonce]
+    for _ in range(MOST):
+        ended = ended.add(sessions.begin(KEY, NOW), NOW)
+    assert len(ended.seconds) < MOST
+    assert ended.includes(other)  # too many to name: all that began by then
+    assert not ended.includes(sessions.begin(KEY, NOW + timedelta(seconds=1)))

@@ -14,7 +14,16 @@ from recollect.cli.terminal.opening import MemoryHandle, find_conversation, open
 from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, report_remains, warn
 from recollect.cli.terminal.progress import progress_bar
 from recollect.cli.terminal.settling import index_state
-from recollect.cli.terminal.show import console, format_time, plural, print_indented, print_json, show_table, table
+from recollect.cli.terminal.show import (
+    console,
+    format_time,
+    is_plain,
+    plural,
+    print_indented,
+    print_json,
+    show_table,
+    table,
+)
 from recollect.model import ROLES, Role
 
 if TYPE_CHECKING:
@@ -85,6 +94,9 @@ def search(
     if as_json:
         for hit in hits:
             print_json(hit_fields(hit))
+    elif is_plain() and not facts:
+        for number, hit in enumerate(hits, start=1):
+            click.echo("\n".join(hit_lines(number, hit, query, explain)))
     else:
         out = console()
         for number, hit in enumerate(hits, start=1):
@@ -111,6 +123,23 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
     return {**scores, **fact, **json.loads(dump(hit.message))}
 
 
+def hit_lines(number: int, hit: Hit, query: str, explain: bool) -> list[str]:
+    """A message that was found, as `show_hit` prints it in a pipe."""
+    from recollect.cli.terminal.snippet import cut_snippet
+
+    message = hit.message
+    place = f"{printable(message.conversation)}, turn {message.turn}"
+    head = f"{number:>3}. {format_time(message.time)}  {printable(message.author)}  {place}  score {hit.score:.2f}"
+    lines = [head, " " * 5 + cut_snippet(message.content, query)[0]]
+    return [*lines, " " * 5 + score_parts(hit)] if explain else lines
+
+
+def score_parts(hit: Hit) -> str:
+    """What a score is made of, on one line."""
+    named_values = {**hit.parts, "relevance": hit.relevance}
+    return "  ".join(f"{name} {value:.2f}" for name, value in named_values.items())
+
+
 def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> None:
     from rich.text import Text
 
@@ -129,9 +158,7 @@ def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> 
         show_fact(out, hit.fact)
     print_indented(out, build_snippet(message.content, query), 5)
     if explain:
-        named_values = {**hit.parts, "relevance": hit.relevance}
-        parts = "  ".join(f"{name} {value:.2f}" for name, value in named_values.items())
-        print_indented(out, Text(parts, style="dim"), 5)
+        print_indented(out, Text(score_parts(hit), style="dim"), 5)
 
 
 # -- history, conversations

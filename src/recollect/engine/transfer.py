@@ -225,6 +225,8 @@ def table_pages(tx: Tx, table: str, on_damage: DamageHandler | None = None) -> I
     after: Row | None = None
     while rows := tx.rows(table, after, ROWS, damaged=on_damage):
         yield rows
+        if len(rows) < ROWS:
+            return
         after = rows[-1]
 
 

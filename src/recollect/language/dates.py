@@ -132,7 +132,8 @@ _FEASTS |= {"new year's day": (1, 1), "christmas eve": (12, 24)}
 
 _HINT = lazy_pattern(
     r"(?i)\d|day|night|week|month|year|ago|last|past|this|next|fortnight|hour|morrow|christmas|halloween|"
-    + "|".join((*MONTHS, *_SEASONS))
+    + "|".join((*MONTHS, *_SEASONS)),
+    skips=True,
 )
 _FROM = lazy_pattern(r"(?i)\b(?:from|between)\b")
 _TO = lazy_pattern(r"(?i)\s*(?:and|to|until|till|through|-|–)\s*(?:on\s+|the\s+)?")

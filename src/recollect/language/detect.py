@@ -10,9 +10,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from functools import cache, lru_cache
+from struct import unpack
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
+from recollect.language.word_runs import lower_letter_runs
 
 UNKNOWN = "und"
 DEFAULT = "en"
@@ -204,25 +206,28 @@ def _detect_language(sample: str) -> str:
 
 def _vote(script: str, sample: str) -> str:
     words, letters = _signs(script)
-    sample_words = set(_WORD.findall(sample))
-    sign_users = [words[word] for word in words.keys() & sample_words]
+    sample_words = set(lower_letter_runs(sample))
+    votes = sum([words[word] for word in words.keys() & sample_words])
     if not sample.isascii():
-        sign_users += [letters[letter] for letter in letters.keys() & set(sample)]
-    tally = dict.fromkeys(BY_SCRIPT[script], 0)
-    for users in sign_users:
-        worth = _WORTH[len(users)]
-        for language in users:
-            tally[language] += worth
-    best = max(tally, key=tally.__getitem__)  # of equals the first in the list, so the default
+        votes += sum([letters[letter] for letter in letters.keys() & set(sample)])
+    languages = BY_SCRIPT[script]
+    size = 2 * len(languages)
+    tally = unpack(f"<{size}H", votes.to_bytes(2 * size, "little"))
+    worths = tally[: len(languages)]
+    best = max(worths)
+    place = worths.index(best)  # of equals the first in the list, so the default
     # One sign is enough in a short text and in a script of few languages; in a long one it is a name or a quotation.
-    signs = sum(best in users for users in sign_users)
-    enough = signs > 1 or len(sample_words) <= _SHORT or script != "latin"
-    return best if tally[best] >= _NEEDED and enough else BY_SCRIPT[script][0]
+    enough = tally[len(languages) + place] > 1 or len(sample_words) <= _SHORT or script != "latin"
+    return languages[place] if best >= _NEEDED and enough else languages[0]
+
+
+_VOTE_BITS = 16  # for the worth of all signs of a sample, which is less
 
 
 @cache
-def _signs(script: str) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """The languages that use each word and each letter that distinguishes languages."""
+def _signs(script: str) -> tuple[dict[str, int], dict[str, int]]:
+    """The votes of each word and each letter that distinguishes languages, as one number, so that a sum counts them
+    all: the worth of the sign for each language that uses it, and after these a one for each."""
     words: dict[str, list[str]] = {}
     letters: dict[str, list[str]] = {}
     for language in BY_SCRIPT[script]:
@@ -230,4 +235,14 @@ def _signs(script: str) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str
             words.setdefault(word, []).append(language)
         for letter in _LETTERS.get(language, ""):
             letters.setdefault(letter, []).append(language)
-    return {k: tuple(v) for k, v in words.items()}, {k: tuple(v) for k, v in letters.items()}
+    places = {language: place for place, language in enumerate(BY_SCRIPT[script])}
+
+    def votes_of(users: list[str]) -> int:
+        return sum(
+            _WORTH[len(users)] << _VOTE_BITS * places[user] | 1 << _VOTE_BITS * (places[user] + len(places))
+            for user in users
+        )
+
+    return {word: votes_of(users) for word, users in words.items()}, {
+        letter: votes_of(users) for letter, users in letters.items()
+    }

@@ -51,6 +51,7 @@ _AUXILIARIES = wordlist(
     """is are has have do does can cannot could will would should may might must shall ain't let's lets gonna wanna
     gotta cant dont didnt doesnt isnt wasnt wont im ive id ill youre theyre were hasnt havent couldnt wouldnt"""
 )
+_VERB_FORMS = PAST_FORMS | _AUXILIARIES
 _CONTRACTION = lazy_pattern(
     r"n['’]t\b|\bi\sam\b|\b(?:i|we|you|they|it|he|she|there|here|that|this|these|who|what|where|how|when|why|let|everyone|everything"
     r"|someone|something|nothing|name)['’](?:s|re|m|ve|ll|d)\b|['’](?:re|ve|ll)\b"
@@ -128,11 +129,13 @@ def has_verb(text: str) -> bool:
 
 
 def _has_verb(text: str) -> bool:
-    text_words = [word.casefold() for word in _WORD.findall(text)]
     is_quantity = text[:1].isdigit()  # "2 cups of butter, melted", "1 can of beans"
+    if not is_quantity and not _VERB_FORMS.isdisjoint(text.casefold().split()):
+        return True  # most sentences have such a verb between two spaces
+    text_words = [word.casefold() for word in _WORD.findall(text)]
     if is_quantity:
         text_words = text_words[2:]
-    if any(word in PAST_FORMS or word in _AUXILIARIES for word in text_words) or _CONTRACTION.search(text):
+    if not _VERB_FORMS.isdisjoint(text_words) or _CONTRACTION.search(text):
         return True
     if any(match["verb"].casefold() not in _NO_VERB for match in _SUBJECT_VERB.finditer(text)):
         return True
@@ -142,7 +145,7 @@ def _has_verb(text: str) -> bool:
 def _is_foreign(text: str) -> bool:
     """Whether a text is a sentence without an English word; a row of names is none."""
     is_sentence = text.rstrip()[-1:] in _STOPS and "," not in text and ":" not in text
-    if not is_sentence:
+    if not is_sentence or not function_words("en").isdisjoint(text.casefold().split()):
         return False
     text_words = [word.casefold() for word in _WORD.findall(text) if word.isalpha()]
     return len(text_words) >= _MANY_WORDS and function_words("en").isdisjoint(text_words)

@@ -106,7 +106,7 @@ def _is_filler(text: str) -> bool:
 @remember_short_texts
 def trim(text: str) -> str:
     """A sentence without openers, softeners and brackets."""
-    if _NOTE.match(text):
+    if text.startswith("[") and _NOTE.match(text):
         return text
     sentence = _strip_greeting(_strip_call(text))
     for _ in range(3):
@@ -118,7 +118,7 @@ def trim(text: str) -> str:
     if _MARK_AFTER_SPACE.search(sentence):
         sentence = _BEFORE_MARK.sub(r"\1", sentence)
     sentence = sentence.strip(" ,;–—")
-    if not any(unicodedata.category(c)[0] in "LN" for c in sentence):
+    if not sentence[:1].isalnum() and not any(unicodedata.category(c)[0] in "LN" for c in sentence):
         return text
     return sentence if sentence[0] == text[0] else capitalise(sentence)
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from recollect.language.pattern_heads import SIZE, may_begin, pattern_heads
-from recollect.language.pattern_prefilter import known_words, pattern_needs, text_words
+from recollect.language.pattern_heads import SIZE, Heads, may_begin, pattern_heads, skip_where_nothing_begins
+from recollect.language.pattern_prefilter import known_words, pattern_needs
 
 OFTEN = 500
 """Uses of a pattern after which it is worth finding out which words it needs."""
@@ -34,15 +34,17 @@ UNFOUND: dict[str, Callable[[str], Any]] = {
 class _LazyPattern:
     """Stands for a compiled pattern, and has its methods from the first use on."""
 
-    def __init__(self, source: str, flags: int) -> None:
+    def __init__(self, source: str, flags: int, skips: bool) -> None:
         self.pattern = source
         self._flags = flags
+        self._skips = skips
         self._compiled: re.Pattern[str] | None = None
 
     def __getattr__(self, name: str) -> Any:
         # Called only for a name that is not set yet: from now on it costs no more than that of a compiled pattern.
         if self._compiled is None:
-            self._compiled = re.compile(self.pattern, self._flags)
+            source = skip_where_nothing_begins(self.pattern, self._flags) if self._skips else self.pattern
+            self._compiled = re.compile(source, self._flags)
         value = getattr(self._compiled, name)
         if name in UNFOUND:
             value = _count_uses(self, self._compiled, name)
@@ -84,7 +86,7 @@ def _guard(compiled: re.Pattern[str], name: str) -> Callable[..., Any]:
                 return True
         if not needed_words:
             return False
-        words = known_words.get(text) or text_words(text)
+        words = known_words[text]
         return words is None or not needed_words.isdisjoint(words)
 
     if name == "sub":
@@ -94,35 +96,47 @@ def _guard(compiled: re.Pattern[str], name: str) -> Callable[..., Any]:
 
         return substitute
     if signs:
-        return lambda text, *options, **named: method(text, *options, **named) if may_match(text) else unfound(text)
+        return lambda text, *options: method(text, *options) if may_match(text) else unfound(text)
+    if name == "search":
 
-    def search(text: str, *options: Any, **named: Any) -> Any:
-        words = known_words.get(text) or text_words(text)
-        if words is not None and needed_words.isdisjoint(words):
-            return unfound(text)
-        return method(text, *options, **named)
+        def search(text: str, *options: int) -> Any:
+            words = known_words[text]
+            if words is not None and needed_words.isdisjoint(words):
+                return None
+            return method(text, *options)
 
-    return search
+        return search
+    return lambda text, *options: method(text, *options) if may_match(text) else unfound(text)
 
 
 def _guard_match(compiled: re.Pattern[str], method: Callable[..., Any]) -> Callable[..., Any]:
     heads = pattern_heads(compiled.pattern, compiled.flags)
     if heads is None:
         return method
-    may_begin_so: dict[str, bool] = {}
+    may_begin_so = _Beginnings(heads)
 
-    def match(text: str, start: int = 0, *options: int) -> Any:
-        beginning = text[start : start + SIZE]
-        may_match = may_begin_so.get(beginning)
-        if may_match is None:
-            if len(may_begin_so) >= MAX_BEGINNINGS:
-                may_begin_so.clear()
-            may_match = may_begin_so[beginning] = may_begin(heads, beginning)
-        return method(text, start, *options) if may_match else None
+    def match(text: str, *options: int) -> Any:
+        start = options[0] if options else 0
+        return method(text, *options) if may_begin_so[text[start : start + SIZE]] else None
 
     return match
 
 
-def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
-    """Like `re.compile`; but an error in the pattern is raised at its first use."""
-    return cast(re.Pattern[str], _LazyPattern(source, flags))
+class _Beginnings(dict[str, bool]):
+    """Whether a text with this beginning may match a pattern."""
+
+    def __init__(self, heads: Heads) -> None:
+        super().__init__()
+        self._heads = heads
+
+    def __missing__(self, beginning: str) -> bool:
+        if len(self) >= MAX_BEGINNINGS:
+            self.clear()
+        self[beginning] = may_match = may_begin(self._heads, beginning)
+        return may_match
+
+
+def lazy_pattern(source: str, flags: int = 0, *, skips: bool = False) -> re.Pattern[str]:
+    """Like `re.compile`; but an error in the pattern is raised at its first use. With `skips`, a pattern of many
+    alternatives, which is searched in most texts, tries them only at characters with which one of them begins."""
+    return cast(re.Pattern[str], _LazyPattern(source, flags, skips))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from string import ascii_lowercase
 from typing import Any
 
 SIZE = 3
@@ -21,6 +22,8 @@ SIGN = " "  # stands for every character that is no part of a word
 DIGIT = "0"  # for every digit
 ANY = "\x00"  # anything from here on, or nothing
 ODD_CASES = frozenset("\u0130\u0131\u017f\u212a")  # letters that a pattern without case takes for i, k and s
+
+_INLINE_FLAGS = re.compile(r"\(\?[aimsux]+\)")
 
 Node = tuple[Any, Any]
 Heads = frozenset[str]
@@ -45,6 +48,25 @@ def may_begin(heads: Heads, beginning: str) -> bool:
         return True
     head = "".join(map(plain_character, beginning))
     return head in heads or head[:2] in heads or head[:1] in heads
+
+
+def skip_where_nothing_begins(source: str, flags: int) -> str:
+    """A pattern that finds the same, and is given up at once at a character with which nothing that it matches can
+    begin; the pattern itself, if its beginnings are not known."""
+    heads = pattern_heads(source, flags)
+    if heads is None:
+        return source
+    firsts = {head[0] for head in heads}
+    no_signs = "" if SIGN in firsts else r"\W"
+    no_digits = "" if DIGIT in firsts else "0-9"
+    no_letters = "".join(character for character in f"{ascii_lowercase}_" if character not in firsts)
+    excluded = no_signs + no_digits + no_letters
+    if not excluded:
+        return source
+    inline_flags = _INLINE_FLAGS.match(source)
+    start = inline_flags.end() if inline_flags else 0
+    end = "\n" if flags & re.VERBOSE else ""  # a pattern may end in a comment
+    return f"{source[:start]}(?=(?i:[^{excluded}]))(?:{source[start:]}{end})"
 
 
 def plain_character(character: str) -> str:

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
+
+from recollect.language.word_runs import lower_words
 
 MAX_PATHS = 1_000  # ways through a pattern that are followed
 MAX_SIGNS = 8  # marks that are looked for one by one
@@ -30,6 +33,7 @@ DIGIT = "\x03"
 ANY = "\x00"  # anything, or nothing
 MARKS = EDGE + GAP + DIGIT + ANY
 WORDS = re.compile(r"\w+")
+WORDS_AFTER_EDGE = re.compile(rf"(?<=[^\w{ANY}{DIGIT}])(\w+)(?=([^\w{ANY}{DIGIT}]?))")
 DIGITS = re.compile(r"\d")
 RUNS = re.compile(rf"[^{MARKS}]+")
 ODD_CASES = re.compile("[\u0130\u0131\u017f]")  # letters that a pattern without case takes for i and s
@@ -66,13 +70,13 @@ def pattern_needs(source: str, flags: int) -> PatternNeeds | None:
     signs: set[str] = set()
     for path in paths_through(parsed):
         word = best_word(path)
-        sign = best_sign(path)
         if word is not None:
             words.add(word)
-        elif sign is not None:
-            signs.add(sign)
-        else:
+            continue
+        sign = best_sign(path)
+        if sign is None:
             return None
+        signs.add(sign)
     least_signs = tuple(sign for sign in sorted(signs) if not any(other in sign for other in signs - {sign}))
     return PatternNeeds(frozenset(words), least_signs) if len(least_signs) <= MAX_SIGNS else None
 
@@ -88,32 +92,35 @@ def may_match(needs: PatternNeeds, text: str) -> bool:
     return words is None or not needs.words.isdisjoint(words)
 
 
-known_words: dict[str, frozenset[str] | None] = {}
-"""The words of the last short texts."""
+class _KnownWords(dict[str, AbstractSet[str] | None]):
+    """The words of the last short texts; a long text is read each time it is asked for."""
+
+    def __missing__(self, text: str) -> AbstractSet[str] | None:
+        if len(text) > LONG:
+            return _long_text_words(text)
+        words = _read_words(text)
+        if len(self) >= REMEMBERED:
+            self.clear()  # another thread may use it too, so entries are not removed one by one
+        self[text] = words
+        return words
 
 
-def text_words(text: str) -> frozenset[str] | None:
+known_words = _KnownWords()
+
+
+def text_words(text: str) -> AbstractSet[str] | None:
     """The words of a text and their beginnings; None if it has letters for which upper and lower case are not plain."""
-    if len(text) > LONG:
-        return _long_text_words(text)
-    words = known_words.get(text)
-    if words is None:
-        if len(known_words) >= REMEMBERED:
-            known_words.clear()  # another thread may use it too, so entries are not removed one by one
-        words = known_words[text] = _read_words(text)
-    return words
+    return known_words[text]
 
 
-def _read_words(text: str) -> frozenset[str] | None:
-    lower = text.lower()
+def _read_words(text: str) -> AbstractSet[str] | None:
     if not text.isascii() and ODD_CASES.search(text):
         return None
-    words = WORDS.findall(lower)
-    keys = {word[:PREFIX] for word in words}
-    keys.update(words)
-    if DIGITS.search(lower):
+    keys = set(lower_words(text))
+    keys.update([word[:PREFIX] for word in keys])
+    if DIGITS.search(text):
         keys.add(DIGIT)
-    return frozenset(keys)
+    return keys
 
 
 _long_text_words = lru_cache(maxsize=16)(_read_words)
@@ -215,6 +222,7 @@ def is_word_character(character: str) -> bool:
 # -- what a way needs
 
 
+@lru_cache(maxsize=8_192)  # the ways through a part of a pattern are asked again for the whole
 def best_word(path: str) -> str | None:
     """The rarest word that a text must hold on this way, or the beginning of one, as far as one can tell: the longest
     that is not in every text; or a digit, which is rarer than a short word."""
@@ -238,13 +246,11 @@ def words_in(path: str) -> list[str]:
 
 
 def words_on(path: str) -> Iterator[str]:
-    for match in WORDS.finditer(path):
-        if not match.start() or not is_edge(path[match.start() - 1]):
-            continue
-        if is_edge(path[match.end() : match.end() + 1]):
-            yield match[0]
-        elif len(match[0]) >= PREFIX:
-            yield match[0][:PREFIX]
+    for word, edge in WORDS_AFTER_EDGE.findall(path):
+        if edge:
+            yield word
+        elif len(word) >= PREFIX:
+            yield word[:PREFIX]
 
 
 def is_edge(character: str) -> bool:

@@ -150,7 +150,7 @@ def _special(lines: list[str], at: int) -> tuple[list[_Block] | None, int]:
         return [_Block("heading", heading[1])], at + 1
     if _ROW.match(line):
         return _row_blocks(lines, at), at + 1
-    for pattern, name in ((_LOG, "log"), (_CODE, "code")):
+    for pattern, name in ((_LOG, "log"), (_CODE, "code")) if len(lines) - at >= _RUN else ():
         after = at
         while after < len(lines) and (pattern.match(lines[after]) or (after > at and _belongs(lines, after, pattern))):
             after += 1
@@ -210,43 +210,62 @@ _SHORTENED = """
     г ул
 """
 _ABBREVIATIONS = frozenset((*_SHORTENED.split(), *MONTH_ABBREVIATIONS, *WEEKDAY_ABBREVIATIONS))
-_END = lazy_pattern(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
+_END = lazy_pattern(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*", skips=True)
 _LONGEST_NAME = 32
 _NAME_WITH_MARK = lazy_pattern(r"(?<![.!?]\s)\b[A-Z][^\W\d_]{0,30}!\s$")  # Yahoo!
 _CLOSING = "\"'”’»)]"
 _INITIALS = lazy_pattern(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
-_LAST_WORD = lazy_pattern(r"(\S+?)\.+[\"'”’»)\]]*\s*$")
 
 
 def split_sentences(paragraph: str) -> list[str]:
     """The sentences of a paragraph, whatever their kind."""
+    return list(_split_sentences(paragraph))
+
+
+@remember_short_texts
+def _split_sentences(paragraph: str) -> tuple[str, ...]:
     raw_sentences: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
-        name_at = max(start + 1, end.start() - _LONGEST_NAME)
-        is_inside = end[0].rstrip()[-1:] in _CLOSING or _NAME_WITH_MARK.search(paragraph, name_at, end.end())
-        goes_on = paragraph[end.end() : end.end() + 1].islower() and is_inside
-        if goes_on or (paragraph[end.start()] == "." and not _is_sentence_end(paragraph, start, end)):
+        is_stop = paragraph[end.start()] == "."
+        if _goes_on(paragraph, start, end) or (is_stop and not _is_sentence_end(paragraph, start, end)):
             continue
         raw_sentences.append(paragraph[start : end.end()])
         start = end.end()
     raw_sentences.append(paragraph[start:])
-    return [piece for sentence in raw_sentences for piece in _pieces(sentence.strip()) if piece]
+    return tuple([piece for sentence in raw_sentences for piece in _pieces(sentence.strip()) if piece])
+
+
+def _goes_on(paragraph: str, start: int, end: re.Match[str]) -> bool:
+    """Whether a sentence goes on in small letters after a quotation or a name that ends in a mark."""
+    if not paragraph[end.end() : end.end() + 1].islower():
+        return False
+    name_at = max(start + 1, end.start() - _LONGEST_NAME)
+    is_name = _NAME_WITH_MARK.search(paragraph, name_at, end.end()) is not None
+    return is_name or end[0].rstrip()[-1:] in _CLOSING
 
 
 def _is_sentence_end(paragraph: str, start: int, end: re.Match[str]) -> bool:
     """Whether a full stop ends a sentence, and not an abbreviation, an initial or a number."""
     if paragraph[end.end() : end.end() + 1].islower():
         return False
-    word = _LAST_WORD.search(paragraph, max(start, end.start() - 30), end.end())
-    if word is None:
+    last_word = _word_before_stop(paragraph[max(start, end.start() - 30) : end.end()])
+    if not last_word:
         return True
-    last = word[1].lstrip("(\"'“").lower()
+    last = last_word.lstrip("(\"'“").lower()
     if last in ("no", "nos"):
         return not paragraph[end.end() : end.end() + 1].isdigit()
-    if _INITIALS.fullmatch(last):  # S.A. Cosby, Ph.D., D.C.
+    if "." in last and _INITIALS.fullmatch(last):  # S.A. Cosby, Ph.D., D.C.
         return False
     return last not in _ABBREVIATIONS and not (len(last) == 1 and last.isalpha() and last != "i")
+
+
+def _word_before_stop(text: str) -> str:
+    """The word before the full stop in which a text ends; empty if it ends in anything else."""
+    stopped = (text.split()[-1:] or [""])[0].rstrip(_CLOSING)
+    if not stopped.endswith("."):
+        return ""
+    return stopped.rstrip(".") or stopped[1:2]
 
 
 _SUBJECT = r"(?:i|we|you|he|she|it|they|there|my|our|your|his|her|their)\b"
@@ -307,7 +326,7 @@ def _block_sentences(block: _Block) -> Iterator[Sentence]:
             yield Sentence(heading, "heading")
         return
     lead, body = _split_lead(text) if block.kind == "item" else ("", text)
-    body_sentences = split_sentences(strip_markup(body))
+    body_sentences = _split_sentences(strip_markup(body))
     if lead and not body_sentences:
         yield Sentence(lead, "item", lead)
     for number, sentence in enumerate(body_sentences):

@@ -168,11 +168,15 @@ def _is_covered(words: list[str]) -> bool:
     """Whether phrases and the words that go with them cover all words, with at least one phrase."""
     phrases = _phrases(_PHRASES)
     beside = _phrases(_BESIDE)
+    is_drawn = _DRAWN.search(" ".join(words)) is not None
     at = 0
     has_phrase = False
     while at < len(words):
+        if not is_drawn and words[at] not in _first_words() and not _is_sound(words[at]):
+            return False
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
-            forms = _forms(words[at : at + length])
+            phrase = " ".join(words[at : at + length])
+            forms = _forms(phrase) if is_drawn else {phrase}
             is_phrase = bool(forms & phrases) or (length == 1 and _is_sound(words[at]))
             if is_phrase or forms & beside:
                 has_phrase = has_phrase or is_phrase
@@ -183,9 +187,13 @@ def _is_covered(words: list[str]) -> bool:
     return has_phrase
 
 
-def _forms(words: list[str]) -> set[str]:
+@cache
+def _first_words() -> frozenset[str]:
+    return frozenset(phrase.partition(" ")[0] for table in (_PHRASES, _BESIDE) for phrase in _phrases(table))
+
+
+def _forms(phrase: str) -> set[str]:
     """The spellings to compare: as written, and with repeated letters reduced to one or two."""
-    phrase = " ".join(words)
     if not _DRAWN.search(phrase):
         return {phrase}
     return {phrase, _DRAWN.sub(r"\1", phrase), _DRAWN.sub(r"\1\1", phrase)}

@@ -61,8 +61,9 @@ _STATES = lazy_pattern(
     r"\b(?:is|are|['’]s|will\sbe|costs?|starts?|begins?|ends?|due|opens?|closes?|leaves?|arrives?|takes\splace|weighs?"
     r"|scheduled|amounts?)\b",
     re.IGNORECASE,
+    skips=True,
 )
-_VALUE = lazy_pattern(rf"\d|{WHEN.pattern}", re.IGNORECASE | re.VERBOSE)
+_VALUE = lazy_pattern(rf"\d|{WHEN.pattern}", re.IGNORECASE | re.VERBOSE, skips=True)
 _DEFINITE = lazy_pattern(r"^(?:\w+\s){0,3}?(?:the|my|our|your|his|her|their|its)\s|^it\b|['’]s\s", re.IGNORECASE)
 _NEAR = 2  # turns within which a short correction needs no word in common with what it corrects
 _SHORT = 12  # words of such a correction

@@ -42,6 +42,7 @@ from recollect.server.routes import (
     topics,
 )
 from recollect.server.routes.description import openapi_document
+from recollect.server.routing import add_routes
 from recollect.server.web import dashboard
 
 Service = Callable[[], AbstractAsyncContextManager[Any]]
@@ -86,7 +87,7 @@ def create_app(
     for kind in (RecollectError, Problem, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, handle_error)
     for router in ROUTERS:
-        app.include_router(router)
+        add_routes(app, router)
     endpoint.mount(app)
     mounting.mount(app)
     dashboard.mount(app)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -263,11 +263,18 @@ READABLE: tuple[tuple[type, str, Callable[[Any], bool]], ...] = (
 )
 
 
+@cache
+def readable_type(column: Column[Any]) -> tuple[str, Callable[[Any], bool]]:
+    """What a value of a column is, in words, and what checks it."""
+    for kind, description, is_readable in READABLE:
+        if isinstance(column.type, kind):
+            return description, is_readable
+    return "a value", lambda value: True
+
+
 def value_problem(column: Column[Any], value: Any) -> str | None:
     """What is wrong with a value as a driver gives it. Names the column and never repeats the value."""
     if value is None:
         return None if column.nullable else f"its {column.name} is missing"
-    for kind, description, is_readable in READABLE:
-        if isinstance(column.type, kind):
-            return None if is_readable(value) else f"its {column.name} is not {description}"
-    return None
+    description, is_readable = readable_type(column)
+    return None if is_readable(value) else f"its {column.name} is not {description}"

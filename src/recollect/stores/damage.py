@@ -105,9 +105,8 @@ class RowReader:
         try:
             page = [dict(zip(table.c.keys(), row, strict=True)) for row in self._fetch_raw(query, params)]
         except UnreadableRow:
-            page = []
-        problems = [row_problem(table, row) for row in page]
-        if page and not any(problems):
+            page = None
+        if page is not None and not any(row_problem(table, row) for row in page):
             return [decode_row(table, row, dialect) for row in page]
         for row, problem in rows_one_by_one(self, table, query, params, newest):
             if limit is not None and len(readable_rows) == limit:

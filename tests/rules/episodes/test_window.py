@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.model import ROLES
+from recollect.model import ROLES, Role
 from recollect.rules.episodes.window import (
     Departure,
     WindowMessage,
@@ -16,6 +16,7 @@ from recollect.rules.episodes.window import (
     exchange_ends,
     find_departure,
     find_requested_departure,
+    may_depart,
 )
 
 OFF = WindowRule(tokens=0, turns=0, user_messages=0)
@@ -131,3 +132,15 @@ def test_it_comes_to_rest(said: list[tuple[str, int]], rule: WindowRule) -> None
         window = [message for message in window if message.turn > gone.last]
         sizes.append(len(window))
     assert all(a > b for a, b in pairwise(sizes))
+
+
+@given(
+    st.lists(st.sampled_from(ROLES), max_size=24),
+    st.integers(0, 100),
+    st.integers(0, 10),
+    st.integers(0, 3),
+)
+def test_nothing_leaves_a_window_that_is_not_asked(roles: list[Role], tokens: int, turns: int, users: int) -> None:
+    rule = WindowRule(tokens=tokens, under=10, keep=2, turns=turns, keep_turns=1, user_messages=users, keep_pairs=1)
+    window = [WindowMessage(turn, role, 9) for turn, role in enumerate(roles, 1)]
+    assert may_depart(len(window), 9 * len(window), rule) or find_departure(window, rule) is None

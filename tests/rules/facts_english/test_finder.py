@@ -12,13 +12,29 @@ from hypothesis import strategies as st
 
 from recollect.model import FoundFact
 from recollect.rules.facts.echoes import is_echo
+from recollect.rules.facts_english.clauses import assertions_in, expand_short_forms, parse_clauses, prose_sentences
 from recollect.rules.facts_english.finder import find_facts, reconcile_facts
+from recollect.rules.facts_english.patterns import may_have_readings, readings
 
 TODAY = date(2024, 9, 10)
 
 
 def found(text: str) -> list[str]:
     return sorted(map(notation, find_facts(text, TODAY)))
+
+
+def test_no_sentence_with_a_fact_is_left_unread() -> None:
+    sentences = [text for row in utterances() for text in assertions_in(prose_sentences(row.said))]
+    for sentence in sentences:
+        facts = [reading for clause in parse_clauses([sentence], TODAY) for reading in readings(clause)]
+        assert not facts or may_have_readings(sentence), sentence
+    assert not all(map(may_have_readings, sentences))
+
+
+def test_short_forms_are_written_out() -> None:
+    text = "I’m sure it's mine; we'll go, I've said I can't, won't you? He isnt here any more"
+    full_text = "I am sure it is mine; we will go, I have said I can not, will not you? He is not here anymore"
+    assert expand_short_forms(text) == full_text
 
 
 class TestCorpus:

@@ -6,6 +6,8 @@ Stored text is never interpreted as markup or as terminal control.
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 ENDLESS = 100_000  # characters of a line
+STYLED = ("FORCE_COLOR", "TTY_COMPATIBLE")  # variables by which people ask for styles in a pipe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +31,12 @@ def console(*, stderr: bool = False) -> Console:
     if not printer.is_terminal:
         printer.width = ENDLESS
     return printer
+
+
+def is_plain() -> bool:
+    """Whether output goes where it is neither styled nor wrapped: then rich is not needed, whose import takes a tenth
+    of the time of a command."""
+    return not sys.stdout.isatty() and not any(map(os.environ.get, STYLED))
 
 
 def table(*columns: str, right: tuple[str, ...] = (), whole: tuple[str, ...] = ()) -> Table:

@@ -24,6 +24,15 @@ def build_snippet(content: str, query: str) -> Text:
     """The content on one line, cut around its first match, with the matches marked."""
     from rich.text import Text
 
+    line, spans = cut_snippet(content, query)
+    excerpt = Text(line)
+    for first, last in spans:
+        excerpt.stylize("bold yellow", first, last)
+    return excerpt
+
+
+def cut_snippet(content: str, query: str) -> tuple[str, list[tuple[int, int]]]:
+    """The content on one line, cut around its first match; and where the matches are in it."""
     line = SPACE.sub(" ", printable(content[:MAX_SEARCHED])).strip()
     spans = find_matches(line, query)
     start = 0
@@ -33,15 +42,11 @@ def build_snippet(content: str, query: str) -> Text:
     if len(line) > end:
         space = line.rfind(" ", start + LENGTH // 2, end)
         end = space if space > 0 else end
-    excerpt = Text("… " if start else "")
-    offset = len(excerpt) - start
-    excerpt.append(line[start:end])
-    if len(line) > end:
-        excerpt.append(" …")
-    for first, last in spans:
-        if start <= first and last <= end:
-            excerpt.stylize("bold yellow", first + offset, last + offset)
-    return excerpt
+    before = "… " if start else ""
+    after = " …" if len(line) > end else ""
+    offset = len(before) - start
+    shown_spans = [(first + offset, last + offset) for first, last in spans if start <= first and last <= end]
+    return before + line[start:end] + after, shown_spans
 
 
 def find_matches(line: str, query: str) -> list[tuple[int, int]]:

@@ -18,7 +18,13 @@ from recollect.engine.work.faults import readable_messages
 from recollect.engine.work.view import Run
 from recollect.model import Budget, Chunk, Filter, Message, Tiers
 from recollect.ports import Clock, Lag, Tokenizer, Tx
-from recollect.rules.episodes.window import WindowMessage, WindowRule, find_departure, find_requested_departure
+from recollect.rules.episodes.window import (
+    WindowMessage,
+    WindowRule,
+    find_departure,
+    find_requested_departure,
+    may_depart,
+)
 from recollect.rules.tiers.shown_tier import text_at, tier_now
 from recollect.rules.tiers.tiers import write_tiers as offline_tiers
 
@@ -135,16 +141,21 @@ class WindowView:
         chunks = list[Chunk]()
         left_messages = list[Message]()
         tiers = dict(scene.tiers)
+        size = sum(most_bytes(message, tiers) for message in window)
         for message in run.messages:
             if message.turn <= scene.archived:  # it left the window before: only its episode is written again
                 left_messages.append(message)
                 continue
             window.append(message)
+            size += most_bytes(message, tiers)
+            if not may_depart(len(window), size, self._rule):
+                continue
             departure = find_departure(self._measure_messages(window, tiers), self._rule)
             if departure is not None:
                 chunks.append(Chunk(departure.first, departure.last, departure.trigger, self._clock.now()))
                 left_messages += [message for message in window if message.turn <= departure.last]
                 window = [message for message in window if message.turn > departure.last]
+                size = sum(most_bytes(message, tiers) for message in window)
         return chunks, left_messages
 
     def _measure_messages(self, window: Sequence[Message], tiers: dict[int, Tiers]) -> list[WindowMessage]:
@@ -171,6 +182,13 @@ class WindowView:
                     tiers[message.turn] = offline_tiers(message.content, count)
             sizes[: len(older)] = [count(text_in_context(message)) for message in older]
         return [WindowMessage(message.turn, message.role, size) for message, size in zip(window, sizes, strict=True)]
+
+
+def most_bytes(message: Message, tiers: Mapping[int, Tiers]) -> int:
+    """The bytes of a message in a context at most, whatever its tier: a text never has more tokens than bytes."""
+    message_tiers = tiers.get(message.turn)
+    shorter_texts = "" if message_tiers is None else f"{message_tiers.tier1}{message_tiers.tier2}"
+    return len(message.content.encode()) + len(shorter_texts.encode())
 
 
 def load_scene(tx: Tx, run: Run) -> Scene:

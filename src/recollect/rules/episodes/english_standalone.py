@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.english_predicates import PAST_FORMS, has_predicate, has_verb
@@ -21,7 +22,7 @@ from recollect.language.sentences import Sentence
 from recollect.language.word_weights import words
 from recollect.rules.corrections import says_new_value, states_value
 from recollect.rules.episodes import reference_words as lists
-from recollect.rules.episodes.references import References, begins_with, read_references, root, tokens
+from recollect.rules.episodes.references import References, begins_with, lower_tokens, read_references, root
 from recollect.rules.episodes.sentence_forms import (
     ALONE,
     NOTHING,
@@ -58,6 +59,7 @@ _DAY = lazy_pattern(
     r"|next\s(?:week|weekend|month|year|spring|summer|autumn|fall|winter))\b",
     re.IGNORECASE,
 )
+_REMEMBERED = 4_096  # sentences: a summary is condensed again on every level
 _REQUESTS = ("can", "could", "would", "will")
 _DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
 
@@ -70,6 +72,7 @@ def english_supports(statements: Sequence[SourcedSentence], *, is_strict: bool =
     return finder.supports
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def stands_alone_in_english(sentence: Sentence) -> bool:
     """Whether a sentence that is shown without another can be understood."""
     if sentence.kind == "note":
@@ -158,7 +161,7 @@ class _Finder:
         question = question_before(self.statements, place)
         if question is None or sentence.is_question or not self._is_clear_question(question):
             return None
-        first = tokens(sentence.text.casefold())[:1]
+        first = lower_tokens(sentence.text)[:1]
         is_bare = len(words(text)) < _ANSWER and not has_predicate(text)
         is_answer = is_bare or (bool(first) and first[0] in lists.ANSWERED_BY) or references.pronouns
         if not is_answer or _is_courteous(text):
@@ -247,7 +250,7 @@ def _is_bare_point(text: str) -> bool:
 
 def _is_about_the_other(text: str) -> bool:
     """Whether one person tells another what that person is or should do: praise and encouragement, mostly."""
-    text_words = tokens(text.casefold())
+    text_words = lower_tokens(text)
     is_said_to = "your" in text_words or "you" in text_words
     is_judged = text_words[0] == "it" or text_words[-1] == "!" or "must" in text_words
     if is_said_to and is_judged and (text_words[0] == "it" or lists.OWN_WORDS.isdisjoint(text_words)):
@@ -269,8 +272,8 @@ def _is_advice(text: str) -> bool:
     first = next((word for word in begins.casefold().split(" ", 2) if not word.endswith("ly")), "")
     has_no_subject = first.endswith("ed") or first in PAST_FORMS
     is_begun = not begins.lstrip("\"“'(")[:1].islower()
-    text_words = tokens(text.casefold())
-    is_recommended = text_words[:1] == ["i"] and text_words[1:2] and text_words[1] in lists.ADVISING
+    text_words = lower_tokens(text)
+    is_recommended = text_words[:1] == ("i",) and text_words[1:2] and text_words[1] in lists.ADVISING
     return is_begun and not has_no_subject and lists.OWN_WORDS.isdisjoint(text_words[2 if is_recommended else 0 :])
 
 
@@ -289,7 +292,7 @@ def _is_generic(text: str) -> bool:
     """Whether an assistant exclaims or says what is true of anything: "prices vary", "hydration is crucial"."""
     if any(map(str.isdigit, text)):
         return False
-    return text.rstrip().endswith("!") or not lists.GENERIC.isdisjoint(tokens(text.casefold()))
+    return text.rstrip().endswith("!") or not lists.GENERIC.isdisjoint(lower_tokens(text))
 
 
 def _is_wish(text: str, text_words: Sequence[str]) -> bool:
@@ -300,7 +303,7 @@ def _is_wish(text: str, text_words: Sequence[str]) -> bool:
 
 def _is_courteous(text: str) -> bool:
     """Whether a sentence greets, thanks, praises or wishes, and tells nothing else."""
-    text_words = [word for word in tokens(text.casefold()) if word[0].isalnum() or word[0] == "'"]
+    text_words = [word for word in lower_tokens(text) if word[0].isalnum() or word[0] == "'"]
     if not text_words:
         return True
     if text_words[0] in lists.COURTESY or text_words[-1] == "thanks":
@@ -308,9 +311,9 @@ def _is_courteous(text: str) -> bool:
     if begins_with(text_words, lists.COURTEOUS_PAIRS) or _is_wish(text, text_words):
         return True
     spelt = text.casefold().replace("’", "'")
-    is_resumed = len(text_words) < _RESUMED and any(phrase in spelt for phrase in lists.RESUMING)
+    is_resumed = len(text_words) < _RESUMED and _has_phrase(spelt, lists.RESUMING)
     is_assumed = text_words[:3] == ["i", "'m", "sure"] and lists.OWN_WORDS.isdisjoint(text_words[3:])
-    if is_resumed or is_assumed or any(phrase in spelt for phrase in lists.COURTEOUS_PHRASES):
+    if is_resumed or is_assumed or _has_phrase(spelt, lists.COURTEOUS_PHRASES):
         return True
     if text_words[0] == "keep" and text_words[1:2] and text_words[1].endswith("ing"):
         return True
@@ -325,13 +328,17 @@ def _is_courteous(text: str) -> bool:
     return (is_said_to or text.endswith("!")) and len(telling_words(text, "en")) < _SAID_TO
 
 
+def _has_phrase(text: str, phrases: Sequence[str]) -> bool:
+    return any(phrase in text for phrase in phrases)
+
+
 def _is_request(text: str, references: References) -> bool:
     """Whether a question asks for something to be done or known, and not what the other person did or thinks."""
-    text_words = tokens(text.casefold())
+    text_words = lower_tokens(text)
     if not text_words or text_words[0] not in lists.ASKING or len(references.nouns) < _ASKED:
         return False
-    if text_words[1:2] == ["about"]:  # "how about" goes on with what was asked
+    if text_words[1:2] == ("about",):  # "how about" goes on with what was asked
         return False
     if "you" not in text_words and "your" not in text_words:
         return True
-    return text_words[0] in _REQUESTS and text_words[1:2] == ["you"]
+    return text_words[0] in _REQUESTS and text_words[1:2] == ("you",)

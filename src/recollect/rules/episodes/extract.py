@@ -35,7 +35,7 @@ from recollect.rules.episodes.sentence_choice import (
     drop_torn_end,
     has_word,
 )
-from recollect.rules.episodes.sentence_forms import SourcedSentence
+from recollect.rules.episodes.sentence_forms import ALONE, SourcedSentence
 from recollect.rules.episodes.standalone_sentences import find_supports, stands_alone
 from recollect.rules.prompt import fences
 from recollect.rules.tiers import tiers
@@ -87,7 +87,7 @@ def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractL
             statements.append(SummarySentence(number, replace(line, text=text), sentence, stands, needs))
     language = _language(statements)
     if not any(statement.stands for statement in statements):
-        statements = [replace(statement, stands=True) for statement in statements]
+        statements = [statement.with_changes(stands=True) for statement in statements]
     statements = _with_standing(statements, language)
     statements = _with_corrections(statements, language)
     chosen_lines = choose_lines(_without_repetition(statements), language, limit, count, traces=True)
@@ -143,7 +143,7 @@ def _with_supports(statements: Sequence[SummarySentence], language: str) -> list
     ]
     supports = find_supports(sourced, language)
     if not any(support.stands for support in supports):
-        supported = [replace(statement, stands=not is_filler(statement.sentence)) for statement in statements]
+        supported = [statement.with_changes(stands=not is_filler(statement.sentence)) for statement in statements]
         return supported if any(statement.stands for statement in supported) else list(statements)
     answered = {support.needs for support in supports} | {
         place
@@ -151,7 +151,9 @@ def _with_supports(statements: Sequence[SummarySentence], language: str) -> list
         if statement.sentence.is_question and statements[place + 1].source != statement.source
     }
     return [
-        replace(statement, stands=support.stands, needs=support.needs, is_answered=place in answered)
+        statement
+        if support is ALONE and place not in answered
+        else statement.with_changes(stands=support.stands, needs=support.needs, is_answered=place in answered)
         for place, (statement, support) in enumerate(zip(statements, supports, strict=True))
     ]
 
@@ -160,9 +162,15 @@ def _with_standing(statements: Sequence[SummarySentence], language: str) -> list
     """The lines of extracts, those not to be chosen that can no longer be understood alone: an extract has such a line
     where its messages had nothing better. If none can be understood, all stay."""
     marked = [
-        replace(statement, stands=statement.stands and _is_clear_line(statement, language)) for statement in statements
+        statement.with_changes(stands=False)
+        if statement.stands and not _is_clear_line(statement, language)
+        else statement
+        for statement in statements
     ]
-    marked = [replace(statement, stands=statement.stands and _is_led_in(marked, statement)) for statement in marked]
+    marked = [
+        statement.with_changes(stands=False) if statement.stands and not _is_led_in(marked, statement) else statement
+        for statement in marked
+    ]
     return marked if any(statement.stands for statement in marked) else list(statements)
 
 
@@ -197,9 +205,9 @@ def _with_corrections(statements: Sequence[SummarySentence], language: str) -> l
         later = correction.later
         if correction.together and not marked[earlier].stands:
             continue  # what nobody can understand is not shown, and so needs no correction
-        marked[earlier] = replace(marked[earlier], corrected_by=later)
+        marked[earlier] = marked[earlier].with_changes(corrected_by=later)
         needs = earlier if correction.together else marked[later].needs
-        marked[later] = replace(marked[later], corrects=True, stands=True, needs=needs)
+        marked[later] = marked[later].with_changes(corrects=True, stands=True, needs=needs)
     return marked
 
 
@@ -207,7 +215,7 @@ def _without_repetition(statements: Sequence[SummarySentence]) -> list[SummarySe
     """The statements, with those that are said again word for word not to be chosen, except the last of them."""
     last_places = {statement.sentence.text: place for place, statement in enumerate(statements)}
     return [
-        statement if last_places[statement.sentence.text] == place else replace(statement, stands=False)
+        statement if last_places[statement.sentence.text] == place else statement.with_changes(stands=False)
         for place, statement in enumerate(statements)
     ]
 

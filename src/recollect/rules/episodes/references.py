@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
@@ -18,6 +19,7 @@ from recollect.language.word_weights import is_ordinary
 from recollect.rules.episodes import reference_words as lists
 
 _TOKEN = lazy_pattern(r"[^\W_]+(?:[-.,&/][^\W_]+)*%?|['’](?:s|re|m|ve|ll|d|t)\b|[\"“”]|[.,;:!?…–—()]|-(?=\s)")
+_CAPITAL_END = lazy_pattern(r"'[A-Z]")
 _MARKS = frozenset('.,;:!?…–—()-"“”')
 _NOUNS = 4  # words after "the" among which its noun is
 _EARLY = 5  # words in which "also" belongs to the subject
@@ -29,8 +31,7 @@ _PART = 4  # words of "the name of it"
 _REMEMBERED = 4_096  # sentences: a message is read for its summary and for that of the level above
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(NamedTuple):
     """What a sentence names and what it points to.
 
     `hangs`: it goes on with what another sentence said, or leaves out what was said there. `pronouns` are the kinds of
@@ -59,7 +60,7 @@ class References:
 @lru_cache(maxsize=_REMEMBERED)
 def read_references(text: str, title: str = "") -> References:
     """What a sentence names and points to; what its title names is named before it."""
-    spelt = _TOKEN.findall(text.replace("’", "'"))
+    spelt = _spelt_tokens(text)
     reader = _Reader(spelt, [token.casefold() for token in spelt])
     if title:
         reader.name(-_PART, "thing", "plural")
@@ -67,13 +68,16 @@ def read_references(text: str, title: str = "") -> References:
     return reader.read()
 
 
-def tokens(text: str) -> list[str]:
-    """The words and marks of a text; what is after an apostrophe is a word of its own."""
-    return list(_read_tokens(text))
+@lru_cache(maxsize=_REMEMBERED)
+def lower_tokens(text: str) -> tuple[str, ...]:
+    """The words and marks of a text without capitals; what is after an apostrophe is a word of its own."""
+    if text.isascii() and not _CAPITAL_END.search(text):
+        return tuple([token.casefold() for token in _spelt_tokens(text)])
+    return _spelt_tokens(text.casefold())
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _read_tokens(text: str) -> tuple[str, ...]:
+def _spelt_tokens(text: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(text.replace("’", "'")))
 
 
@@ -90,7 +94,7 @@ def _nouns(words: Iterable[str]) -> set[str]:
 
 def begins_with(words: Sequence[str], phrases: frozenset[str]) -> bool:
     """Whether the first two or three words are one of the phrases."""
-    return any(" ".join(words[:size]) in phrases for size in (2, 3))
+    return " ".join(words[:2]) in phrases or " ".join(words[:3]) in phrases
 
 
 @lru_cache(maxsize=20_000)
@@ -127,7 +131,8 @@ class _Reader:
                 continue
             if word in _POINTING:
                 self._read_word(at, word)
-            self._add_names(at, word)
+            if word not in _NAMELESS or self.spelt[at][0].isupper():
+                self._add_names(at, word)
         return References(
             self.hangs,
             frozenset(self.pronouns),
@@ -473,3 +478,12 @@ _POINTING = frozenset(
 _ENDS_PHRASE = (
     function_words("en") | lists.BE_FORMS | lists.SUBJECTS | lists.DETERMINERS | {"'s", "'m", "'re", "'ve", "'t"}
 ) - (lists.ORDINALS | {"own", "more"})
+
+
+def _names_nothing(word: str) -> bool:
+    """Whether a word that ends a phrase names nothing, wherever it stands, if it is written small."""
+    may_be_plural = word.endswith("s") and word not in function_words("en")
+    return not (_is_content(word) or word in lists.PERSONS or word in lists.GROUPS or may_be_plural)
+
+
+_NAMELESS = frozenset(filter(_names_nothing, _ENDS_PHRASE))

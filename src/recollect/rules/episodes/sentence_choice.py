@@ -11,7 +11,7 @@ import heapq
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import Any, NamedTuple
 
 from recollect.language.filler import trim
 from recollect.language.lazy_patterns import lazy_pattern
@@ -29,8 +29,7 @@ from recollect.rules.tiers.keyvalues import DANGLING
 Count = Callable[[str], int]
 
 
-@dataclass(frozen=True, slots=True)
-class SummarySentence:
+class SummarySentence(NamedTuple):
     """A sentence that may be chosen: the number of its source, its line, and what it rests on.
 
     `stands` says whether it may be chosen for itself; `needs` is the place of the statement it cannot be understood
@@ -47,9 +46,11 @@ class SummarySentence:
     corrects: bool = False
     is_answered: bool = False
 
+    def with_changes(self, **changes: Any) -> SummarySentence:
+        return self._replace(**changes)
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+
+class Wording(NamedTuple):
     """One wording of a sentence: whole, or its first clauses. The price is an estimate; taken forms are counted."""
 
     place: int
@@ -66,6 +67,7 @@ _MATTERS = lazy_pattern(
         | bought|sold|won|lost|broke|finished|built|met|because|result\w*|total|solution|error|fail\w*|recommend\w*
         | my\s\w+|our\s\w+|name(?:d|\sis)|called )\b""",
     re.VERBOSE | re.IGNORECASE,
+    skips=True,
 )
 _DIGIT = lazy_pattern(r"\d")
 # A sentence is shortened only where its rest begins so, and not if a part of the rest changes what is said.
@@ -104,7 +106,7 @@ _LEAST_TRACE = 12  # tokens of a beginning that says something
 _CHAIN = 3  # statements that one may need, one after the other
 _MOST_CHARACTERS = 40  # of a token, so that a cut looks at a part in proportion to the limit
 
-has_word = partial(re.search, r"[^\W_]")
+has_word = re.compile(r"[^\W_]").search
 
 
 def choose_lines(
@@ -380,4 +382,4 @@ class _Choice:
     def _beginning(self, form: Wording, limit: int) -> Wording:
         room = limit - self._label_cost(form.place) - 2
         text = drop_torn_end(cut_to_tokens(form.text, room, self.count)) if room > 0 else ""
-        return replace(form, text=f"{text}…" if has_word(text) else "")
+        return Wording(form.place, f"{text}…" if has_word(text) else "", form.roots, form.bonus, form.price)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from recollect.language.filler import is_filler, strip_addressee, trim
 from recollect.language.lazy_patterns import lazy_pattern
@@ -17,8 +18,7 @@ from recollect.language.word_weights import is_content, is_ordinary, is_unspaced
 from recollect.rules.episodes.reference_words import OPENERS
 
 
-@dataclass(frozen=True, slots=True)
-class SourcedSentence:
+class SourcedSentence(NamedTuple):
     """A sentence, the number of its message, and who said it."""
 
     source: int
@@ -26,8 +26,7 @@ class SourcedSentence:
     sentence: Sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Support:
+class Support(NamedTuple):
     """Whether a sentence may be chosen, and the place of the sentence it cannot be understood without."""
 
     stands: bool
@@ -45,6 +44,7 @@ _CAPTION = lazy_pattern(r"\[[^\[\]]*\]\W*")
 FIRST_PERSON = lazy_pattern(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
 _APOSTROPHE_END = lazy_pattern(r"['’]\w{1,2}$")
 _APOSTROPHE = lazy_pattern(r"\w['’]\w")
+_REMEMBERED = 20_000  # words
 _FEW_WORDS = 3
 _FEW_NAMES = 4  # words of a sentence that may be nothing but names
 _DENSE = 6  # characters of a sentence in a script without spaces
@@ -87,7 +87,7 @@ def is_fragment(text: str, language: str) -> bool:
     if is_unspaced(text):
         return len(text) < _DENSE or any(text.count(left) != text.count(right) for left, right in ("「」", "『』"))
     text_words = words(text)
-    content_words = _content_words(text, language)
+    content_words = [word for word in text_words if is_content(word, language)]
     if ": " in text and content_words:
         return False
     telling = telling_words(text, language)
@@ -108,7 +108,7 @@ def is_label(title: str) -> bool:
 def is_entry(text: str) -> bool:
     """Whether a sentence is a short name and its value: "Deadline: Friday", "Budget: 300 euros"."""
     title, _, value = text.partition(": ")
-    return len(words(title)) <= _TITLE and not is_label(title) and bool(_VALUE.match(value))
+    return bool(value) and len(words(title)) <= _TITLE and not is_label(title) and bool(_VALUE.match(value))
 
 
 def is_first(statements: Sequence[SourcedSentence], place: int) -> bool:
@@ -161,20 +161,23 @@ def sentence_before(statements: Sequence[SourcedSentence], place: int) -> int | 
 
 
 def is_empty(sentence: Sentence) -> bool:
-    return not any(map(str.isalnum, sentence.text)) or is_filler(sentence)
+    return not (sentence.text[:1].isalnum() or any(map(str.isalnum, sentence.text))) or is_filler(sentence)
 
 
 def is_caption(sentence: Sentence) -> bool:
     """Whether a sentence is in brackets as a whole, as what is seen in a picture."""
-    return sentence.kind == "prose" and bool(_CAPTION.fullmatch(sentence.text))
+    return sentence.kind == "prose" and sentence.text.startswith("[") and bool(_CAPTION.fullmatch(sentence.text))
 
 
 def telling_words(text: str, language: str) -> list[str]:
     """The content words that are not ordinary ones, with or without what stands after an apostrophe."""
-    telling = [word for word in _content_words(text, language) if not is_ordinary(word)]
-    bare_words = [_APOSTROPHE_END.sub("", word) for word in telling]
-    return [word for word in bare_words if is_content(word, language) and not is_ordinary(word)]
+    return [telling for word in words(text) if (telling := _telling_word(word, language))]
 
 
-def _content_words(text: str, language: str) -> list[str]:
-    return [word for word in words(text) if is_content(word, language)]
+@lru_cache(maxsize=_REMEMBERED)
+def _telling_word(word: str, language: str) -> str:
+    """A telling word without what stands after an apostrophe; empty for any other word."""
+    if not is_content(word, language) or is_ordinary(word):
+        return ""
+    bare_word = _APOSTROPHE_END.sub("", word)
+    return bare_word if is_content(bare_word, language) and not is_ordinary(bare_word) else ""

@@ -60,6 +60,12 @@ def find_departure(window: Sequence[WindowMessage], rule: WindowRule) -> Departu
     return None
 
 
+def may_depart(message_count: int, most_tokens: int, rule: WindowRule) -> bool:
+    """Whether messages may have to leave a window of so many messages and at most so many tokens."""
+    is_long = 0 < rule.turns <= message_count
+    return is_long or 0 < rule.tokens < most_tokens or bool(rule.user_messages)
+
+
 def find_requested_departure(window: Sequence[WindowMessage]) -> Departure | None:
     """The messages that leave because somebody asks for it: all but the last exchange, or, where nobody answers, all
     but the last message."""

@@ -56,6 +56,7 @@ _SIGN_OF_FOREIGN_TEXT = lazy_pattern(
     r"[:：<“«„「\"/]|\sago\b|forwarded|original|weitergeleitete|ursprüngliche"
     r"|[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)",
     re.IGNORECASE,
+    skips=True,
 )
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 
 from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
@@ -60,7 +61,9 @@ _STOP_BEFORE_SMALL = lazy_pattern(r"[.!?]\s+[a-z]")  # found in a small part of 
 _LONG_QUOTE = 3  # words; a longer one is somebody's sentence, a shorter one may be a name
 
 _JOKED = lazy_pattern(
-    r"(?:^|\s)/s\b|\b(?:jk|j/k|just\s(?:kidding|joking)|(?:i['’]?m|only)\s(?:kidding|joking))\b", re.IGNORECASE
+    r"(?:^|\s)/s\b|\b(?:jk|j/k|just\s(?:kidding|joking)|(?:i['’]?m|only)\s(?:kidding|joking))\b",
+    re.IGNORECASE,
+    skips=True,
 )
 _JOKING = lazy_pattern(
     rf"\b(?:{any_of(words.JOKE_WORDS)}|(?:ha){{2,}}h?|(?:he){{2,}}|yeah,?\sright|oh,?\ssure)|[🙄😂🤣😜😝🤪😏]",
@@ -152,24 +155,26 @@ def _text_before_question(sentence: str) -> str:
 
 # Clauses
 
-_SHORT_FORMS = tuple(
-    (lazy_pattern(pattern, re.IGNORECASE), full)
-    for pattern, full in (
-        (r"’", "'"),
-        (r"\b(?:i'm|im)\b(?!\s?=)", "I am"),
-        (r"\b(?:i've|ive)\b", "I have"),
-        (r"\bi'd\b", "I would"),
-        (r"\bi'll\b", "I will"),
-        (r"\bwe're\b", "we are"),
-        (r"\bwe've\b", "we have"),
-        (r"\bwe'd\b", "we would"),
-        (r"\bwe'll\b", "we will"),
-        (r"\bcan'?t\b|\bcannot\b", "can not"),
-        (r"\bwon'?t\b", "will not"),
-        (rf"\b({any_of(words.BEFORE_NOT)})n'?t\b", r"\1 not"),
-        (rf"\b({any_of(words.BEFORE_IS)})'s\b", r"\1 is"),
-        (r"\bany\s?more\b|\bany\slonger\b", "anymore"),
-    )
+_FULL_FORMS = {
+    "i_am": "I am",
+    "i_have": "I have",
+    "i_would": "I would",
+    "i_will": "I will",
+    "we_are": "we are",
+    "we_have": "we have",
+    "we_would": "we would",
+    "we_will": "we will",
+    "can_not": "can not",
+    "will_not": "will not",
+    "anymore": "anymore",
+}
+_SHORT_FORMS = lazy_pattern(
+    rf"""\b(?: (?P<i_am>i'm|im)\b(?!\s?=) | (?P<i_have>i've|ive)\b | (?P<i_would>i'd)\b | (?P<i_will>i'll)\b
+      | (?P<we_are>we're)\b | (?P<we_have>we've)\b | (?P<we_would>we'd)\b | (?P<we_will>we'll)\b
+      | (?P<can_not>can'?t\b|cannot)\b | (?P<will_not>won'?t)\b | (?P<not>{any_of(words.BEFORE_NOT)})n'?t\b
+      | (?P<is>{any_of(words.BEFORE_IS)})'s\b | (?P<anymore>any\s?more|any\slonger)\b )""",
+    re.VERBOSE | re.IGNORECASE,
+    skips=True,
 )
 _SHORT_FORM = lazy_pattern(
     rf"['’]|\b(?:im|ive|cant|cannot|wont|{any_of(words.BEFORE_NOT)}nt|any\s?more|any\slonger)\b", re.IGNORECASE
@@ -196,7 +201,7 @@ _HEDGES = lazy_pattern(
     r"\s(?:that\s)?(?=i\b|my\b|we\b)",
     re.IGNORECASE,
 )
-_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING)}\b", re.IGNORECASE)
+_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING)}\b", re.IGNORECASE, skips=True)
 _SUBJECT = rf"{any_of(words.SUBJECTS)}\b"
 _VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES)}\s)?{any_of(words.VERBS_OF_CLAUSES)}\b"
 _MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND)}\b"
@@ -209,6 +214,7 @@ _SPLIT = lazy_pattern(
     rf"|(?P<soft>\s+(?:and|or)\s+(?={_SUBJECT}))"
     rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS}))",
     re.IGNORECASE,
+    skips=True,
 )
 _BUT = lazy_pattern(r"\bbut\b", re.IGNORECASE)
 _CONDITION = lazy_pattern(rf"(?:^|\s){any_of(words.CONDITION_WORDS)}\b", re.IGNORECASE)
@@ -242,9 +248,12 @@ def expand_short_forms(sentence: str) -> str:
     """The sentence with short forms written out, so that fewer wordings are left."""
     if not _SHORT_FORM.search(sentence):
         return " ".join(sentence.split())
-    for pattern, full in _SHORT_FORMS:
-        sentence = pattern.sub(full, sentence)
-    return " ".join(sentence.split())
+    return " ".join(_SHORT_FORMS.sub(_write_out, sentence.replace("’", "'")).split())
+
+
+def _write_out(short_form: re.Match[str]) -> str:
+    kind = short_form.lastgroup or ""
+    return f"{short_form[kind]} {kind}" if kind in ("not", "is") else _FULL_FORMS[kind]
 
 
 def _clause_texts(sentence: str) -> Iterator[str]:
@@ -265,10 +274,17 @@ def _clause_texts(sentence: str) -> Iterator[str]:
         condition = _CONDITION.search(text)
         statement = "" if is_doubtful else text[: condition.start()] if condition else text
         is_doubtful = joint == "beside" or ((is_doubtful or condition is not None) and joint in ("soft", "verb"))
-        in_report = in_report or _OTHERS_SAID.search(_HEDGES.sub("", _strip_openers(statement)[0])) is not None
+        in_report = in_report or _reports_others(statement)
         if statement.strip() and not in_report:
             yield statement.strip()
         in_report = in_report and _BUT.search(sentence, begin, end) is None
+
+
+def _reports_others(statement: str) -> bool:
+    """Whether a clause tells what somebody said or thinks; not in its opening words, and not of the speaker."""
+    if not _OTHERS_SAID.search(statement):
+        return False
+    return _OTHERS_SAID.search(_HEDGES.sub("", _strip_openers(statement)[0])) is not None
 
 
 def _find_subject(text: str) -> str:
@@ -277,6 +293,7 @@ def _find_subject(text: str) -> str:
     return f"{match[0].strip()} " if match else ""
 
 
+@lru_cache(maxsize=1_024)  # a clause is asked for its subject, for what others said, and for its own words
 def _strip_openers(text: str) -> tuple[str, bool]:
     """The text without its opening words, and whether these announce a correction."""
     corrects = False
@@ -363,10 +380,10 @@ def _parse_clause(text: str, today: date | None) -> Clause | None:
 
 def _parse_attribute(text: str) -> Clause | None:
     """ "My name is …", "Bob's birthday is …", "my sister's name is …", "Jonas is my brother"."""
-    introduction = _HERE.match(text)
+    introduction = _HERE.match(text) if " here" in text else None
     if introduction and not _NOT_NAMES.match(introduction["named"]) and not _NOBODY.match(introduction["named"]):
         return Clause(None, introduction["named"], "name")
-    is_my = _IS_MY.match(text)
+    is_my = _IS_MY.match(text) if " is " in text else None
     if is_my and not _NOT_NAMES.match(is_my["named"]):
         return Clause(None, is_my["named"], f"{is_my['relation']} name")
     match = _ATTRIBUTE.match(text)

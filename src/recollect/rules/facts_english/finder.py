@@ -22,7 +22,7 @@ from recollect.rules.facts_english.answers import complete_answer
 from recollect.rules.facts_english.attributes import FactReading
 from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.rules.facts_english.instructions import instructions
-from recollect.rules.facts_english.patterns import readings
+from recollect.rules.facts_english.patterns import may_have_readings, readings
 from recollect.rules.facts_english.statement_words import LONG_AGO
 from recollect.rules.facts_english.statements import find_statements
 from recollect.rules.facts_english.third_person_retelling import retell_pronouns
@@ -101,6 +101,8 @@ def _mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) 
 
 
 def _facts_in_clauses(assertions: Sequence[str], today: date | None) -> Iterator[FoundFact]:
+    if len(assertions) == 1 and not may_have_readings(assertions[0]):
+        return
     for clause in parse_clauses(assertions, today):
         for reading in readings(clause):
             yield _build_fact(reading, clause)
@@ -144,7 +146,7 @@ def _holds(reading: FactReading, clause: Clause) -> Holds:
 _MODIFIER = rf"(?:{any_of(RELATIVE_ADJECTIVES)}\s)*"
 _NOT_MENTIONED = {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}
 _KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED), space=r"\ ")
-_MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
+_MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE, skips=True)
 _NO_MENTION = lazy_pattern(rf"\b{any_of(NO_MENTION)}\b", re.IGNORECASE)
 _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
 _AS_NAME = lazy_pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")

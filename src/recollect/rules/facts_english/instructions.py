@@ -57,6 +57,7 @@ _MAY_INSTRUCT = lazy_pattern(  # without one of these words nothing below is fou
     rf"\b(?:calls?|address|refer|always|never|ever|whenever|in\sall|for\sall|under|emojis?|smileys?|emoticons?|units?|metric"
     rf"|imperial|celsius|fahrenheit|tone|{any_of(words.FOR_GOOD, words.LENGTHS, words.TONES, words.FORMATS)})\b",
     re.IGNORECASE,
+    skips=True,
 )
 _AT_ONCE = ("emojis", "answer length", "tone", "format")
 _JOINT = lazy_pattern(

@@ -18,7 +18,7 @@ from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of, longest_first
 
-SELF = lazy_pattern(
+_SPEAKER = lazy_pattern(
     rf"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b))(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
     r"(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)",
     re.IGNORECASE,
@@ -39,6 +39,7 @@ _CUT = lazy_pattern(
     rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
     rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
     re.IGNORECASE,
+    skips=True,
 )
 _OPENER = lazy_pattern(
     rf"(?:{any_of(words.OPENING_WORDS)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"
@@ -98,7 +99,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     time_lead = TIME_FIRST.match(text)
     if time_lead and TIME_HINT.search(time_lead[1]):
         text = f"{time_lead[1].replace(',', '')}{text[time_lead.end() :]}"
-    own = SELF.match(text)
+    own = match_speaker(text)
     first = own.end() if own else 0
     start = 0
     if _UNREAL_LEAD.match(text):
@@ -118,6 +119,13 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
             break
         start = cut.end()
         joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+
+
+def match_speaker(text: str) -> re.Match[str] | None:
+    """The speaker as the subject of a clause, if it begins so. Most do not, and few of those have an "and I"."""
+    if text.isascii() and text[:1] not in "iIwW" and " and i" not in text.lower():
+        return None
+    return _SPEAKER.match(text)
 
 
 def _tells_past(unit: str) -> bool:

@@ -22,7 +22,7 @@ from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.statement_clarity import is_unclear
-from recollect.rules.facts_english.statement_clauses import SELF, TIME_FIRST, TIME_HINT, statement_clauses
+from recollect.rules.facts_english.statement_clauses import TIME_FIRST, TIME_HINT, match_speaker, statement_clauses
 from recollect.rules.facts_english.statement_days import date_periods, take_time, tells_stale_time
 from recollect.rules.facts_english.statement_telling import THOUGHTS, tells_of_life
 from recollect.rules.facts_english.third_person_retelling import Predicate, Tense, retell_predicate, retell_pronouns
@@ -62,7 +62,7 @@ def find_statements(
             subject_is_speaker = True
             for unit, is_dependent in statement_clauses(sentence):
                 fact = _read_unit(unit, today) if subject_is_speaker or not _BARE.match(unit) else None
-                subject_is_speaker = SELF.match(unit) is not None
+                subject_is_speaker = match_speaker(unit) is not None
                 if fact is None or (in_request and fact.since is None and _IN_REQUEST.match(fact.value)):
                     continue
                 if is_dependent and not _stands_alone(fact):
@@ -87,6 +87,7 @@ _IN_REQUEST = lazy_pattern(
 _HINT = lazy_pattern(
     rf"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
     re.IGNORECASE,
+    skips=True,
 )
 
 # One unit
@@ -228,7 +229,7 @@ def _name_thing(unit: str) -> str:
 
 
 def _read_statement(unit: str) -> LifeStatement | None:
-    own = SELF.match(unit)
+    own = match_speaker(unit)
     if own:
         predicate = retell_predicate(unit[own.end() :])
         if predicate is None or not tells_of_life(predicate):
@@ -259,7 +260,7 @@ def _add_company(text: str, other: str) -> str:
 _NO_ACTOR = lazy_pattern(  # "took some time", "gave me hope": something else is the subject
     r"(?:me|us|be|some|lots|time|\d+|two|three|a\s(?:lot|while|bit|few|day|week))\b", re.IGNORECASE
 )
-_FINITE = lazy_pattern(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
+_FINITE = lazy_pattern(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE, skips=True)
 _HABIT = lazy_pattern(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
 _COUNTED = lazy_pattern(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
 _WITH_OTHERS = lazy_pattern(r"\btogether$|\b(?:our|their)\s(?:shared|mutual|common)\b", re.IGNORECASE)

@@ -12,6 +12,7 @@ index knows, and known by their form.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,12 @@ something: what is known of a text is one small number."""
 
 STANDING_WORDS = "always never"
 """One of these a standing instruction has: whoever looks for them looks for these words."""
+INSTRUCTION_WORDS = tuple(STANDING_WORDS.split())
+PREFERENCE_WORDS = (
+    *("prefer", "enjoy", "love", "like", "hate", "avoid", "favo", "interested in"),
+    *("fan", "rather than", "want", "eat", "drink", "stand"),
+)
+"""Without one of these words, a text is not searched for the pattern, which takes thirty times as long."""
 STANDING_LIFTED = 3
 """Standing instructions that are lifted, at most."""
 
@@ -64,12 +71,22 @@ def detail(text: str) -> int:
 
 def states_preference(text: str) -> bool:
     """Whether a message says what its author likes or wants."""
-    return _PREFERENCE.search(text[:LOOKED_AT]) is not None
+    text = text[:LOOKED_AT]
+    return may_have(text, PREFERENCE_WORDS) and _PREFERENCE.search(text) is not None
 
 
 def is_standing_instruction(text: str) -> bool:
     """Whether a message tells how to answer from now on."""
-    return _INSTRUCTION.search(text[:LOOKED_AT]) is not None
+    text = text[:LOOKED_AT]
+    return may_have(text, INSTRUCTION_WORDS) and _INSTRUCTION.search(text) is not None
+
+
+def may_have(text: str, words: Sequence[str]) -> bool:
+    """Whether a text has one of these words, in any case; of one with letters beyond ASCII that is not known."""
+    if not text.isascii():
+        return True
+    lower_text = text.lower()
+    return any(word in lower_text for word in words)
 
 
 def traits(text: str) -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,11 +168,18 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
 
 def word_worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
     """How much a word says about the passages that have it: the rarer, the more."""
-    if not len(frequencies):
+    return _worth(tuple(frequencies), tally.docs)
+
+
+@lru_cache(maxsize=64)  # a search asks several times
+def _worth(frequencies: tuple[int, ...], docs_count: int) -> NDArray[np.float64]:
+    if not frequencies:
         return np.empty(0)
     having = np.array(frequencies, dtype=np.float64)
-    docs = max(float(tally.docs), float(having.max()))
-    return np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
+    docs = max(float(docs_count), float(having.max()))
+    worth = np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
+    worth.flags.writeable = False
+    return worth
 
 
 @dataclass(frozen=True, slots=True)

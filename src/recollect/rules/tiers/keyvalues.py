@@ -7,8 +7,9 @@ costs its tokens: so one long value never takes all the room, and nothing is sai
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from math import fsum
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
@@ -46,8 +47,8 @@ def key_values(text: str, budget: int, count: Count) -> str:
         for number, pair in enumerate(pairs)
         for form in _pair_forms(pair, budget, count, language, weights)
     ]
-    prices = {form.pair.key: count(f"; {form.pair.key} =") - 1 for form in forms}
-    attempts = [_choose_pairs(forms, prices, weights, budget, thrift) for thrift in _THRIFT]
+    chooser = _PairChooser(forms, weights, count)
+    attempts = [chooser.choose(budget, thrift) for thrift in _THRIFT]
     selection = max(attempts, key=lambda attempt: attempt[0])[1]
     while selection and count(render_pairs(selection)) > budget:
         selection = selection[:-1]
@@ -103,49 +104,65 @@ def render_pairs(pairs: Iterable[KeyValue]) -> str:
     return "; ".join(f"{key} = {', '.join(values)}" for key, values in values_by_key.items())
 
 
-def _choose_pairs(
-    forms: list[_PairForm], prices: Mapping[str, int], weights: Mapping[str, float], budget: int, thrift: float
-) -> tuple[float, list[KeyValue]]:
-    """The gain of the pairs that fit the budget, and these pairs, the weightiest first."""
-    key_prices = dict(prices)
-    covered_roots: set[str] = set()
-    selection: list[KeyValue] = []
-    total_gain = 0.0
-    room = budget + 1
-    while True:
-        forms = [
-            form
-            for form in forms
-            if form.price + key_prices.get(form.pair.key, 0) <= room and _is_news(form, weights, covered_roots)
-        ]
-        if not forms:
-            return total_gain, sorted(selection, key=lambda pair: -pair.weight)
-        gains = [_gain(form, weights, covered_roots) for form in forms]
-        rates = [
-            gain / (form.price + key_prices.get(form.pair.key, 0)) ** thrift
-            for gain, form in zip(gains, forms, strict=True)
-        ]
-        at = max(range(len(forms)), key=rates.__getitem__)
-        best = forms[at]
-        total_gain += gains[at]
-        selection.append(best.pair)
-        room -= best.price + key_prices.pop(best.pair.key, 0)
-        covered_roots |= best.roots
-        forms = [form for form in forms if form.number != best.number]
+class _PairChooser:
+    """Chooses pairs by what each gains for its price. When one is taken, only forms that share a root or the key with
+    it are weighed again: the others gain what they gained before."""
+
+    def __init__(self, forms: Sequence[_PairForm], weights: Mapping[str, float], count: Count) -> None:
+        self._forms = forms
+        self._weights = weights
+        self._gains = [_gain(form, weights, frozenset()) for form in forms]
+        self._places_by_root: dict[str, list[int]] = {}
+        self._places_by_key: dict[str, list[int]] = {}
+        for place, form in enumerate(forms):
+            self._places_by_key.setdefault(form.pair.key, []).append(place)
+            for root in form.roots:
+                self._places_by_root.setdefault(root, []).append(place)
+        prices = {key: count(f"; {key} =") - 1 for key in self._places_by_key}
+        self._costs = [form.price + prices[form.pair.key] for form in forms]
+
+    def choose(self, budget: int, thrift: float) -> tuple[float, list[KeyValue]]:
+        """The gain of the pairs that fit the budget, and these pairs, the weightiest first."""
+        forms, gains, costs = self._forms, list(self._gains), list(self._costs)
+        rates = [gain / cost**thrift for gain, cost in zip(gains, costs, strict=True)]
+        open_places = list(range(len(forms)))
+        covered_roots: set[str] = set()
+        selection: list[KeyValue] = []
+        total_gain = 0.0
+        room = budget + 1
+        while open_places := [place for place in open_places if costs[place] <= room]:
+            best = forms[best_place := max(open_places, key=rates.__getitem__)]
+            total_gain += gains[best_place]
+            selection.append(best.pair)
+            room -= costs[best_place]
+            new_roots = best.roots - covered_roots
+            covered_roots |= new_roots
+            for place in self._places_by_key[best.pair.key]:  # the key is there now
+                costs[place] = forms[place].price
+            touched = {place for root in new_roots for place in self._places_by_root[root]}
+            for place in touched:
+                gains[place] = _gain(forms[place], self._weights, covered_roots)
+            for place in touched.union(self._places_by_key[best.pair.key]):
+                rates[place] = gains[place] / costs[place] ** thrift
+            open_places = [
+                place
+                for place in open_places
+                if forms[place].number != best.number
+                and (place not in touched or _is_news(forms[place], self._weights, covered_roots))
+            ]
+        return total_gain, sorted(selection, key=lambda pair: -pair.weight)
 
 
-def _is_news(form: _PairForm, weights: Mapping[str, float], covered_roots: set[str]) -> bool:
-    """Whether it says something that is not said yet; one more ordinary word does not count."""
-    if form.roots.isdisjoint(covered_roots):
-        return True
+def _is_news(form: _PairForm, weights: Mapping[str, float], covered_roots: Set[str]) -> bool:
+    """Whether it says something that is not said yet, since some of it is; one more ordinary word does not count."""
     return any(weights.get(root, 0.0) >= _NEWS for root in form.roots - covered_roots)
 
 
 _NEWS = 0.5  # the weight of a word
 
 
-def _gain(form: _PairForm, weights: Mapping[str, float], covered_roots: set[str]) -> float:
-    fresh = sum(weights.get(root, 0.1) for root in form.roots - covered_roots)
+def _gain(form: _PairForm, weights: Mapping[str, float], covered_roots: Set[str]) -> float:
+    fresh = fsum(weights.get(root, 0.1) for root in form.roots - covered_roots)  # in any order the same
     return form.pair.weight**2 * (1.5 + fresh)
 
 

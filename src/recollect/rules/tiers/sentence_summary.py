@@ -10,6 +10,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from math import fsum
+from operator import itemgetter
 
 from recollect.language.detect import detect
 from recollect.language.filler import bare_request, capitalise, is_filler, trim
@@ -76,6 +78,11 @@ class _SentenceChooser:
             for place, sentence in enumerate(candidates)
             for text in dict.fromkeys(_wordings(sentence, self._is_english))
         ]
+        self._gains = [_worth(form, weights, frozenset()) for form in self._forms]
+        self._forms_by_root: dict[str, list[int]] = {}
+        for number, form in enumerate(self._forms):
+            for root in form.roots:
+                self._forms_by_root.setdefault(root, []).append(number)
         self._covered_roots: set[str] = set()
         self._chosen: dict[int, _SentenceForm] = {}
         self._room = 0
@@ -84,8 +91,8 @@ class _SentenceChooser:
         """The forms that gain most together, in order."""
         self._room = budget
         self._take_question(max(budget * 2 // 5, 8))
-        while open_forms := self._affordable_forms():
-            self._take(max(open_forms, key=self._gain))
+        while gains_and_forms := self._affordable_forms():
+            self._take(max(gains_and_forms, key=itemgetter(0))[1])
         for form in self._forms:
             # The room that is left goes to longer forms of the chosen sentences.
             current = self._chosen.get(form.place)
@@ -102,23 +109,29 @@ class _SentenceChooser:
             if forms:
                 self._take(max(forms, key=self._gain))
 
-    def _affordable_forms(self) -> list[_SentenceForm]:
-        """The forms there is room for, and the beginning of the worthiest sentence if there is none for that."""
-        open_forms = [form for form in self._forms if form.place not in self._chosen]
-        if not open_forms or self._room < _LEAST:
+    def _affordable_forms(self) -> list[tuple[float, _SentenceForm]]:
+        """The forms there is room for, and the beginning of the worthiest sentence if there is none for that; each with
+        what it gains."""
+        forms, gains = self._forms, self._gains
+        open_numbers = [number for number, form in enumerate(forms) if form.place not in self._chosen]
+        if not open_numbers or self._room < _LEAST:
             return []
-        worthiest = max(open_forms, key=self._gain)
-        fitting = [form for form in open_forms if form.cost <= self._room]
+        worthiest = forms[max(open_numbers, key=gains.__getitem__)]
+        fitting = [(gains[number], forms[number]) for number in open_numbers if forms[number].cost <= self._room]
         # A script without spaces has no visible place to cut, so that is the last resort.
         if worthiest.cost > self._room and not (self._chosen and is_unspaced(worthiest.text)):
-            fitting += self._beginning(worthiest.place, self._room)
+            fitting += [(self._gain(form), form) for form in self._beginning(worthiest.place, self._room)]
         return fitting
 
     def _take(self, form: _SentenceForm) -> None:
+        """Choose a form. Only forms that share a root with it gain less than before."""
         before = self._chosen.get(form.place)
         self._room -= form.cost - (before.cost if before else 0)
         self._chosen[form.place] = form
-        self._covered_roots |= form.roots
+        new_roots = form.roots - self._covered_roots
+        self._covered_roots |= new_roots
+        for number in {number for root in new_roots for number in self._forms_by_root.get(root, ())}:
+            self._gains[number] = self._gain(self._forms[number])
 
     def _gain(self, form: _SentenceForm) -> float:
         return _worth(form, self._weights, self._covered_roots)
@@ -148,7 +161,7 @@ class _SentenceChooser:
 
 
 def _worth(form: _SentenceForm, weights: Mapping[str, float], covered_roots: Collection[str]) -> float:
-    fresh = sum(weights.get(root, 0.0) for root in form.roots if root not in covered_roots) or form.note
+    fresh = fsum(weights.get(root, 0.0) for root in form.roots if root not in covered_roots) or form.note
     return float(fresh * (1 + form.bonus / 4) / form.cost**0.7)
 
 

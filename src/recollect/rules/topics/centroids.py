@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,21 @@ SLOWEST = 0.12
 def round_vector(vector: Any) -> Row:
     """A vector as it comes back from a store: rounded to half precision and of length one again, or zero."""
     data = np.asarray(vector, dtype=np.float16).astype(np.float32)
-    length = np.sqrt(np.dot(data, data))
-    return np.asarray(data / length if length > 0 else np.zeros_like(data), dtype=np.float32)
+    length = sqrt(data.dot(data))  # the same as a square root in single precision, once it is rounded to that
+    return data / np.float32(length) if length > 0 else np.zeros_like(data)
+
+
+def is_zero(vector: Row) -> bool:
+    return not np.count_nonzero(vector)
 
 
 def direction(centroid: bytes) -> Row:
-    return round_vector(np.frombuffer(centroid, np.float16))
+    return np.frombuffer(_row_bytes(centroid), np.float32)
 
 
 def move_centroid(centroid: bytes, count: int, vector: Row, share: float = 1.0) -> bytes:
     """A centroid after one more message; rounded at once, so that it is the same whether or not it was stored."""
-    if not vector.any():
+    if is_zero(vector):
         return centroid
     if not centroid:
         return round_vector(vector).astype(np.float16).tobytes()
@@ -71,7 +76,7 @@ class Centroids:
 
     def near(self, vector: Row) -> Similarities:
         """The cosines of a vector with each; empty for a zero vector."""
-        if not len(self.topics) or not vector.any():
+        if not len(self.topics) or is_zero(vector):
             return Similarities(np.empty(0, np.int64), np.empty(0, np.float32))
         return Similarities(self.topics, np.asarray(np.vecdot(self.rows, vector)))
 
@@ -87,4 +92,4 @@ def rows_of(centroids: Sequence[bytes]) -> Row:
 def _row_bytes(centroid: bytes) -> bytes:
     """A centroid as the bytes of a row. Converting from half precision takes ten times as long as comparing, and most
     centroids are the same as one message ago."""
-    return direction(centroid).tobytes()
+    return round_vector(np.frombuffer(centroid, np.float16)).tobytes()

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from math import exp, log, log1p, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Role
+from recollect.rules.topics.centroids import is_zero
 from recollect.rules.topics.topic_words import MessageWords, read_words
 
 Row = NDArray[np.float32]
@@ -51,7 +53,7 @@ class DriftMessage:
 
     @cached_property
     def has_vector(self) -> bool:
-        return bool(self.vector.any())
+        return not is_zero(self.vector)
 
     @cached_property
     def words(self) -> MessageWords:
@@ -149,7 +151,9 @@ def likeness(before: Sequence[DriftMessage], message: DriftMessage, scale: Scale
     vectors = [earlier.vector for earlier in before if len(earlier.vector) == len(message.vector)]
     if not vectors or not message.has_vector:
         return UNKNOWN
-    total = vectors[0] if len(vectors) == 1 else np.sum(vectors, axis=0)
+    total = vectors[0]
+    for vector in vectors[1:]:
+        total = total + vector
     length = sqrt(float(np.dot(total, total)))
     if length < _NOTHING:
         return UNKNOWN
@@ -205,8 +209,7 @@ _CLOSING = lazy_pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TextCues:
+class TextCues(NamedTuple):
     """The cues in one text. Signs are 0 or 1."""
 
     words: int
@@ -231,7 +234,7 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
         words=words,
         question_last=question_last,
         asks_you=float(has_question and bool(_ASKS_YOU.search(sample)) and not _RETURNS.search(sample)),
-        back=float(bool(_BACK.search(_last_sentence(sample)))),
+        back=float(bool(_BACK.search(_last_sentence(sample)))) if _BACK.search(sample) else 0.0,
         cue=float(bool(_CUE.search(sample))),
         wish=float(bool(_WISH.match(sample))),
         closing=closing,

@@ -90,19 +90,22 @@ def _weigh_phrase(
     text: str, count: int, weights: Mapping[str, float], stems: Mapping[str, int], language: str
 ) -> _Phrase | None:
     """A phrase without what names nothing at its ends, with its weight; None if nothing is left."""
-    tokens = [(token, content_stem(token, language)) for token in text.split()[:LONGEST_PHRASE]]
-    while tokens and _is_weak(*tokens[0], stems):
-        tokens = tokens[1:]
-    while tokens and _is_weak(*tokens[-1], stems):
-        tokens = tokens[:-1]
-    roots = frozenset(root for _, root in tokens if root in weights)
+    tokens = text.split()[:LONGEST_PHRASE]
+    token_stems = [content_stem(token, language) for token in tokens]
+    start = 0
+    end = len(tokens)
+    while start < end and _is_weak(tokens[start], token_stems[start], stems):
+        start += 1
+    while start < end and _is_weak(tokens[end - 1], token_stems[end - 1], stems):
+        end -= 1
+    roots = frozenset([root for root in token_stems[start:end] if root in weights])
     if not roots:
         return None
-    best = max(weights[root] for root in roots)
-    mean = sum(weights[root] for root in roots) / len(roots)
-    is_name = tokens[0][0][:1].isupper()
-    score = (best + mean) * _BY_LENGTH[len(tokens)] * (1 + (count > 1) / 2) * (1.2 if is_name else 1.0)
-    return _Phrase(" ".join(token for token, _ in tokens), roots, score)
+    root_weights = [weights[root] for root in roots]
+    mean = sum(root_weights) / len(roots)
+    is_name = tokens[start][0].isupper()
+    score = (max(root_weights) + mean) * _BY_LENGTH[end - start] * (1 + (count > 1) / 2) * (1.2 if is_name else 1.0)
+    return _Phrase(" ".join(tokens[start:end]), roots, score)
 
 
 def _is_weak(token: str, root: str, stems: Mapping[str, int]) -> bool:

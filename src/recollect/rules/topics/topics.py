@@ -245,8 +245,10 @@ def centroids(selection: Mapping[int, TopicState], states: Mapping[int, TopicSta
         return Centroids()
     firsts = np.array([state.first for state in with_centroid], np.int64)
     part_numbers = [number for number, state in enumerate(with_centroid) if state.merged_into is not None]
-    topics = firsts.copy()
-    topics[part_numbers] = [root(states, with_centroid[number].first) for number in part_numbers]
+    topics = firsts
+    if part_numbers:
+        topics = firsts.copy()
+        topics[part_numbers] = [root(states, with_centroid[number].first) for number in part_numbers]
     return Centroids(firsts, topics, rows_of([state.centroid for state in with_centroid]))
 
 
@@ -434,7 +436,8 @@ def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
     assert book.current is not None
     if book.fades is not None and now < book.fades:
         # A message prolongs its topic; only a new topic, or one of little importance, may be the next to leave.
-        return replace(book, fades=min(book.fades, fade_time(book.states[book.current], rule)))
+        next_fade = fade_time(book.states[book.current], rule)
+        return replace(book, fades=next_fade) if next_fade < book.fades else book
     if len(book.by_root) <= rule.most:
         return book
     wholes = {first: whole_topic({part.first: part for part in group}, first) for first, group in book.by_root.items()}

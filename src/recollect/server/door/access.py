@@ -182,7 +182,7 @@ class Door:
             return self._anonymous, None
         if is_page(scope["path"]):
             session = self._sessions.read(read_cookie(headers.get(b"cookie", b"").decode("latin-1")), self._keys.now())
-            key = None if session is None else await self._keys.find_active(session.key_id)
+            key = None if session is None else await self._keys.find_key_of(session)
             scope["session"] = session
             refusal = Problem(401, "signed_out", SIGNED_OUT)
         else:

@@ -24,6 +24,8 @@ from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.ports import Store, Tx
 from recollect.rules.access import RIGHTS
 from recollect.rules.log import check_id, check_number
+from recollect.server.door.ended_sessions import end_session, read_ended
+from recollect.server.web.session import Session
 
 TABLE = "api_keys"
 SESSION_SECRET = "session_secret"  # the note of the store that holds it
@@ -213,13 +215,22 @@ class Keys:
         self._note_use(key)  # only now: whoever knows just the id, which is in logs, has not used the key
         return key
 
-    async def find_active(self, id: str) -> ApiKey | None:
-        """The key of a session, which proved before that it knew the text; None if it opens nothing any more."""
-        key = await self._key_by_id(id)
+    async def find_key_of(self, session: Session) -> ApiKey | None:
+        """The key of a session, which proved before that it knew the text; None if it opens nothing any more, or the
+        session was signed out. That is read anew each time: another server may have noted it a moment ago."""
+        key = await self._key_by_id(session.key_id)
         if key is None or not key.is_active(self.now()):
+            return None
+        ended = await asyncio.to_thread(self._store.read, lambda tx: read_ended(tx, session.key_id))
+        if ended.includes(session):
             return None
         self._note_use(key)
         return key
+
+    async def end_session(self, session: Session) -> None:
+        """Make a session open nothing from now on, on every server of the store."""
+        now = self.now()
+        await asyncio.to_thread(self._store.write, lambda tx: end_session(tx, session, now))
 
     async def _key_by_id(self, id: str) -> ApiKey | None:
         entry = self._cache.get(id)

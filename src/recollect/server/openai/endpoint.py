@@ -34,6 +34,7 @@ from recollect.server.openai.shapes import (
     take_memory_options,
 )
 from recollect.server.problems import Problem, Shape
+from recollect.server.routing import add_routes
 
 NOBODY = "default"  # whose memory it is if neither the request nor the key says
 MODEL = "recollect"  # the name of whichever model is configured
@@ -72,7 +73,7 @@ WriteCaller = Annotated[Caller, caller_with("write")]
 
 def mount(app: FastAPI) -> None:
     """Add the endpoint to an application; errors on its paths have OpenAI's shape."""
-    app.include_router(router)
+    add_routes(app, router)
     app.state.shapes.update(SHAPES)
 
 

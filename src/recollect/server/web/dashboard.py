@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from recollect.engine.inspection.topics import TopicOrders
+from recollect.server.routing import add_routes
 from recollect.server.web import (
     context_lab,
     conversations,
@@ -50,4 +51,4 @@ def mount(app: FastAPI) -> None:
     app.state.figures = overview.FigureCache(app.state.memory)
     app.state.topic_orders = TopicOrders()
     for router in ROUTERS:
-        app.include_router(router)
+        add_routes(app, router)

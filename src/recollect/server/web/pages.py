@@ -7,6 +7,7 @@ UTC, machine-readable; a script shows them in the viewer's zone.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -24,6 +25,7 @@ from starlette.types import Scope
 
 from recollect import __version__
 from recollect.rules.access import Access
+from recollect.rules.log import TOLD
 from recollect.server.door.access import Caller
 from recollect.server.options import ServerOptions
 from recollect.server.problems import Problem
@@ -43,6 +45,7 @@ HEADERS = {
 }
 FRAGMENT = "HX-Request"  # the header by which a script asks for a part of a page
 MAX_SHOWN = 2_000  # characters of a text that a list shows
+CODE = re.compile(r"`([^`]+)`")
 MINUTE = 60
 HOUR = 3_600
 DAY = 86_400
@@ -161,7 +164,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    templates.globals |= {"asset": asset_link, "version": __version__, "moment": write_moment}
+    templates.globals |= {"asset": asset_link, "version": __version__, "moment": write_moment, "is_told": is_told}
     templates.filters |= {
         "number": write_number,
         "shorten": shorten,
@@ -170,6 +173,8 @@ def environment() -> Environment:
         "percent": write_percent,
         "writer": write_writer,
         "count": write_count,
+        "code": write_code,
+        "tag_name": write_tag_name,
     }
     return templates
 
@@ -210,6 +215,24 @@ def write_writer(made_by: str) -> str:
 def write_count(number: int, noun: str) -> str:
     """A number of things: "1 message", "2 messages"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def write_code(text: str) -> Markup:
+    """A text of ours in which `code` stands between backticks, as our docs have it."""
+    parts = CODE.split(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
+    )
+
+
+def write_tag_name(tag: str) -> str:
+    """A group of routes as a heading."""
+    return tag[:1].upper() + tag[1:]
+
+
+def is_told(conversation: str) -> bool:
+    """Whether a conversation holds what somebody told by command, and no talk."""
+    return conversation.startswith(TOLD)
 
 
 def shorten(text: str, length: int = MAX_SHOWN) -> str:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from recollect.engine.context.viewers import channels_spoken_in
 from recollect.engine.context.visible import undo_for, visible_facts, visible_profile, visible_refusals
+from recollect.engine.inspection.people import days_of, page_of_people
 from recollect.engine.tables.facts import facts_of
 from recollect.model import FACT_CATEGORIES, Fact, Statement
 from recollect.rules.access import Viewer, channels_of
@@ -25,6 +26,8 @@ from recollect.server.web.pages import redirect, show_page, view_of
 from recollect.server.web.search_lab import parse_day
 
 PAGE = 50  # people in a page
+DAYS = 30  # days of a person that are offered, the last
+WAIT = 1.0  # seconds that a page waits for a digest that has to be written first
 REFUSED = 200  # refused facts that are shown, the newest
 NOTICES = {
     "added": "The fact was added.",
@@ -48,17 +51,8 @@ async def show_people(caller: ReadCaller, after: OptionalId = "", name: Optional
     """Who has spoken in a space; a key of one user is led to that user."""
     if caller.access.user is not None:
         return redirect(view_of(caller).link("/web/person", id=caller.access.user))
-    members = await caller.memory.people(space=caller.space)
-    part = name.strip().casefold()
-    fitting = [
-        member
-        for member in members
-        if part in member.id.casefold() or any(part in other.text.casefold() for other in member.names)
-    ]
-    fitting = sorted((member for member in fitting if member.id > after), key=lambda member: member.id)
-    page = fitting[:PAGE]
-    next_after = page[-1].id if len(fitting) > PAGE else None
-    return show_page(caller, "people.html", section="People", members=page, name=name, next_after=next_after)
+    page = await page_of_people(caller.memory.runtime, caller.space, name.strip().casefold(), after, PAGE)
+    return show_page(caller, "people.html", section="People", page=page, name=name)
 
 
 def group_facts(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
@@ -121,12 +115,15 @@ async def show_refused(caller: ReadCaller, id: Id) -> Response:
 
 @router.get("/web/person/digests")
 async def show_digests(caller: ReadCaller, id: Id, day: Annotated[str, Query(max_length=10)] = "") -> Response:
-    """What a person did on a day in the channels of the space, and in the six days before."""
+    """What a person did on a day in the channels of the space, and in the six days before; without a day, on the last
+    one on which they spoke there."""
     user = caller.access.check_user(id)
-    date = parse_day("day", day) or caller.memory.runtime.parts.clock.now().date()
-    digests = await caller.memory.digests(caller.space, day=date, user=user, wait=0)
-    weeks = await caller.memory.digests(caller.space, day=date, user=user, week=True, wait=0)
-    values = {"id": id, "day": date, "digests": digests, "weeks": weeks}
+    days = await days_of(caller.memory.runtime, caller.space, user)
+    today = caller.memory.runtime.parts.clock.now().date()
+    date = parse_day("day", day) or next(iter(days), today)
+    digests = await caller.memory.digests(caller.space, day=date, user=user, wait=WAIT)
+    weeks = await caller.memory.digests(caller.space, day=date, user=user, week=True, wait=WAIT)
+    values = {"id": id, "day": date, "days": days[:DAYS], "digests": digests, "weeks": weeks}
     return show_page(caller, "digests.html", section="People", **values)
 
 

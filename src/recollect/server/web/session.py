@@ -2,9 +2,10 @@
 
 The cookie holds the id of a key, when it ends, and a nonce, with an HMAC-SHA256 over them; the key's text is in no
 cookie. The secret of the signature is random, made once and kept in the store, so that a session outlives a restart and
-every server of the store knows it; each request looks the key up again, so it ends with its key. The cookie opens pages
-alone, never the API, and no page of another origin sends it (SameSite=Strict). A form carries a token that is made of
-the session's nonce and the secret: a page that cannot read ours cannot send it.
+every server of the store knows it; each request looks the key up again, so it ends with its key, and whether it was
+signed out (`door.ended_sessions`). The cookie opens pages alone, never the API, and no page of another origin sends it
+(SameSite=Strict). A form carries a token that is made of the session's nonce and the secret: a page that cannot read
+ours cannot send it.
 """
 
 from __future__ import annotations

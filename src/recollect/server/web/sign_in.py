@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import re
-from pathlib import PurePosixPath
+from functools import cache
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -16,12 +18,16 @@ from recollect.server.door.keys import Keys
 from recollect.server.problems import Problem, problem_of
 from recollect.server.web.forms import Form
 from recollect.server.web.pages import FOLDER, HEADERS, PageView, html_response, redirect
-from recollect.server.web.session import COOKIE, LASTS, OVERVIEW, PREFIX, SIGN_IN, SIGN_OUT, Sessions
+from recollect.server.web.session import COOKIE, LASTS, OVERVIEW, PREFIX, SIGN_IN, SIGN_OUT, Session, Sessions
 
 MAX_NEXT = 2_000  # characters
 YEAR = 31_536_000  # seconds
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain"}
 WRONG = "This key opens nothing: it is unknown, revoked or expired."
+HALF_SIGNED_OUT = (
+    "This browser has forgotten the session, but the store could not note its end: until it is over, a copy of the "
+    "cookie would still open the pages. Revoke the key if somebody may have one."
+)
 ASSET = re.compile(r"[a-z0-9.-]{1,64}", re.IGNORECASE)
 
 router = APIRouter(include_in_schema=False)
@@ -75,18 +81,34 @@ async def sign_in(request: Request, form: Form) -> Response:
 
 @router.post(SIGN_OUT)
 async def sign_out(request: Request, form: Form) -> Response:
-    """End the session in this browser."""
+    """End the session: its cookie opens nothing any more, whoever has kept it."""
+    keys: Keys | None = request.app.state.keys
+    session: Session | None = request.scope.get("session")
     response = redirect(SIGN_IN)
+    if keys is not None and session is not None:
+        try:
+            await keys.end_session(session)
+        except StoreError:
+            view = nobody(request)
+            response = html_response("sign_in.html", 503, view=view, next_page=OVERVIEW, problem=HALF_SIGNED_OUT)
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return response
 
 
 @router.get("/web/static/{name}")
-async def asset(name: str) -> Response:
+async def asset(request: Request, name: str) -> Response:
     """A file that pages use: our own, and those of others as they were published."""
     kind = KINDS.get(PurePosixPath(name).suffix)
     path = FOLDER / "static" / name
     if kind is None or not ASSET.fullmatch(name) or not path.is_file():
         raise Problem(404, "not_found", "there is no such file")
-    headers = {**HEADERS, "Cache-Control": f"public, max-age={YEAR}, immutable"}
-    return FileResponse(path, headers=headers, media_type=kind)
+    headers = {**HEADERS, "Cache-Control": f"public, max-age={YEAR}, immutable", "Vary": "Accept-Encoding"}
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return FileResponse(path, headers=headers, media_type=kind)
+    return Response(compress_file(path), headers={**headers, "Content-Encoding": "gzip"}, media_type=kind)
+
+
+@cache
+def compress_file(path: Path) -> bytes:
+    """A file as it is sent. Pages are not compressed: their size would tell what is beside a secret token."""
+    return gzip.compress(path.read_bytes(), mtime=0)

@@ -20,11 +20,12 @@ from recollect.server.door.access import Caller, ReadCaller, WriteCaller
 from recollect.server.web.context_lab import SUGGESTED
 from recollect.server.web.conversations import Id, OptionalId
 from recollect.server.web.forms import Form
-from recollect.server.web.pages import redirect, show_page, view_of
+from recollect.server.web.pages import redirect, shorten, show_page, view_of
 
 DRAWN = 8  # topics in the chart
 LONGEST_BEHIND = timedelta(days=45)  # of the chart
 AHEAD = timedelta(days=7)
+LONGEST_NAME = 40  # characters of a title in the legend of the chart
 STEPS = 160  # points of a curve
 PAGE = 50  # topics in a page
 MESSAGES = 60  # of a topic that are shown, the last
@@ -37,10 +38,13 @@ def chat_of(caller: Caller, conversation: str) -> AsyncConversation:
 
 
 def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
-    """How present topics were, are and will be if nobody talks of them again: half in each half-life."""
+    """How present topics were, are and will be if nobody talks of them again: half in each half-life. If nobody has
+    for long, the chart ends soon after somebody did, and not today."""
     first = min((topic.last_active_at for topic in topics), default=now)
-    start = max(min(first, now), now - LONGEST_BEHIND)
-    step = (now + AHEAD - start) / (STEPS - 1)
+    last = max((topic.last_active_at for topic in topics), default=now)
+    end = now + AHEAD if last > now - LONGEST_BEHIND else last + LONGEST_BEHIND
+    start = max(min(first, now), end - AHEAD - LONGEST_BEHIND)
+    step = (end - start) / (STEPS - 1)
     times = [start + number * step for number in range(STEPS)]
 
     def value_at(topic: Topic, time: datetime) -> float | None:
@@ -49,8 +53,9 @@ def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
         return round(priority(topic.importance, topic.accesses, time - topic.last_active_at), 4)
 
     return {
+        "now": int(now.timestamp()) if now < end else None,
         "times": [int(time.timestamp()) for time in times],
-        "names": [topic.title[:40] or topic.id for topic in topics],
+        "names": [shorten(topic.title, LONGEST_NAME) or topic.id for topic in topics],
         "values": [[value_at(topic, time) for time in times] for topic in topics],
     }
 
@@ -73,6 +78,10 @@ async def show_topics(
         return show_page(caller, "choose.html", section="Topics", lines=lines, target="/web/topics")
     scope = scope_for(caller.access, caller.space, conversation, None)
     listing = await page_of_topics(caller, scope, bool(with_faded), skip)
+    all_faded = not listing.topics and not with_faded
+    if all_faded:
+        listing = await page_of_topics(caller, scope, True, skip)
+        with_faded = "yes" if listing.topics else ""
     topics = listing.topics
     chart = decay_chart([topic for topic in topics if not topic.faded][:DRAWN], caller.memory.runtime.parts.clock.now())
     values = {
@@ -81,6 +90,7 @@ async def show_topics(
         "count": listing.count,
         "chart": chart,
         "faded": with_faded,
+        "all_faded": all_faded and bool(topics),
     }
     next_skip = skip + PAGE if skip + PAGE < listing.count else None
     return show_page(caller, "topics.html", section="Topics", next_skip=next_skip, **values)

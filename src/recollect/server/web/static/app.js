@@ -29,26 +29,55 @@ function seriesOf(element, names) {
   });
 }
 
+const DAY = 86400;
+const HEIGHT = 220;
+
+// Days as "18 Oct" in the viewer's words; between two days, the hour.
+function axisLabels(zone) {
+  const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: zone });
+  const hour = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", timeZone: zone });
+  return (plot, moments, axis, space, step) =>
+    moments.map((moment, place) => (step >= DAY || place === 0 ? day : hour).format(new Date(moment * 1000)));
+}
+
+function markNow(element, now) {
+  return (plot) => {
+    const place = plot.valToPos(now, "x", true);
+    plot.ctx.save();
+    plot.ctx.strokeStyle = colour(element, "--ink");
+    plot.ctx.setLineDash([4, 4]);
+    plot.ctx.strokeRect(place, plot.bbox.top, 0, plot.bbox.height);
+    plot.ctx.restore();
+  };
+}
+
 function drawChart(element) {
   const chart = JSON.parse(element.dataset.chart);
   const axis = { stroke: colour(element, "--soft"), grid: { stroke: colour(element, "--line"), width: 1 }, ticks: { show: false } };
   const width = () => Math.max(element.clientWidth, 200);
-  const scales = { x: { time: true, ...(chart.bars ? { range: (_, least, most) => [least - 43200, most + 43200] } : {}) }, y: { range: (_, least, most) => [0, (chart.bars ? Math.max(most, 1) : most || 1) * 1.1] } };
   const series = seriesOf(element, chart.names);
+  const options = {
+    width: width(), height: HEIGHT, cursor: { y: false }, legend: { show: chart.names.length > 1, live: false },
+    scales: { x: { time: true }, y: { range: (plot, least, most) => [0, (most || 1) * 1.1] } },
+    axes: [
+      { ...axis, size: 32, space: 60, values: axisLabels(chart.bars ? "UTC" : undefined) },
+      { ...axis, size: (plot, values) => 16 + 8 * Math.max(...(values ?? ["0"]).map((value) => value.length)) },
+    ],
+    series: [{}, ...series],
+  };
+  let values = chart.values;
   if (chart.bars) {
+    values = values.map((counts) => counts.map((count) => count || null));
+    options.tzDate = (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC");
+    options.scales.x.range = (plot, least, most) => [least - DAY / 2, most + DAY / 2];
+    options.axes[1].incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6];
     series.forEach((line) => Object.assign(line, { fill: line.stroke, paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.2 }) }));
   }
-  const plot = new uPlot(
-    {
-      ...(chart.bars ? { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") } : {}),
-      width: width(), height: 220, scales, axes: [axis, { ...axis, size: 55 }],
-      series: [{}, ...series], legend: { show: chart.names.length > 1, live: false },
-      cursor: { y: false },
-    },
-    [chart.times, ...chart.values],
-    element,
-  );
-  new ResizeObserver(() => plot.setSize({ width: width(), height: 220 })).observe(element);
+  if (chart.now) {
+    options.hooks = { draw: [markNow(element, chart.now)] };
+  }
+  const plot = new uPlot(options, [chart.times, ...values], element);
+  new ResizeObserver(() => plot.setSize({ width: width(), height: HEIGHT })).observe(element);
   delete element.dataset.chart;
 }
 
