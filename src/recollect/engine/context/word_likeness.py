@@ -78,7 +78,7 @@ def likeness_of_words(known: KnownWords, words: NDArray[np.intp], groups: Sequen
     padded_words = np.full(-(-len(words) // AT_ONCE) * AT_ONCE, len(known.codes) - 1)
     padded_words[: len(words)] = words
     blocks = known.vectors.take(padded_words, axis=0).reshape(-1, AT_ONCE, known.vectors.shape[1])
-    return np.maximum(np.matmul(blocks, group_vectors.T), 0.0).reshape(-1, len(groups))
+    return np.asarray(np.maximum(np.matmul(blocks, group_vectors.T), 0.0).reshape(-1, len(groups)))
 
 
 @lru_cache(maxsize=64)
