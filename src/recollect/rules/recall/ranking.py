@@ -66,7 +66,7 @@ class Weights:
     share that comes off a late hit of an occasion that has a better one (`coverage_penalties`).
     """
 
-    text: float = 0.2
+    text: float = 0.22
     vector: float = 0.5
     unrelated: float = 0.2
     spread: float = 0.1
@@ -78,7 +78,7 @@ class Weights:
     occasion_vector: float = 0.6
     speaker: float = 3.5
     asker: float = 11.0
-    time: float = 5.0
+    time: float = 6.0
     opening: float = 2.2
     detail: float = 0.7
     assisted_detail: float = 0.1
