@@ -244,8 +244,8 @@ def test_an_empty_memory_finds_nothing(store_url: str) -> None:
 # -- order
 
 
-RANKED = {"text", "vector", "near", "speaker", "time", "recency", "occasion"}
-PARTS = RANKED | {"detail", "preference", "standing", "coverage"}
+RANKED = {"text", "likeness", "opening", "vector", "near", "speaker", "time", "recency", "occasion"}
+PARTS = RANKED | {"detail", "reply", "preference", "standing", "coverage"}
 
 
 def test_hits_are_sorted_and_their_parts_add_up(diary: Memory) -> None:

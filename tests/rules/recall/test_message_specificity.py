@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from recollect.rules.recall.message_specificity import LOOKED_AT, MOST, detail
+from recollect.rules.recall.message_specificity import (
+    LOOKED_AT,
+    MOST,
+    count_particulars,
+    detail,
+    is_preference,
+    is_question,
+    is_standing,
+    traits,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,3 +34,12 @@ from recollect.rules.recall.message_specificity import LOOKED_AT, MOST, detail
 )
 def test_numbers_and_names_are_counted_up_to_a_few(text: str, count: int) -> None:
     assert detail(text) == count
+
+
+def test_what_is_known_of_texts_is_read_from_one_number_each() -> None:
+    texts = ("I prefer tea to coffee.", "Always answer in French.", "When does the train to Porto leave?", "Hm.")
+    known = np.array([*(traits(text) for text in texts), -1], np.int8)
+    assert is_preference(known).tolist() == [True, False, False, False, False]
+    assert is_standing(known).tolist() == [False, True, False, False, False]
+    assert is_question(known).tolist() == [False, False, True, False, False]
+    assert count_particulars(known)[:4].tolist() == [detail(text) for text in texts]

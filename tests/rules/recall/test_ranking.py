@@ -15,15 +15,14 @@ from hypothesis import strategies as st
 from recollect.errors import ConfigError
 from recollect.language.dates import spans
 from recollect.model.passages import PassageCandidate, Tally
-from recollect.rules.recall.neighbours import LONG_OCCASION
 from recollect.rules.recall.passage_columns import to_columns
 from recollect.rules.recall.query import ParsedQuery
-from recollect.rules.recall.ranking import SHORT, Weights, fuse, word_scores
+from recollect.rules.recall.ranking import PARTS, SEVERAL, SHORT, Weights, WordLikeness, fuse, word_scores
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 TALLY = Tally(docs=1_000, words=30_000, languages=("en",))
 WEIGHTS = Weights()
-ONE_WORD = 1 + WEIGHTS.rarest  # what the score of a passage's only word is multiplied by
+ONE_WORD = WEIGHTS.text * (1 + WEIGHTS.rarest)  # what the score of a passage's only word is multiplied by
 LONG = 400  # words: too long to lean on a neighbour
 
 
@@ -40,8 +39,8 @@ def bm25(candidates: Sequence[PassageCandidate], frequencies: Sequence[int], tal
 
 def said(doc: int, age: timedelta = timedelta(days=400), **about: Any) -> PassageCandidate:
     """A passage in a conversation of its own, unless told otherwise."""
-    place: dict[str, Any] = {"conversation": f"c{doc}", "turn": 1, "length": LONG} | about
-    return PassageCandidate(doc=doc, message_id=f"m{doc}", time=NOW - age, counts=(), **place)
+    place: dict[str, Any] = {"conversation": f"c{doc}", "turn": 2, "length": LONG, "counts": ()} | about
+    return PassageCandidate(doc=doc, message_id=f"m{doc}", time=NOW - age, **place)
 
 
 def fused(
@@ -165,7 +164,7 @@ class TestFuse:
 
     def test_another_embedder_is_read_by_its_own_numbers(self) -> None:
         other = Weights(unrelated=0.7, spread=0.05)
-        text = {1: 3.0}
+        text = {1: 8.0}
         cosines = {1: 0.72, 2: 0.76}
         assert order(text, cosines, weights=other) == [1, 2]
         assert order({}, {1: 0.9, 2: 0.7}, weights=other) == [1, 2]
@@ -173,7 +172,7 @@ class TestFuse:
     def test_the_parts_say_where_the_score_comes_from(self) -> None:
         [(doc, score, parts)] = ranked({7: 5.0}, {7: 0.5}, {7: timedelta(0)})
         assert doc == 7
-        assert set(parts) == {"text", "vector", "near", "speaker", "time", "recency", "occasion"}
+        assert {*parts} == {*PARTS}
         assert score == pytest.approx(sum(parts.values()), abs=3e-6)
         assert parts["text"] == pytest.approx(5.0 * ONE_WORD)
         assert parts["vector"] == pytest.approx(WEIGHTS.vector * 3)
@@ -302,33 +301,62 @@ class TestBonuses:
         parts = scored([said(1), said(2)], [[8.0, 0.0], [4.0, 4.0]], ParsedQuery())
         assert parts[1]["text"] > parts[2]["text"]
 
-    def test_what_else_was_said_on_an_occasion_lifts_a_passage_but_not_above_the_best_of_it(self) -> None:
+    def test_what_opens_a_conversation_with_an_assistant_says_what_it_is_about(self) -> None:
+        passages = [said(1, turn=1), said(2, turn=3), said(3, turn=2, role="assistant")]
+        parts = scored(passages, [[5.0]] * 3, ParsedQuery())
+        assert [parts[doc]["opening"] for doc in (1, 2, 3)] == [WEIGHTS.opening, 0, 0]
+        assert scored(passages[:2], [[5.0]] * 2, ParsedQuery())[1]["opening"] == 0
+
+    def test_all_words_that_were_said_on_an_occasion_count_for_each_of_its_passages(self) -> None:
         then, hours = timedelta(days=2), timedelta(hours=9)
-        said_then = [said(1, then, conversation="c", turn=1), said(2, then, conversation="c", turn=40)]
-        later, elsewhere = said(3, then - hours, conversation="c", turn=80), said(4, then, conversation="d", turn=40)
-        words = [[6.0, 5.0], [4.0, 0.0], [4.0, 0.0], [4.0, 0.0]]
-        found = {
-            doc: (score, parts["occasion"])
-            for doc, score, parts in fused([*said_then, later, elsewhere], words, {}, ParsedQuery())
-        }
-        assert found[1][1] == found[3][1] == found[4][1] == 0
-        assert found[2][1] == pytest.approx(WEIGHTS.occasion * 7)
-        assert found[4][0] < found[2][0] < found[1][0]
-        best, lifted = (scored(said_then, [[4.1, 40.0], [4.0, 0.0]], ParsedQuery())[doc] for doc in (1, 2))
-        assert sum(lifted.values()) <= sum(best.values())
+        passages = [
+            said(1, then, conversation="c", turn=2, counts=(1, 0)),
+            said(2, then, conversation="c", turn=40, counts=(0, 1)),
+            said(3, then - hours, conversation="c", turn=80, counts=(1, 0)),
+            said(4, then, conversation="d", turn=40, counts=(0, 1)),
+        ]
+        parts = scored(passages, [[4.0, 0.0], [0.0, 4.0]] * 2, ParsedQuery())
+        assert parts[1]["occasion"] == parts[2]["occasion"] == WEIGHTS.occasion
+        assert parts[3]["occasion"] == parts[4]["occasion"] == pytest.approx(WEIGHTS.occasion / 2)
+        asked_for_several = scored(passages, [[4.0, 0.0], [0.0, 4.0]] * 2, ParsedQuery(several=True))
+        assert asked_for_several[1]["occasion"] == pytest.approx(SEVERAL * WEIGHTS.occasion)
 
-    def test_where_several_things_are_asked_for_an_occasion_lifts_nothing(self) -> None:
-        close = [said(n, conversation="c", turn=20 * n) for n in (1, 2)]
-        parts = scored(close, [[6.0, 5.0], [4.0, 0.0]], ParsedQuery(several=True))
-        assert parts[2]["occasion"] == 0
+    def test_the_nearest_passage_of_an_occasion_counts_for_each_of_them(self) -> None:
+        then = [said(n, conversation="c", turn=20 * n) for n in (1, 2)]
+        found = fused([*then, said(3)], [[1.0]] * 3, {1: 0.5, 2: 0.2, 3: 0.2}, ParsedQuery())
+        parts = {doc: parts["occasion"] for doc, _, parts in found}
+        assert parts[1] == parts[2] == pytest.approx(3 * WEIGHTS.occasion_vector)
+        assert parts[3] == 0
 
-    def test_the_longer_an_occasion_the_less_it_lifts(self) -> None:
-        def lift(size: int) -> float:
-            together = [said(n, conversation="c", turn=n * 20) for n in range(1, size + 1)]
-            return scored(together, [[6.0, 5.0], *([4.0, 0.0] for _ in together[1:])], ParsedQuery())[2]["occasion"]
 
-        assert lift(2) == lift(LONG_OCCASION) == pytest.approx(WEIGHTS.occasion * 7)
-        assert lift(2 * LONG_OCCASION) == pytest.approx(lift(2) / 2)
+class TestLikeness:
+    PASSAGES = (said(1, counts=(1, 1)), said(2, counts=(1, 0)), said(3, counts=(0, 0)))
+
+    def parts(self, name: str, asked: ParsedQuery = ParsedQuery(), likeness: WordLikeness | None = None) -> list[float]:  # noqa: B008
+        words = np.array([[2.0, 2.0], [2.0, 0.0], [0.0, 0.0]])
+        cosines = np.array([0.2, 0.2, 0.3])
+        ranking = fuse(to_columns(self.PASSAGES), words, cosines, asked, NOW, WEIGHTS, likeness=likeness)
+        return [ranking.parts(row)[name] for row in range(3)]
+
+    def test_it_is_the_share_of_the_words_of_a_query_that_a_passage_has(self) -> None:
+        assert self.parts("likeness") == pytest.approx([WEIGHTS.likeness, WEIGHTS.likeness / 2, 0.0])
+        emphasis = ParsedQuery(emphasis=(0.25, 1.0))
+        assert self.parts("likeness", emphasis) == pytest.approx([WEIGHTS.likeness, WEIGHTS.likeness / 5, 0.0])
+
+    def test_a_word_like_it_counts_as_much_as_it_is_like_it(self) -> None:
+        nearest = np.array([[0.2, 0.2], [0.2, 0.5], [0.4, 0.0]], np.float32)
+        likeness = WordLikeness(nearest, np.array([3.0, 1.0]))
+        expected = [WEIGHTS.likeness * share for share in (1.0, 0.75, 0.2)]
+        assert self.parts("likeness", likeness=likeness) == pytest.approx(expected)
+        occasion = [WEIGHTS.occasion * share for share in (1.0, 0.875, 0.3)]
+        occasion[2] += WEIGHTS.occasion_vector
+        assert self.parts("occasion", likeness=likeness) == pytest.approx(occasion, abs=1e-5)
+
+    def test_it_makes_no_hit_of_what_neither_words_nor_vectors_know(self) -> None:
+        likeness = WordLikeness(np.full((1, 1), 0.9, np.float32), np.ones(1))
+        passages = to_columns([said(1, counts=(0,))])
+        ranking = fuse(passages, np.zeros((1, 1)), np.array([0.1]), ParsedQuery(), NOW, WEIGHTS, likeness=likeness)
+        assert ranking.scores.tolist() == [0.0]
 
 
 @pytest.mark.parametrize(
@@ -344,6 +372,8 @@ class TestBonuses:
         {"speaker": -1.0},
         {"time": -1.0},
         {"detail": -1.0},
+        {"likeness": -1.0},
+        {"answer": -1.0},
         {"standing": -1.0},
         {"preference": -1.0},
     ],

@@ -29,10 +29,10 @@ from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
 from recollect.rules.recall.message_specificity import (
     STANDING_LIFTED,
+    count_particulars,
     is_preference,
     is_question,
     is_standing,
-    particulars_of,
 )
 from recollect.rules.recall.neighbours import (
     LONG_LINES,
@@ -395,7 +395,7 @@ def text_parts(
     traits = reader.traits(passages, rows)
     is_assisted = bool((passages.roles == ASSISTANT).any())
     detail = weights.assisted_detail if is_assisted else weights.detail
-    details = np.asarray(detail * particulars_of(traits), np.float64).round(6)
+    details = np.asarray(detail * count_particulars(traits), np.float64).round(6)
     preferences = np.asarray(weights.preference * is_preference(traits), np.float64)
     replies = np.zeros(len(rows))
     standing = np.zeros(len(rows))

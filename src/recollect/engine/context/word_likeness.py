@@ -40,9 +40,8 @@ class KnownWords:
 def load_known_words() -> KnownWords:
     table = load_word_table()
     codes, _ = line_codes(table.stems, 0)
-    blocks = -(-(len(codes) + 1) // AT_ONCE)
-    vectors = np.zeros((blocks * AT_ONCE, table.vectors.shape[1]), np.float32)
-    vectors[: len(codes)] = table.vectors
+    vectors = np.zeros((len(codes) + 1, table.vectors.shape[1]), np.float32)
+    vectors[:-1] = table.vectors
     slots = np.full(1 << SLOT_BITS, len(codes), np.uint16)
     slots[slots_of(codes)[::-1]] = np.arange(len(codes))[::-1]  # of words with the same slot, the most frequent
     return KnownWords(np.append(codes, np.uint64(0)), slots, vectors)
@@ -52,27 +51,41 @@ def slots_of(codes: Codes) -> NDArray[np.intp]:
     return (spread_codes(codes) >> np.uint64(32 - SLOT_BITS)).astype(np.intp)
 
 
-@lru_cache(maxsize=16)
-def likeness_to_groups(groups: tuple[tuple[str, ...], ...]) -> Likeness:
-    """How near each word of the table (row) is to each group of terms (column), from 0 to 1."""
-    known = load_known_words()
-    places = [known.find(np.array([term_code(term) for term in group], np.uint64)).min() for group in groups]
-    blocks = known.vectors.reshape(-1, AT_ONCE, known.vectors.shape[1])
-    products = np.matmul(blocks, known.vectors[places].T).reshape(-1, len(groups))
-    return np.asarray(np.maximum(products, 0.0))
-
-
 def best_likeness(terms: Codes, sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]) -> Likeness:
     """How near passages (rows) are to each group of terms (column): as near as the nearest of their terms is, from 0 to
     1. The terms of the passages follow each other, so many of each."""
     best = no_likeness(len(sizes), groups)
     if not len(terms) or not groups:
         return best
-    likeness = likeness_to_groups(tuple(map(tuple, groups))).take(load_known_words().find(terms), axis=0)
+    known = load_known_words()
+    places = known.find(terms)
+    is_used = np.zeros(len(known.codes), np.bool_)
+    is_used[places] = True
+    used = np.flatnonzero(is_used)
+    numbers = np.empty(len(is_used), np.intp)
+    numbers[used] = np.arange(len(used))
+    likeness = likeness_of_words(known, used, groups).take(numbers[places], axis=0)
     has_terms = sizes > 0
     starts = (np.cumsum(sizes) - sizes)[has_terms]
     best[has_terms] = np.maximum.reduceat(likeness, starts, axis=0)
     return best
+
+
+def likeness_of_words(known: KnownWords, words: NDArray[np.intp], groups: Sequence[Sequence[str]]) -> Likeness:
+    """How near some words of the table (rows) are to each group of terms (column), from 0 to 1; with rows for no word
+    at the end."""
+    group_vectors = known.vectors[places_of_groups(tuple(map(tuple, groups)))]
+    padded_words = np.full(-(-len(words) // AT_ONCE) * AT_ONCE, len(known.codes) - 1)
+    padded_words[: len(words)] = words
+    blocks = known.vectors.take(padded_words, axis=0).reshape(-1, AT_ONCE, known.vectors.shape[1])
+    return np.asarray(np.maximum(np.matmul(blocks, group_vectors.T), 0.0).reshape(-1, len(groups)))
+
+
+@lru_cache(maxsize=64)
+def places_of_groups(groups: tuple[tuple[str, ...], ...]) -> list[int]:
+    """The place in the table of each group of terms: of its most frequent word."""
+    known = load_known_words()
+    return [int(known.find(np.array([term_code(term) for term in group], np.uint64)).min()) for group in groups]
 
 
 def no_likeness(passages: int, groups: Sequence[Sequence[str]]) -> Likeness:

@@ -98,21 +98,25 @@ def traits(text: str) -> int:
 
 
 Traits = NDArray[np.int8]
+"""What is known of several texts; a negative number where nothing is."""
 
 
-def particulars_of(traits: Traits) -> Traits:
-    """How many particulars texts of these traits have."""
-    return np.asarray(traits % PREFERENCE)
+def count_particulars(known: Traits) -> Traits:
+    """How many particulars texts have of which this is known."""
+    return np.asarray(known % PREFERENCE)
 
 
-def is_preference(traits: Traits) -> NDArray[np.bool_]:
-    return np.asarray(traits & PREFERENCE > 0)
+def is_preference(known: Traits) -> NDArray[np.bool_]:
+    return _has_trait(known, PREFERENCE)
 
 
-def is_standing(traits: Traits) -> NDArray[np.bool_]:
-    """Which are known to be traits of a standing instruction."""
-    return np.asarray((traits >= 0) & (traits & STANDING > 0))
+def is_standing(known: Traits) -> NDArray[np.bool_]:
+    return _has_trait(known, STANDING)
 
 
-def is_question(traits: Traits) -> NDArray[np.bool_]:
-    return np.asarray(traits & QUESTION > 0)
+def is_question(known: Traits) -> NDArray[np.bool_]:
+    return _has_trait(known, QUESTION)
+
+
+def _has_trait(known: Traits, trait: int) -> NDArray[np.bool_]:
+    return np.asarray((known >= 0) & (known & trait > 0))

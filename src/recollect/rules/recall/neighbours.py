@@ -98,7 +98,7 @@ class Surroundings:
         among the passages."""
         row_of = np.full(len(self.lean) + 1, -1, np.intp)
         row_of[self.home] = np.arange(len(self.home))
-        return row_of[self.beside[_BEFORE][self.home[rows]]]
+        return np.asarray(row_of[self.beside[_BEFORE][self.home[rows]]])
 
     def _occasion_starts(self) -> Places:
         """The number of the first message of each occasion."""

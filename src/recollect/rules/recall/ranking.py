@@ -22,7 +22,7 @@ from recollect.errors import ConfigError
 from recollect.model.frozen import dataclass
 from recollect.model.passages import Posting, Tally
 from recollect.rules.recall.neighbours import Surroundings, surroundings
-from recollect.rules.recall.passage_columns import USER, Passages
+from recollect.rules.recall.passage_columns import ASSISTANT, USER, Passages
 from recollect.rules.recall.query import ParsedQuery, closeness
 
 K1 = 1.2
@@ -55,15 +55,15 @@ class Weights:
     each other.
 
     `text` scales BM25, to which `rarest` adds a share of a passage's best word. `likeness` is for a passage that has
-    every word of the query, or one like it. `near` scales what neighbours lend; `occasion` is for an occasion on which
-    every word of the query was said, or one like it, and `occasion_vector` is what a standard deviation of its nearest
-    passage counts. `speaker` is added for a passage by whom the query names, `asker` for one by the person who asks
-    about themselves, `time` for one from when the query means, `opening` for the message that opens a conversation.
-    Among people, `detail` is added for each particular that a message mentions, `statement` for one that asks nothing,
-    `answer` for one that follows a question; where an assistant speaks, `assisted_detail` for each particular.
-    `standing` is added for a standing instruction, which holds for whatever is asked, `preference` for a message that
-    states one, where advice is asked for. `coverage` is the share that comes off a late hit of an occasion that has a
-    better one (`coverage_penalties`).
+    every word of the query, or one like it. `near` scales what neighbours lend, `near_likeness` what they lend of words
+    like those of the query. `occasion` is for an occasion on which every word of the query was said, or one like it,
+    and `occasion_vector` is what a standard deviation of its nearest passage counts. `speaker` is added for a passage
+    by whom the query names, `asker` for one by the person who asks about themselves, `time` for one from when the query
+    means. Among people, `detail` is added for each particular that a message mentions, `statement` for one that asks
+    nothing, `answer` for one that follows a question; where an assistant speaks, `assisted_detail` for each particular,
+    and `opening` for the message that opens a conversation. `standing` is added for a standing instruction, which holds
+    for whatever is asked, `preference` for a message that states one, where advice is asked for. `coverage` is the
+    share that comes off a late hit of an occasion that has a better one (`coverage_penalties`).
     """
 
     text: float = 0.2
@@ -73,6 +73,7 @@ class Weights:
     rarest: float = 0.2
     likeness: float = 11.5
     near: float = 0.5
+    near_likeness: float = 6.0
     occasion: float = 6.0
     occasion_vector: float = 0.6
     speaker: float = 3.5
@@ -96,8 +97,8 @@ class Weights:
             raise ConfigError("half_life is a time span: give one above 0, or set recency to 0")
         if not 0 <= self.recency < 1 or not 0 <= self.coverage < 1:
             raise ConfigError("recency and coverage are shares: give numbers from 0 to below 1")
-        judges = (self.text, self.vector, self.rarest, self.likeness, self.near, self.occasion, self.occasion_vector)
-        whose = (self.speaker, self.asker, self.time, self.opening)
+        judges = (self.text, self.vector, self.rarest, self.likeness, self.near, self.near_likeness)
+        whose = (self.occasion, self.occasion_vector, self.speaker, self.asker, self.time, self.opening)
         texts = (self.detail, self.assisted_detail, self.statement, self.answer, self.standing, self.preference)
         if min(*judges, *whose, *texts) < 0:
             raise ConfigError("a weight counts for something, never against it: give 0 or more")
@@ -224,7 +225,8 @@ def fuse(
         parts[SPEAKER] = (weights.speaker if query.authors else weights.asker) * _speaker_matches(passages, query)
     if query.times:
         parts[TIME] = weights.time * _time_matches(moments, query)
-    parts[OPENING] = weights.opening * (passages.turns == 1)
+    if (passages.roles == ASSISTANT).any():
+        parts[OPENING] = weights.opening * (passages.turns == 1)
     parts = (parts * relevant).round(6)  # so that they add up
     scores = np.add.reduce(parts, axis=0).round(6)
     rows = np.lexsort((passages.docs, moments, scores))[::-1][:limit]
@@ -265,7 +267,10 @@ def _add_likeness(
     if likeness is not None:
         nearest = np.maximum(nearest, likeness.nearest)
         worth = emphasis * likeness.worth
-    parts[LIKENESS] = weights.likeness * (nearest @ (emphasis / emphasis.sum()))
+    shares = emphasis / emphasis.sum()
+    own = nearest @ shares
+    parts[LIKENESS] = weights.likeness * own
+    parts[NEAR] += weights.near_likeness * (around.words_with_neighbours(nearest) @ shares - own)
     parts[OCCASION] = weights.occasion * around.words_of_occasion(nearest, worth / worth.sum())
 
 

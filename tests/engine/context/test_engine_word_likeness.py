@@ -1,0 +1,45 @@
+"""Words like those of a query: nearer in meaning is more alike, and the nearest word of a passage counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recollect.engine.context.term_codes import line_codes
+from recollect.engine.context.word_likeness import best_likeness, knows_language
+from recollect.language.terms import analyse, query_groups
+
+
+def likeness(query: str, *texts: str) -> list[list[float]]:
+    """For each text how near it is to each word of a query."""
+    lines = "\n".join(" ".join(analyse(text, "en").terms) for text in texts)
+    return best_likeness(*line_codes(lines.encode(), 0), query_groups(query, ["en"])).tolist()
+
+
+def test_the_same_word_is_as_near_as_can_be_and_others_by_their_meaning() -> None:
+    (same,), (near,), (far,) = likeness("instruments", "an old instrument", "the violin", "some gravel")
+    assert same == pytest.approx(1.0, abs=1e-5)
+    assert same > near > 0.3 > far >= 0
+
+
+def test_the_nearest_word_of_a_passage_counts_for_each_word_of_the_query() -> None:
+    both, cat, vacation = likeness("dogs holidays", "our cat slept through the vacation", "our cat", "the vacation")
+    assert both[0] == pytest.approx(cat[0])
+    assert both[1] == pytest.approx(vacation[1])
+    assert cat[0] > vacation[0]
+    assert vacation[1] > cat[1]
+
+
+def test_what_is_not_in_the_table_is_near_to_nothing() -> None:
+    assert likeness("qwxyzzt boat", "qwxyzzt", "лодка", "") == [[0.0, 0.0]] * 3
+
+
+def test_no_words_no_likeness() -> None:
+    nothing = np.empty(0, np.uint64)
+    assert best_likeness(nothing, np.zeros(2, np.int64), [("boat",)]).tolist() == [[0.0], [0.0]]
+    assert best_likeness(nothing, np.empty(0, np.int64), []).shape == (0, 0)
+
+
+def test_it_knows_english() -> None:
+    assert knows_language(["de", "en"])
+    assert not knows_language(["de"])
