@@ -13,7 +13,8 @@ from recollect.language.terms import analyse, query_groups
 def likeness(query: str, *texts: str) -> list[list[float]]:
     """For each text how near it is to each word of a query."""
     lines = "\n".join(" ".join(analyse(text, "en").terms) for text in texts)
-    return best_likeness(*line_codes(lines.encode(), 0), query_groups(query, ["en"])).tolist()
+    rows: list[list[float]] = best_likeness(*line_codes(lines.encode(), 0), query_groups(query, ["en"])).tolist()
+    return rows
 
 
 def test_the_same_word_is_as_near_as_can_be_and_others_by_their_meaning() -> None:
