@@ -275,6 +275,7 @@ _CLAUSE = lazy_pattern(
     r"|(?<!\s)\s+(?=(?:because|although|though|whereas|which|but)\s)"
     r"|(?<!\s)\s+(?=(?:aber|weil|denn|mais|parce|pero|porque|perché|mas|maar|omdat|но|потому)\s)",
     re.IGNORECASE,
+    skips=True,
 )
 _CLAUSE_WORDS = 4
 _CLAUSE_CHARACTERS = 6

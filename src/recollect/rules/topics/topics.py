@@ -243,13 +243,10 @@ def centroids(selection: Mapping[int, TopicState], states: Mapping[int, TopicSta
     with_centroid = [state for state in selection.values() if state.centroid]
     if not with_centroid:
         return Centroids()
-    firsts = np.array([state.first for state in with_centroid], np.int64)
-    part_numbers = [number for number, state in enumerate(with_centroid) if state.merged_into is not None]
-    topics = firsts
-    if part_numbers:
-        topics = firsts.copy()
-        topics[part_numbers] = [root(states, with_centroid[number].first) for number in part_numbers]
-    return Centroids(firsts, topics, rows_of([state.centroid for state in with_centroid]))
+    firsts = [state.first for state in with_centroid]
+    topics = [state.first if state.merged_into is None else root(states, state.first) for state in with_centroid]
+    rows = rows_of([state.centroid for state in with_centroid])
+    return Centroids(np.array(firsts, np.int64), np.array(topics, np.int64), rows)
 
 
 # -- matching
