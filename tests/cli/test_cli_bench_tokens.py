@@ -120,7 +120,7 @@ def test_tiers_made_apart_are_counted_with_their_prompts_a11() -> None:
 
 
 def test_a_model_that_asks_for_more_pays_for_the_further_call_a11() -> None:
-    found = measured("--data", chat(Path("house.jsonl"), 8), "--ask-every", 3)
+    found = measured("--data", chat(Path("house.jsonl"), 12), "--ask-every", 3)
     calls = [step["calls"] for step in found["steps"]]
     assert set(calls) == {1, 2}
     at = calls.index(2)

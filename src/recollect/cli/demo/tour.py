@@ -36,6 +36,7 @@ SEARCHES = (
 )
 ORIGINAL = "below 2 GB free"
 FORGED = "below 2 MB free"
+SMALLEST_PART = 0.1  # of a score that is shown
 
 
 def run_tour(folder: Path) -> None:
@@ -91,7 +92,7 @@ def show_searches(out: Console, demo_memory: BlockingMemory) -> None:
 
 
 def print_hit(out: Console, hit: Hit, query: str) -> None:
-    parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items() if round(value, 2))
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items() if abs(value) >= SMALLEST_PART)
     print_indented(out, build_snippet(hit.message.content, query), 2)
     about = f"{format_time(hit.message.time)}, turn {hit.message.turn}, score {hit.score:.2f}: {parts}"
     print_indented(out, Text(about, style="dim"), 2)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from recollect.language.sentences import has_question_mark
 from recollect.model import Hit
 
-ASKED = 0.3
+ASKED = 0.45
 """Of the best score: what a hit needs at least if the message asks something,"""
-TOLD = 0.4
+TOLD = 0.65
 """and if it asks nothing."""
 
 
