@@ -17,9 +17,10 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from page_reader import PageReader, faults_in
 
-from recollect import Draft
+from recollect import Draft, Memory
 from recollect.config import Secret, Settings
 from recollect.server.door.keys import SESSION_SECRET, create_key
+from recollect.server.web import search_lab
 from recollect.server.web.session import COOKIE, Sessions, is_page
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
@@ -521,3 +522,15 @@ def test_without_keys_the_pages_are_open_to_this_machine_alone(tmp_path_factory:
         )
         assert elsewhere.status_code == 403
         assert browser.post("/web/person/remember", data=told | {"token": token}).status_code == 303
+
+
+def test_every_part_of_a_score_has_a_name_and_a_colour(tmp_path: Path) -> None:
+    """The search lab shows what a hit's score is made of: none of it nameless, none black."""
+    with Memory(str(tmp_path / "memory.db"), followers=False) as memory:
+        memory.conversation("chat", user="ann").add("user", "I always take the bus to work.")
+        memory.settle()
+        (hit,) = memory.search("bus", user="ann")
+    style = (Path(search_lab.__file__).parent / "static" / "style.css").read_text(encoding="utf-8")
+    for part in (*hit.parts, "fact"):
+        assert part in search_lab.PARTS
+        assert f".score-{part} " in style or f".score-{part}," in style

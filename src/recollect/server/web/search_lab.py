@@ -24,15 +24,19 @@ MOST = 1_000  # hits among which a message that was not shown is looked for
 MAX_TEXT = 1_000  # characters
 PARTS = {
     "text": "words",
+    "likeness": "words alike",
     "vector": "meaning",
     "near": "neighbours",
     "speaker": "who said it",
     "time": "when it was said",
+    "opening": "first of its chat",
     "recency": "recent",
     "occasion": "same occasion",
     "detail": "particulars",
+    "reply": "states or answers",
     "preference": "a preference",
     "standing": "a standing instruction",
+    "coverage": "others of its occasion come first",
     "fact": "fact",
 }
 
