@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 # The suite runs in so many parts beside each other, each a process with its own test files.
-PARTS ?= 4
+PARTS ?= 3
 NUMBERS := $(shell seq $(PARTS))
 BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
