@@ -20,6 +20,7 @@ from cli_driver import failed, json_lines, recollect, succeeded, talk
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_server import PATIENCE, Exchange, Service, Step, fails, says, serving, stays_open, streams
+from prepared_programs import PreparedProgram
 
 from recollect import Settings
 from recollect.cli.chat import PrintableStream
@@ -220,7 +221,7 @@ def read_until(screen: int, what: bytes) -> bytes:
 def chatting(folder: Path, env: dict[str, str], **streams: int) -> Iterator[subprocess.Popen[bytes]]:
     """`recollect chat` as a program of its own, which does not outlive the test."""
     command = [sys.executable, "-m", "recollect", "chat"]
-    with subprocess.Popen(command, cwd=folder, env={**os.environ, **env}, bufsize=0, **streams) as running:  # type: ignore[call-overload]
+    with PreparedProgram(command, cwd=folder, env={**os.environ, **env}, bufsize=0, **streams) as running:  # type: ignore[call-overload]
         try:
             yield running
         finally:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from click.testing import CliRunner, Result
+from prepared_programs import PreparedProgram
 
 from recollect.cli.main import program
 
@@ -91,7 +92,7 @@ def processes(*commands: list[str], folder: Path, env: dict[str, str] | None = N
 
 
 def started(arguments: list[str], folder: Path, env: dict[str, str] | None) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return PreparedProgram(
         [sys.executable, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONUTF8": "1", **(env or {})},

@@ -18,6 +18,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
+from prepared_programs import PreparedProgram
 
 from recollect import AsyncMemory, Memory
 from recollect.cli.mcp import run_until_stopped
@@ -321,7 +322,7 @@ def test_the_program_takes_its_options_and_answers_every_request_and_ends_when_i
     """With the handshake that older clients know. On standard output there is nothing but the protocol."""
     pipe = subprocess.PIPE
     options = ["--store", str(tmp_path / "m.db"), "--space", "work", "--user", "alex"]
-    with subprocess.Popen(
+    with PreparedProgram(
         [sys.executable, "-m", "recollect", "mcp", *options], stdin=pipe, stdout=pipe, stderr=pipe
     ) as program:
         assert program.stdin is not None

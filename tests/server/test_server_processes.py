@@ -21,6 +21,7 @@ from typing import Any
 import httpx2
 import pytest
 from click.testing import CliRunner
+from prepared_programs import PreparedProgram
 
 from recollect import Memory
 from recollect.cli.main import program
@@ -41,7 +42,7 @@ def started(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], str, Pa
     """A server, its address, and the file its log goes to."""
     log = folder / "server.log"
     with log.open("wb") as file:
-        process = subprocess.Popen(
+        process = PreparedProgram(
             [sys.executable, "-m", "recollect", "serve", "--port", "0", *words], stderr=file, cwd=folder, env=QUIET
         )
     url = None

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import httpx2
+from prepared_programs import PreparedProgram
 
 from recollect import Memory
 
@@ -19,7 +20,7 @@ def test_it_shows_the_store_of_the_working_folder_until_it_is_ended(tmp_path: Pa
         memory.conversation("letters", user="alex").add("user", "The lamp is in the drawer.")
     environment = os.environ | {"RECOLLECT_FOLLOWERS": "false"}
     command = [sys.executable, "-m", "recollect", "open", "--no-browser"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment) as process:
+    with PreparedProgram(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment) as process:
         assert process.stderr is not None
         url = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
         assert url is not None
