@@ -13,7 +13,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -29,6 +28,7 @@ from recollect.engine.work.follower import Follower
 from recollect.engine.work.loop import OVERLAP, Loop
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.single_flight import SingleFlight
+from recollect.engine.work.threads import CallThreads, ThreadsClosed
 from recollect.engine.work.usage import Meter
 from recollect.engine.work.view import View
 from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreError
@@ -134,7 +134,7 @@ class Runtime:
             self.__dict__.pop(name, None)  # of the last time
         self._loops = {}
         self._schedule = None
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
+        self._threads = CallThreads(THREADS, "recollect")
         parts = await self.run(self._build)
         if not parts.store.writable:  # nothing can be written there; that is no error
             parts = replace(parts, followers=False)
@@ -303,7 +303,7 @@ class Runtime:
         await self.meter.finish()
         await self.chat.close()
         await self._memory_models.close()
-        await asyncio.to_thread(self._pool.shutdown)
+        await asyncio.to_thread(self._threads.close)
         await parts.embedder.close()
         await asyncio.to_thread(parts.store.close)
         if lost is not None:
@@ -336,12 +336,10 @@ class Runtime:
 
     async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call of a view, which is not counted in `_calls`."""
-        loop = asyncio.get_running_loop()
         try:
-            work = loop.run_in_executor(self._pool, call_in_thread, fn, *args)
-        except RuntimeError:  # the pool takes nothing more
+            return await self._threads.call(fn, *args)
+        except ThreadsClosed:
             raise RecollectError(CLOSED) from None
-        return await work
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads and connections to the others."""
@@ -471,14 +469,6 @@ class Runtime:
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""
         return self.parts.space if space is None else rules.check_id("space", space)
-
-
-def call_in_thread(fn: Callable[..., T], *args: Any) -> T:
-    """Call a function for the event loop. A StopIteration must not reach it: the caller would wait for ever."""
-    try:
-        return fn(*args)
-    except StopIteration as error:
-        raise RuntimeError("an iterator ended too early") from error
 
 
 def refuse_unfinished_copy(tx: Tx) -> None:
