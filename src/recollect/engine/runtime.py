@@ -23,14 +23,9 @@ from recollect.engine.context.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, Sc
 from recollect.engine.held.writer import HeldMessages
 from recollect.engine.tables import log
 from recollect.engine.views.index import IndexView
-from recollect.engine.work.ask import NONE, TaskRunner
-from recollect.engine.work.follower import Follower
-from recollect.engine.work.loop import OVERLAP, Loop
 from recollect.engine.work.metrics import ActivityCounter
-from recollect.engine.work.single_flight import SingleFlight
 from recollect.engine.work.threads import CallThreads, ThreadsClosed
 from recollect.engine.work.usage import Meter
-from recollect.engine.work.view import View
 from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreError
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
@@ -38,7 +33,6 @@ from recollect.rules import log as rules
 from recollect.rules.episodes.window import WindowRule
 from recollect.rules.recall.ranking import Weights
 from recollect.rules.retention import Retention
-from recollect.rules.topics.topics import TopicRule
 
 if TYPE_CHECKING:
     from recollect.engine import turn
@@ -47,6 +41,11 @@ if TYPE_CHECKING:
     from recollect.engine.views.titles import TitlesView
     from recollect.engine.views.topics import Topics
     from recollect.engine.views.window import WindowView
+    from recollect.engine.work.ask import TaskRunner
+    from recollect.engine.work.follower import Follower
+    from recollect.engine.work.loop import Loop
+    from recollect.engine.work.view import View
+    from recollect.rules.topics.topics import TopicRule
 
 T = TypeVar("T")
 
@@ -61,9 +60,15 @@ LATE = ("tasks", "topics", "titles", "window", "digests", "followers", "retentio
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
+def default_topic_rule() -> TopicRule:
+    from recollect.rules.topics.topics import TopicRule
+
+    return TopicRule()
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts and settings of an engine."""
+    """The parts and settings of an engine. `topic_rule` is made with the views: a search needs none."""
 
     store: Store
     embedder: Embedder
@@ -83,7 +88,7 @@ class Parts:
     active_episodes: int = 10
     near_episodes: int = 3
     episode_distance: float = 0.4
-    topics: TopicRule = field(default_factory=TopicRule)
+    topic_rule: Callable[[], TopicRule] = default_topic_rule
     time_zone: str = "UTC"
     index_seconds: float = 2.0
     digest_seconds: float = 20.0
@@ -182,6 +187,8 @@ class Runtime:
         """Build the views, and what needs them."""
         from recollect.engine.retention import RetentionJob, RetentionSchedule
         from recollect.engine.views.follower_conditions import build_hooks
+        from recollect.engine.work.follower import Follower
+        from recollect.engine.work.loop import Loop
 
         parts = self.parts
         read = partial(self.run, parts.store.read)
@@ -222,6 +229,7 @@ class Runtime:
         from recollect.engine.views.titles import TitlesView
         from recollect.engine.views.topics import Topics, TopicsView
         from recollect.engine.views.window import WindowView
+        from recollect.engine.work.ask import TaskRunner
 
         asking = self.tasks = TaskRunner(self._memory_models, parts.telemetry, self.run_aside)
         writer = Writer(
@@ -232,7 +240,7 @@ class Runtime:
             parts.level_episodes,
             parts.active_episodes,
         )
-        self.topics = Topics(parts.topics)
+        self.topics = Topics(parts.topic_rule())
         self.titles = TitlesView(asking, parts.tokenizer, self.topics, self.run_aside, read)
         window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
         self.window = WindowView(*window, writer, asking.has_model, self.run_aside, read)
@@ -250,6 +258,7 @@ class Runtime:
     def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
         from recollect.engine.views.day_writer import DayWriter
         from recollect.engine.views.digest_texts import Digests
+        from recollect.engine.work.single_flight import SingleFlight
 
         return Digests(
             self.tasks,
@@ -264,6 +273,8 @@ class Runtime:
 
     async def _wait_for_days(self, space: str) -> None:
         """Wait a moment until the days view has read what was said so far in a space, in any process."""
+        from recollect.engine.work.loop import OVERLAP
+
         parts = self.parts
         follower = self.followers[DAYS]
         if not parts.store.writable:
@@ -412,6 +423,8 @@ class Runtime:
 
     async def check_usable(self, model: LLM) -> None:
         """If no model is configured, raise the error that says how, before anything is kept."""
+        from recollect.engine.work.ask import NONE
+
         if model.name == NONE:
             await model.complete(Request([]))
 
