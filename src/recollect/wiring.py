@@ -7,9 +7,10 @@ and one that only prints `--help` loads none.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.clock import SystemClock
 from recollect.config import Settings
@@ -24,8 +25,9 @@ from recollect.ports import LLM, Clock, Embedder, Models, Store, Telemetry, Toke
 from recollect.rules.episodes.window import WindowRule
 from recollect.rules.recall.ranking import Weights
 from recollect.rules.retention import Retention
-from recollect.rules.topics.drift import Scale
-from recollect.rules.topics.topics import TopicRule
+
+if TYPE_CHECKING:
+    from recollect.rules.topics.topics import TopicRule
 
 # The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.
 WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09)}
@@ -34,8 +36,9 @@ EPISODE_DISTANCE = {"static": 0.55, "minilm": 0.5}  # cosine distance under whic
 TELEMETRY = {"prometheus": "prometheus_client", "opentelemetry": "opentelemetry"}  # by name, the package each needs
 # Cosine to a topic's centroid from which on a message comes back to it: benchmarks/calibrate_topics.py.
 TOPIC_SIMILARITY = {"static": 0.52, "minilm": 0.45}
-# Its cosine of messages of one conversation that have nothing to do with each other: nearer than texts of anywhere are.
-DRIFT = {"static": Scale(unrelated=0.2, spread=0.1), "minilm": Scale(unrelated=0.2, spread=0.13)}
+# Its cosine of messages of one conversation that have nothing to do with each other, the mean and the deviation: nearer
+# than texts of anywhere are.
+DRIFT = {"static": (0.2, 0.1), "minilm": (0.2, 0.13)}
 POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
@@ -208,9 +211,12 @@ def split_names(names: str) -> list[str]:
 
 def topic_rule(settings: Settings) -> TopicRule:
     """How messages are given topics, with the embedder's own calibration."""
+    from recollect.rules.topics.drift import Scale
+    from recollect.rules.topics.topics import TopicRule
+
     return TopicRule(
         similarity=settings.topic_similarity or TOPIC_SIMILARITY.get(settings.embedder, 0.7),
-        scale=DRIFT.get(settings.embedder, Scale()),
+        scale=Scale(*DRIFT.get(settings.embedder, ())),
     )
 
 
@@ -271,7 +277,7 @@ def build(
         hold_messages=settings.hold_messages,
         on_degraded=on_degraded,
         episode_distance=settings.episode_distance or EPISODE_DISTANCE.get(settings.embedder, 0.4),
-        topics=topic_rule(settings),
+        topic_rule=partial(topic_rule, settings),
         store=store or open_store(settings.store, settings),  # last: what fails before it leaves nothing open
     )
 

@@ -101,7 +101,9 @@ def _load_table(folder: Path) -> _Table:
         vocabulary = (folder / "vocab.txt").read_bytes()
     except OSError as error:
         raise EmbedderError(f"the static table cannot be read ({error}): install recollect again") from error
-    digest = hashlib.sha256(archive + vocabulary).hexdigest()
+    hashing = hashlib.sha256(archive)
+    hashing.update(vocabulary)
+    digest = hashing.hexdigest()
     if digest != DIGEST:
         raise EmbedderError(
             f"the static embedding table in {folder} is damaged or of another version (sha256 {digest[:8]}…, "

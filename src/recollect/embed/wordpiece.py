@@ -17,6 +17,7 @@ PIECES_REMEMBERED = 1 << 16
 LONGEST_REMEMBERED = 64  # characters
 LONG_TEXT = 1 << 16  # characters; a longer text is not split all at once
 LONGEST_WORD = 100  # characters; a longer word is unknown
+CONTINUED = "##"  # begins a token that continues a word
 
 # White space to Python, but control characters to BERT, which drops them and joins the words on both sides.
 _JOINING = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -38,8 +39,7 @@ class WordPiece:
     """Text to token ids. Safe to share between threads."""
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
-        self._heads = dict(vocabulary)
-        self._tails = {token[2:]: self._heads.pop(token) for token in vocabulary if token.startswith("##")}
+        self._vocabulary = vocabulary
         self._longest = max(map(len, vocabulary))
         self._unknown = vocabulary["[UNK]"]
         self._cached_piece_ids = lru_cache(maxsize=PIECES_REMEMBERED)(self._piece_ids)
@@ -84,17 +84,17 @@ class WordPiece:
             return [self._unknown]
         ids: list[int] = []
         start = 0
-        table = self._heads
+        mark = ""
         while start < len(word):
             for end in range(min(len(word), start + self._longest), start, -1):
-                id = table.get(word[start:end])
+                id = self._vocabulary.get(mark + word[start:end])
                 if id is not None:
                     break
             else:
                 return [self._unknown]
             ids.append(id)
             start = end
-            table = self._tails
+            mark = CONTINUED  # no word holds it: signs are words of their own
         return ids
 
 

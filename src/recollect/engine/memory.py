@@ -19,9 +19,7 @@ from recollect.engine.scope import ConversationScope
 from recollect.engine.search import search
 from recollect.engine.tables import log
 from recollect.engine.views.index import EMBEDDER
-from recollect.engine.work.follower import settle
 from recollect.engine.work.metrics import activity_of
-from recollect.engine.work.retry_set_aside import TOGETHER, retry_set_aside
 from recollect.errors import DamagedMessage, InvalidInput
 from recollect.faces import MemoryFace
 from recollect.model import (
@@ -342,6 +340,8 @@ class MemoryEngine(MemoryFace):
 
     async def settle(self, timeout: float = 60.0) -> int:
         self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed
+        from recollect.engine.work.follower import settle
+
         await self.runtime.held.write_all()
         return await settle([*self.runtime.followers.values()], timeout, self.runtime.read)
 
@@ -352,6 +352,7 @@ class MemoryEngine(MemoryFace):
             await self.runtime.parts.embedder.ready()
 
         from recollect.engine.views.digests import bump_versions
+        from recollect.engine.work.retry_set_aside import TOGETHER
 
         def reset(tx: Tx) -> None:
             if view == self.runtime.index.name and space_id is not None:
@@ -379,6 +380,8 @@ class MemoryEngine(MemoryFace):
         if conversation is not None:
             where["conversation"] = rules.check_id("conversation", conversation)
         self.runtime.parts  # noqa: B018  a memory that is closed tries nothing
+        from recollect.engine.work.retry_set_aside import retry_set_aside
+
         result = await retry_set_aside(self.runtime.followers, self.runtime.read, self.runtime.write, where)
         self.runtime.wake()
         return result

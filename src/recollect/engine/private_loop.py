@@ -12,9 +12,8 @@ import threading
 import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from recollect.errors import RecollectError
 
@@ -24,6 +23,40 @@ CLOSED = "this memory is closed: open it again"
 FORKED = "this memory was opened by the process that this one was forked from: open it again here"
 GRACE = 5.0  # seconds for calls of other threads to end by themselves when a memory is closed
 PAUSE = 0.01  # seconds between two attempts to close a generator that still runs
+
+
+class LoopCall(Generic[T]):
+    """A coroutine that a loop runs for another thread. asyncio's own way makes a second future and links it."""
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self._work = work
+        self._task: asyncio.Task[T] | None = None
+        self.ended = threading.Lock()  # held until the coroutine has ended in any way
+        self.ended.acquire()
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Called in the loop's thread, as is `cancel`."""
+        self._task = loop.create_task(self._work)
+        self._task.add_done_callback(lambda _: self.ended.release())
+
+    def cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        else:  # it was never to be started
+            self._work.close()
+            self.ended.release()
+
+    def result(self) -> T:
+        """What the coroutine returned, or raise what it raised."""
+        task = self._task
+        self._task = None
+        try:
+            assert task is not None
+            return task.result()
+        except asyncio.CancelledError:
+            raise RecollectError(CLOSED) from None
+        finally:
+            del task  # an error's traceback names this frame: nothing would free either
 
 
 class LoopThread:
@@ -56,32 +89,33 @@ class LoopThread:
         if threading.current_thread() is self._thread:
             work.close()
             raise RecollectError("Memory cannot be called from inside its own loop: use AsyncMemory there")
-        running: list[asyncio.Task[Any] | None] = []
-        ended = threading.Event()
+        call = LoopCall(work)
         try:
             with self._lock:
-                if self.is_left_behind and not self.is_stopped:
-                    if self.forked is None:
-                        work.close()
-                        raise RecollectError(FORKED)
-                    # It is not closed: what it waits for belongs to the other process.
-                    self._abandoned_loops.append(self._loop)
-                    self._start_thread()
-                    self.forked()
-                if self.is_stopped:
-                    work.close()
-                    raise RecollectError(CLOSED)
-                answer = asyncio.run_coroutine_threadsafe(_run_recording_task(work, running, ended), self._loop)
-            return answer.result()
-        except CancelledError:
-            raise RecollectError(CLOSED) from None
+                self._check_running(work)
+                self._loop.call_soon_threadsafe(call.start, self._loop)
+            call.ended.acquire()
         except KeyboardInterrupt:
             # Ctrl-C, at whatever moment, cancels the call; it cleans up before the caller continues.
-            with suppress(Exception, CancelledError):
-                asyncio.run_coroutine_threadsafe(_cancel(running), self._loop).result(GRACE)
-            if running:
-                ended.wait(GRACE)
+            with suppress(RuntimeError):  # the loop may be closed
+                self._loop.call_soon_threadsafe(call.cancel)
+                call.ended.acquire(timeout=GRACE)
             raise
+        return call.result()
+
+    def _check_running(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Raise if the loop is stopped; in a forked process, start it again."""
+        if self.is_left_behind and not self.is_stopped:
+            if self.forked is None:
+                work.close()
+                raise RecollectError(FORKED)
+            # It is not closed: what it waits for belongs to the other process.
+            self._abandoned_loops.append(self._loop)
+            self._start_thread()
+            self.forked()
+        if self.is_stopped:
+            work.close()
+            raise RecollectError(CLOSED)
 
     def iterate_pages(self, source: AsyncIterator[T]) -> Iterator[T]:
         async def next_items() -> list[T]:
@@ -125,23 +159,6 @@ def _mark_left_behind() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_mark_left_behind)
-
-
-async def _run_recording_task(
-    work: Coroutine[Any, Any, T], running: list[asyncio.Task[Any] | None], ended: threading.Event
-) -> T:
-    """Await the work, after adding the task it runs in to `running`; `ended` is set when it has ended in any way."""
-    running.append(asyncio.current_task())
-    try:
-        return await work
-    finally:
-        ended.set()
-
-
-async def _cancel(running: list[asyncio.Task[Any] | None]) -> None:
-    for task in running:
-        if task is not None:
-            task.cancel()
 
 
 async def run_shielded(work: Coroutine[Any, Any, None]) -> None:

@@ -13,7 +13,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,13 +23,9 @@ from recollect.engine.context.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, Sc
 from recollect.engine.held.writer import HeldMessages
 from recollect.engine.tables import log
 from recollect.engine.views.index import IndexView
-from recollect.engine.work.ask import NONE, TaskRunner
-from recollect.engine.work.follower import Follower
-from recollect.engine.work.loop import OVERLAP, Loop
 from recollect.engine.work.metrics import ActivityCounter
-from recollect.engine.work.single_flight import SingleFlight
+from recollect.engine.work.threads import CallThreads, ThreadsClosed
 from recollect.engine.work.usage import Meter
-from recollect.engine.work.view import View
 from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreError
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
@@ -38,7 +33,6 @@ from recollect.rules import log as rules
 from recollect.rules.episodes.window import WindowRule
 from recollect.rules.recall.ranking import Weights
 from recollect.rules.retention import Retention
-from recollect.rules.topics.topics import TopicRule
 
 if TYPE_CHECKING:
     from recollect.engine import turn
@@ -47,6 +41,11 @@ if TYPE_CHECKING:
     from recollect.engine.views.titles import TitlesView
     from recollect.engine.views.topics import Topics
     from recollect.engine.views.window import WindowView
+    from recollect.engine.work.ask import TaskRunner
+    from recollect.engine.work.follower import Follower
+    from recollect.engine.work.loop import Loop
+    from recollect.engine.work.view import View
+    from recollect.rules.topics.topics import TopicRule
 
 T = TypeVar("T")
 
@@ -61,9 +60,15 @@ LATE = ("tasks", "topics", "titles", "window", "digests", "followers", "retentio
 CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
+def default_topic_rule() -> TopicRule:
+    from recollect.rules.topics.topics import TopicRule
+
+    return TopicRule()
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts and settings of an engine."""
+    """The parts and settings of an engine. `topic_rule` is made with the views: a search needs none."""
 
     store: Store
     embedder: Embedder
@@ -83,7 +88,7 @@ class Parts:
     active_episodes: int = 10
     near_episodes: int = 3
     episode_distance: float = 0.4
-    topics: TopicRule = field(default_factory=TopicRule)
+    topic_rule: Callable[[], TopicRule] = default_topic_rule
     time_zone: str = "UTC"
     index_seconds: float = 2.0
     digest_seconds: float = 20.0
@@ -134,7 +139,7 @@ class Runtime:
             self.__dict__.pop(name, None)  # of the last time
         self._loops = {}
         self._schedule = None
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect")
+        self._threads = CallThreads(THREADS, "recollect")
         parts = await self.run(self._build)
         if not parts.store.writable:  # nothing can be written there; that is no error
             parts = replace(parts, followers=False)
@@ -182,6 +187,8 @@ class Runtime:
         """Build the views, and what needs them."""
         from recollect.engine.retention import RetentionJob, RetentionSchedule
         from recollect.engine.views.follower_conditions import build_hooks
+        from recollect.engine.work.follower import Follower
+        from recollect.engine.work.loop import Loop
 
         parts = self.parts
         read = partial(self.run, parts.store.read)
@@ -222,6 +229,7 @@ class Runtime:
         from recollect.engine.views.titles import TitlesView
         from recollect.engine.views.topics import Topics, TopicsView
         from recollect.engine.views.window import WindowView
+        from recollect.engine.work.ask import TaskRunner
 
         asking = self.tasks = TaskRunner(self._memory_models, parts.telemetry, self.run_aside)
         writer = Writer(
@@ -232,7 +240,7 @@ class Runtime:
             parts.level_episodes,
             parts.active_episodes,
         )
-        self.topics = Topics(parts.topics)
+        self.topics = Topics(parts.topic_rule())
         self.titles = TitlesView(asking, parts.tokenizer, self.topics, self.run_aside, read)
         window = (parts.window, parts.tokenizer, parts.clock, parts.raised_turns)
         self.window = WindowView(*window, writer, asking.has_model, self.run_aside, read)
@@ -250,6 +258,7 @@ class Runtime:
     def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
         from recollect.engine.views.day_writer import DayWriter
         from recollect.engine.views.digest_texts import Digests
+        from recollect.engine.work.single_flight import SingleFlight
 
         return Digests(
             self.tasks,
@@ -264,6 +273,8 @@ class Runtime:
 
     async def _wait_for_days(self, space: str) -> None:
         """Wait a moment until the days view has read what was said so far in a space, in any process."""
+        from recollect.engine.work.loop import OVERLAP
+
         parts = self.parts
         follower = self.followers[DAYS]
         if not parts.store.writable:
@@ -303,7 +314,7 @@ class Runtime:
         await self.meter.finish()
         await self.chat.close()
         await self._memory_models.close()
-        await asyncio.to_thread(self._pool.shutdown)
+        await asyncio.to_thread(self._threads.close)
         await parts.embedder.close()
         await asyncio.to_thread(parts.store.close)
         if lost is not None:
@@ -336,12 +347,10 @@ class Runtime:
 
     async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call of a view, which is not counted in `_calls`."""
-        loop = asyncio.get_running_loop()
         try:
-            work = loop.run_in_executor(self._pool, call_in_thread, fn, *args)
-        except RuntimeError:  # the pool takes nothing more
+            return await self._threads.call(fn, *args)
+        except ThreadsClosed:
             raise RecollectError(CLOSED) from None
-        return await work
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads and connections to the others."""
@@ -414,6 +423,8 @@ class Runtime:
 
     async def check_usable(self, model: LLM) -> None:
         """If no model is configured, raise the error that says how, before anything is kept."""
+        from recollect.engine.work.ask import NONE
+
         if model.name == NONE:
             await model.complete(Request([]))
 
@@ -471,14 +482,6 @@ class Runtime:
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""
         return self.parts.space if space is None else rules.check_id("space", space)
-
-
-def call_in_thread(fn: Callable[..., T], *args: Any) -> T:
-    """Call a function for the event loop. A StopIteration must not reach it: the caller would wait for ever."""
-    try:
-        return fn(*args)
-    except StopIteration as error:
-        raise RuntimeError("an iterator ended too early") from error
 
 
 def refuse_unfinished_copy(tx: Tx) -> None:

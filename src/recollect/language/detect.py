@@ -237,12 +237,13 @@ def _signs(script: str) -> tuple[dict[str, int], dict[str, int]]:
             letters.setdefault(letter, []).append(language)
     places = {language: place for place, language in enumerate(BY_SCRIPT[script])}
 
-    def votes_of(users: list[str]) -> int:
+    @cache  # most signs are those of one language, or of the same few
+    def votes_of(*users: str) -> int:
         return sum(
             _WORTH[len(users)] << _VOTE_BITS * places[user] | 1 << _VOTE_BITS * (places[user] + len(places))
             for user in users
         )
 
-    return {word: votes_of(users) for word, users in words.items()}, {
-        letter: votes_of(users) for letter, users in letters.items()
+    return {word: votes_of(*users) for word, users in words.items()}, {
+        letter: votes_of(*users) for letter, users in letters.items()
     }

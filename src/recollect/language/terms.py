@@ -134,7 +134,8 @@ def _normalise(text: str) -> str:
 
 def _tokens(text: str) -> list[str]:
     # Text without marks and emoji, as most is, needs no search for them.
-    return (_token_pattern() if _BEYOND_LATIN.search(text) else _PLAIN_TOKEN).findall(text)
+    has_marks = not text.isascii() and _BEYOND_LATIN.search(text) is not None
+    return (_token_pattern() if has_marks else _PLAIN_TOKEN).findall(text)
 
 
 @cache

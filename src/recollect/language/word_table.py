@@ -7,7 +7,7 @@ once a process, when it is first asked for; it knows no other language than Engl
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from recollect.model.frozen import dataclass
 
 LANGUAGE = "en"
+FILE = Path(__file__).parent / "data" / "words.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,7 @@ class WordTable:
 @cache
 def load_word_table() -> WordTable:
     """The table that comes with recollect."""
-    with (
-        (files("recollect.language") / "data" / "words.npz").open("rb") as file,
-        np.load(file, allow_pickle=False) as arrays,
-    ):
+    with np.load(FILE, allow_pickle=False) as arrays:
         vectors = arrays["rows"].astype(np.float32)
         stems = arrays["stems"].tobytes()
     return WordTable(stems, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))

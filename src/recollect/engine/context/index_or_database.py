@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
-from recollect.engine.context.scope_index_queries import Rows, ScopeView
+from recollect.engine.context.scope_index_queries import Rows, ScopeView, TermPlaces
 from recollect.engine.context.term_codes import line_codes
 from recollect.engine.context.word_likeness import Likeness, best_likeness, no_likeness
 from recollect.model import Filter
@@ -78,6 +78,7 @@ class IndexSource:
         self._now = now
         self._masks: dict[Filter, NDArray[np.bool_] | None] = {}
         self._query: tuple[Vectors, Vectors] | None = None
+        self._term_places: tuple[Rows, TermPlaces] | None = None
 
     def _unit_vector(self, vector: Vectors) -> Vectors:
         """The vector of the query with length one: it is compared several times."""
@@ -108,10 +109,19 @@ class IndexSource:
         return self._view.nearest(self._mask(where), self._unit_vector(vector), limit)
 
     def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
-        return self._view.passages(self._within(where, np.sort(docs)), groups)
+        return self._passages(self._within(where, np.sort(docs)), groups)
 
     def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
-        return self._view.passages(self._within(where, self._view.rows_at(keys)), groups)
+        return self._passages(self._within(where, self._view.rows_at(keys)), groups)
+
+    def _passages(self, rows: Rows, groups: Groups) -> Passages:
+        return self._view.passages(rows, groups, self._places_of_terms(rows))
+
+    def _places_of_terms(self, rows: Rows) -> TermPlaces:
+        """Where the terms of these rows are: they are counted, and then compared."""
+        if self._term_places is None or self._term_places[0] is not rows:
+            self._term_places = (rows, self._view.places_of_terms(rows))
+        return self._term_places[1]
 
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
         if not vector.any():
@@ -119,7 +129,7 @@ class IndexSource:
         return self._view.cosines(passages.docs, self._unit_vector(vector))
 
     def likeness(self, passages: Passages, groups: Groups) -> Likeness:
-        return self._view.likeness(passages.docs, groups)
+        return self._view.likeness(self._places_of_terms(passages.docs), groups)
 
     def details(self, docs: Numbers) -> NDArray[np.int8]:
         return self._view.details[docs]

@@ -312,6 +312,9 @@ def best_rows(passages: Passages, ranking: Ranking, row_mask: NDArray[np.bool_] 
     rows = ranking.rows
     is_hit = ranking.scores[rows] > 0
     rows = rows[is_hit if row_mask is None else is_hit & row_mask[rows]]
+    first_rows = rows[:limit]
+    if len(set(passages.message_ids[first_rows].tolist())) == len(first_rows):  # each is of another message
+        return first_rows
     best: dict[str, int] = {}
     for id, row in zip(passages.message_ids[rows].tolist(), rows.tolist(), strict=True):
         if len(best) == limit:
@@ -325,10 +328,10 @@ def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, 
     where none speaks, nothing is added."""
     if not len(standing) or not (passages.roles == ASSISTANT).any():
         return best
-    standing_docs = set(standing.tolist())
-    rows = [row for row, doc in enumerate(passages.docs.tolist()) if doc in standing_docs and ranking.scores[row] > 0]
+    at = np.minimum(standing.searchsorted(passages.docs), len(standing) - 1)
+    rows = np.flatnonzero((standing[at] == passages.docs) & (ranking.scores > 0))
     known = set(passages.message_ids[best].tolist())
-    return np.array([*best.tolist(), *(row for row in rows if passages.message_ids[row] not in known)], np.intp)
+    return np.array([*best.tolist(), *(row for row in rows.tolist() if passages.message_ids[row] not in known)], np.intp)
 
 
 def read_hits(

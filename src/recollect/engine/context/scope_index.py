@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from recollect.engine.context.scope_index_queries import NO_ROWS, POSITIONS, Rows, ScopeView, sort_terms
 from recollect.engine.context.term_codes import line_codes
+from recollect.engine.context.word_likeness import knows_language, load_known_words
 from recollect.errors import StoreError
 from recollect.model import ROLES
 from recollect.model.passages import NEVER, PassageBlock, ScopeState
@@ -120,6 +121,7 @@ class ScopeIndex:
         self._message_ids = Column(object)
         self._terms = Column(np.uint64)
         self._owners = Column(np.int32)
+        self._words = Column(np.uint16)
         self._sorted_terms = np.empty(0, np.uint64)
         self._vectors = Column(np.float32, 0)
         self._has_vector = Column(np.bool_)
@@ -133,7 +135,8 @@ class ScopeIndex:
         self._languages = Numbering()
 
     def _count_bytes(self) -> int:
-        columns = (*self._numbers.values(), self._message_ids, self._terms, self._owners, self._vectors)
+        of_terms = (self._terms, self._owners, self._words)
+        columns = (*self._numbers.values(), self._message_ids, *of_terms, self._vectors)
         return sum(column.nbytes for column in columns) + self._sorted_terms.nbytes + 16 * len(self._places)
 
     def __len__(self) -> int:
@@ -144,6 +147,10 @@ class ScopeIndex:
         if self._has_unsorted_terms():
             self._sorted_terms = sort_terms(self._terms.view())
             self._view = None
+        if self._has_unknown_words():
+            codes = self._terms.view()[self._words.size :]
+            self._words.extend(load_known_words().find(codes), self._terms.size)
+            self._view = None
         if self._view is None:
             self._sort_places()
             self.nbytes = self._count_bytes()
@@ -152,6 +159,7 @@ class ScopeIndex:
                 message_ids=self._message_ids.view(),
                 terms=self._terms.view(),
                 owners=self._owners.view(),
+                words=self._words.view(),
                 sorted_terms=self._sorted_terms,
                 vectors=self._vectors.view(),
                 has_vector=self._has_vector.view(),
@@ -170,6 +178,10 @@ class ScopeIndex:
         """Whether there are too many terms to look through. For a single search it takes less time than to sort."""
         size = self._terms.size
         return self._views > 1 and size - len(self._sorted_terms) > max(UNSORTED, size // 4)
+
+    def _has_unknown_words(self) -> bool:
+        """Whether there are terms to look up in the table of words. A single search looks up those that it needs."""
+        return self._views > 1 and self._words.size < self._terms.size and knows_language(self._languages.names)
 
     def _sort_places(self) -> None:
         size = len(self._places)
@@ -200,6 +212,7 @@ class ScopeIndex:
         self._numbers["ends"] = column_of(np.cumsum(sizes))
         self._docs = self._docs.select(is_kept)
         self._message_ids = self._message_ids.select(is_kept)
+        self._words = self._words.select(is_kept_term[: self._words.size])
         self._terms = self._terms.select(is_kept_term)
         self._owners = column_of(new_rows[owners[is_kept_term]].astype(np.int32))
         positions = self._sorted_terms & POSITIONS

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.term_codes import Codes, spread_codes, term_code
-from recollect.engine.context.word_likeness import Likeness, best_likeness
+from recollect.engine.context.word_likeness import Likeness, best_likeness, best_likeness_of_words
 from recollect.model import ROLES, Filter
 from recollect.model.frozen import dataclass
 from recollect.model.passages import Tally
@@ -43,8 +43,9 @@ def sort_terms(codes: Codes) -> Codes:
 
 @dataclass(frozen=True)
 class ScopeView:
-    """`owners` are the rows of the terms, `ends` where the terms of each row end; `places` are the keys of all
-    messages in order, and `place_rows` the row of each."""
+    """`owners` are the rows of the terms, `ends` where the terms of each row end, `words` the places of the terms in the
+    table of words that are alike, if they were looked up; `places` are the keys of all messages in order, and
+    `place_rows` the row of each."""
 
     message_ids: NDArray[np.object_]
     micros: Numbers
@@ -58,6 +59,7 @@ class ScopeView:
     ends: Numbers
     terms: Codes
     owners: NDArray[np.int32]
+    words: NDArray[np.uint16]
     sorted_terms: Codes
     vectors: Vectors
     has_vector: NDArray[np.bool_]
@@ -177,13 +179,14 @@ class ScopeView:
         sizes = np.searchsorted(self.places, keys, side="right") - first
         return np.sort(self.place_rows[ranges(first, sizes)])
 
-    def passages(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Passages:
+    def passages(self, rows: Rows, groups: Sequence[Sequence[str]], places: TermPlaces) -> Passages:
+        """The passages of these rows, given the places of their terms."""
         return Passages(
             docs=rows,
             message_ids=self.message_ids[rows],
             moments=self.micros[rows] / MICROSECONDS,
             lengths=self.lengths[rows],
-            counts=self._counts(rows, groups),
+            counts=self._counts(places, groups),
             conversations=self.conversations[rows],
             turns=self.turns[rows],
             roles=self.roles[rows],
@@ -197,37 +200,48 @@ class ScopeView:
         """Where the terms of each row begin."""
         return np.concatenate([np.zeros(1, np.int64), self.ends[:-1]])
 
-    def _terms_of(self, rows: Rows) -> tuple[Codes, Numbers]:
-        """The terms of these rows, one row's after the other's; and how many each row has."""
+    def places_of_terms(self, rows: Rows) -> TermPlaces:
+        """Where the terms of these rows are, one row's after the other's."""
         starts = self._starts[rows]
         sizes = self.ends[rows] - starts
-        return self.terms[ranges(starts, sizes)], sizes
+        return TermPlaces(ranges(starts, sizes), sizes)
 
-    def likeness(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Likeness:
-        """How near the words of these rows are to each group of terms."""
-        return best_likeness(*self._terms_of(rows), groups)
+    def likeness(self, places: TermPlaces, groups: Sequence[Sequence[str]]) -> Likeness:
+        """How near the words of the rows of which these are the terms are to each group of terms."""
+        if len(self.words) == len(self.terms):
+            return best_likeness_of_words(self.words[places.positions], places.sizes, groups)
+        return best_likeness(self.terms[places.positions], places.sizes, groups)
 
-    def _counts(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Numbers:
-        """How often these rows have a term of each group."""
-        terms, sizes = self._terms_of(rows)
+    def _counts(self, places: TermPlaces, groups: Sequence[Sequence[str]]) -> Numbers:
+        """How often the rows of which these are the terms have a term of each group."""
+        size = len(places.sizes)
         sought = codes_of_groups(tuple(map(tuple, groups)))
-        codes = sought.codes
-        if not len(terms) or not len(codes):
-            return np.zeros((len(rows), len(groups)), np.int64)
-        counts = np.zeros(len(rows) * len(groups), np.int64)
-        at = codes.searchsorted(terms)
+        if not len(places.positions) or not len(sought.codes):
+            return np.zeros((size, len(groups)), np.int64)
+        terms = self.terms[places.positions]
+        counts = np.zeros(size * len(groups), np.int64)
+        at = sought.codes.searchsorted(terms)
         matches = np.flatnonzero(sought.padded_codes[at] == terms)
         at = at[matches]
-        places = np.arange(len(rows)).repeat(sizes)[matches] * len(groups)
+        cells = np.arange(size).repeat(places.sizes)[matches] * len(groups)
         for number in range(sought.max_groups):
             if number:  # terms that are in several groups
                 at = at + 1
                 is_again = sought.padded_codes[at] == terms[matches]
                 at = at[is_again]
-                places = places[is_again]
+                cells = cells[is_again]
                 matches = matches[is_again]
-            counts += np.bincount(places + sought.groups[at], minlength=len(counts))
-        return counts.reshape(len(rows), len(groups))
+            counts += np.bincount(cells + sought.groups[at], minlength=len(counts))
+        return counts.reshape(size, len(groups))
+
+
+@dataclass(frozen=True, slots=True)
+class TermPlaces:
+    """Where the terms of some rows are among all terms of a scope, one row's after the other's; and how many each row
+    has."""
+
+    positions: Numbers
+    sizes: Numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ Likeness = NDArray[np.float32]
 
 SLOT_BITS = 19  # of a word's number, by which it is looked up: one in eighty loses its place to a more frequent one
 AT_ONCE = 64  # words compared at a time: for more the library starts threads, which takes longer than the work
+FEW_WORDS = 2_048  # up to which each is compared, also one that is there several times
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +55,43 @@ def slots_of(codes: Codes) -> NDArray[np.intp]:
 def best_likeness(terms: Codes, sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]) -> Likeness:
     """How near passages (rows) are to each group of terms (column): as near as the nearest of their terms is, from 0 to
     1. The terms of the passages follow each other, so many of each."""
-    best = no_likeness(len(sizes), groups)
     if not len(terms) or not groups:
-        return best
+        return no_likeness(len(sizes), groups)
+    return best_likeness_of_words(load_known_words().find(terms), sizes, groups)
+
+
+def best_likeness_of_words(
+    words: NDArray[np.intp], sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]
+) -> Likeness:
+    """The same for terms whose places in the table are known."""
+    if not len(words) or not groups:
+        return no_likeness(len(sizes), groups)
     known = load_known_words()
-    places = known.find(terms)
-    is_used = np.zeros(len(known.codes), np.bool_)
-    is_used[places] = True
-    used = np.flatnonzero(is_used)
-    numbers = np.empty(len(is_used), np.intp)
-    numbers[used] = np.arange(len(used))
-    likeness = likeness_of_words(known, used, groups).take(numbers[places], axis=0)
+    if len(words) <= FEW_WORDS:
+        likeness = likeness_of_words(known, words, groups)
+    else:
+        is_used = np.zeros(len(known.codes), np.bool_)
+        is_used[words] = True
+        used = np.flatnonzero(is_used)
+        numbers = np.empty(len(is_used), np.intp)
+        numbers[used] = np.arange(len(used))
+        likeness = likeness_of_words(known, used, groups).take(numbers.take(words), axis=0)
+    starts = np.cumsum(sizes) - sizes
+    if sizes.all():
+        return np.maximum(np.maximum.reduceat(likeness[: len(words)], starts, axis=0), 0.0)
+    best = no_likeness(len(sizes), groups)
     has_terms = sizes > 0
-    starts = (np.cumsum(sizes) - sizes)[has_terms]
-    best[has_terms] = np.maximum.reduceat(likeness, starts, axis=0)
+    best[has_terms] = np.maximum(np.maximum.reduceat(likeness[: len(words)], starts[has_terms], axis=0), 0.0)
     return best
 
 
 def likeness_of_words(known: KnownWords, words: NDArray[np.intp], groups: Sequence[Sequence[str]]) -> Likeness:
-    """How near some words of the table (rows) are to each group of terms (column), from 0 to 1; with rows for no word
-    at the end."""
-    group_vectors = known.vectors[places_of_groups(tuple(map(tuple, groups)))]
+    """How near some words of the table (rows) are to each group of terms (column); with rows for no word at the end."""
+    group_vectors = known.vectors.take(places_of_groups(tuple(map(tuple, groups))), axis=0)
     padded_words = np.full(-(-len(words) // AT_ONCE) * AT_ONCE, len(known.codes) - 1)
     padded_words[: len(words)] = words
     blocks = known.vectors.take(padded_words, axis=0).reshape(-1, AT_ONCE, known.vectors.shape[1])
-    return np.asarray(np.maximum(np.matmul(blocks, group_vectors.T), 0.0).reshape(-1, len(groups)))
+    return np.matmul(blocks, group_vectors.T).reshape(-1, len(groups))
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 from recollect.engine.held.overlay import CannotHold, HeldTx, KnownTx, TrialTx
 from recollect.engine.held.queue import HeldConversation, HeldQueue, HeldWrite, RecentMessages, fits
-from recollect.engine.work.loop import wait_for_event
+from recollect.engine.work.events import wait_for_event
 from recollect.errors import (
     CommitUnknown,
     InvalidInput,

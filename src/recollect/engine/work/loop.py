@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from recollect.engine.work.events import wait_for_event
 from recollect.engine.work.faults import reason_of
 from recollect.engine.work.follower import Follower
 from recollect.errors import StoreClosed
@@ -131,12 +132,3 @@ class Loop:
             if not self._stopping:
                 log.warning("followers: %s", reason_of(error))
         return 0
-
-
-async def wait_for_event(event: asyncio.Event, timeout: float) -> bool:
-    """Wait for an event, at most `timeout` seconds; whether it happened."""
-    try:
-        async with asyncio.timeout(timeout):
-            return await event.wait()
-    except TimeoutError:
-        return False

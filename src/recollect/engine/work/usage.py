@@ -12,7 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from recollect.engine.work.loop import wait_for_event
+from recollect.engine.work.events import wait_for_event
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.errors import NoModel, RecollectError
 from recollect.model import Activity

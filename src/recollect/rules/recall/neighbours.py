@@ -9,6 +9,8 @@ belong to another occasion; and all that is said on one occasion is a little abo
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,10 +35,10 @@ OCCASION = 6 * 3600.0
 
 _APART = 1 << 32  # more than the turns of a conversation
 _DISTANCES = np.array(sorted(WORDS), np.int64)  # in turns, of the rows of `Surroundings.beside`
-_WORD_SHARES = np.array([WORDS[distance] for distance in _DISTANCES.tolist()])
-_MEANING_ROWS = np.array([_DISTANCES.tolist().index(distance) for distance in MEANING], np.intp)
-_MEANING_SHARES = np.array(list(MEANING.values()))
-_NEXT_TO = np.array([-1, 0, 1], np.int64)
+_WORD_SHARES = np.array([[WORDS[distance]] for distance in _DISTANCES.tolist()])
+_MEANING_ROWS = slice(_DISTANCES.tolist().index(min(MEANING)), _DISTANCES.tolist().index(max(MEANING)) + 1)
+_MEANING_SHARES = np.array([[MEANING[distance]] for distance in _DISTANCES[_MEANING_ROWS].tolist()])
+_NEXT_TO = np.array([[-1], [0], [1]], np.int64)
 _NEXT = _DISTANCES.tolist().index(1)
 _BEFORE = _DISTANCES.tolist().index(-1)
 _FIRST = np.zeros(1, np.intp)
@@ -49,49 +51,46 @@ Places = NDArray[np.intp]
 class Surroundings:
     """The keys of messages (`places`), the number of the message that each passage belongs to (`home`), and the numbers
     of the neighbours of each message (`beside`), one row for each distance. A neighbour that is missing has the number
-    after the last."""
+    after the last. `word_shares` are what the words of each neighbour count. `occasion` is the number of the occasion of
+    each message, and `occasion_starts` the first message of each."""
 
     places: Numbers
     home: Places
     beside: Places
     lean: Scores
-    assistant: NDArray[np.bool_]
+    word_shares: Scores
     occasion: Places
+    occasion_starts: Places
 
     # `take` does the same as an index, in a fifth of the time for rows of several words.
 
     def words_with_neighbours(self, scores: Scores) -> Scores:
         """For each passage and each word, the best of its own score and what its neighbours lend it."""
         neighbour_scores = self.best_by_message(scores).take(self.beside, axis=0)
-        shares = _WORD_SHARES[:, np.newaxis] * self.lean
-        lent = (shares[:, :, np.newaxis] * neighbour_scores).max(axis=0, initial=0.0)
-        if self.assistant.any():
-            is_assistant = np.zeros(len(self.assistant) + 1, np.bool_)
-            is_assistant[:-1] = self.assistant
-            is_reply = is_assistant[self.beside[_NEXT]] & ~self.assistant
-            lent = np.maximum(lent, (REPLY * is_reply)[:, np.newaxis] * neighbour_scores[_NEXT])
+        neighbour_scores *= self.word_shares[:, :, np.newaxis]
+        lent = np.maximum.reduce(neighbour_scores, axis=0)
         return np.asarray(np.maximum(scores, lent.take(self.home, axis=0)))
 
     def neighbour_meaning(self, scores: Scores) -> Scores:
         """For each passage, what the likeness of its neighbours adds."""
-        neighbour_scores = self.best_by_message(scores).take(self.beside.take(_MEANING_ROWS, axis=0))
-        total = np.add.reduce(_MEANING_SHARES[:, np.newaxis] * neighbour_scores, axis=0)
-        return np.asarray((self.lean * total)[self.home])
+        neighbour_scores = self.best_by_message(scores).take(self.beside[_MEANING_ROWS])
+        neighbour_scores *= _MEANING_SHARES
+        return np.asarray((self.lean * np.add.reduce(neighbour_scores, axis=0)).take(self.home))
 
     def best_with_neighbours(self, scores: Scores) -> Scores:
         """For each passage, the best score of its message and of the messages around it."""
         best = self.best_by_message(scores)
-        return np.asarray(np.maximum(best[:-1], best.take(self.beside).max(axis=0, initial=0.0))[self.home])
+        return np.asarray(np.maximum(best[:-1], np.maximum.reduce(best.take(self.beside), axis=0)).take(self.home))
 
     def best_of_occasion(self, scores: Scores) -> Scores:
         """For each passage, the best score of all that was said on its occasion."""
-        best = np.maximum.reduceat(self.best_by_message(scores)[:-1], self._occasion_starts())
-        return best.take(self.occasion[self.home])
+        best = np.maximum.reduceat(self.best_by_message(scores)[:-1], self.occasion_starts)
+        return best.take(self.occasion).take(self.home)
 
     def words_of_occasion(self, scores: Scores, shares: Scores) -> Scores:
         """For each passage, the best score of each word on its occasion, added up by the shares of the words."""
-        best = np.maximum.reduceat(self.best_by_message(scores)[:-1], self._occasion_starts(), axis=0)
-        return (best @ shares).take(self.occasion[self.home])
+        best = np.maximum.reduceat(self.best_by_message(scores)[:-1], self.occasion_starts, axis=0)
+        return (best @ shares).take(self.occasion).take(self.home)
 
     def previous_rows(self, rows: Places) -> Places:
         """For the passages of these rows, a row of the message before theirs on the same occasion; -1 if it is not
@@ -99,10 +98,6 @@ class Surroundings:
         row_of = np.full(len(self.lean) + 1, -1, np.intp)
         row_of[self.home] = np.arange(len(self.home))
         return np.asarray(row_of[self.beside[_BEFORE][self.home[rows]]])
-
-    def _occasion_starts(self) -> Places:
-        """The number of the first message of each occasion."""
-        return np.concatenate([_FIRST, np.flatnonzero(self.occasion[1:] != self.occasion[:-1]) + 1])
 
     def unknown_places(self, keys: Numbers) -> Numbers:
         """Those of the keys at which no passage is."""
@@ -144,17 +139,25 @@ def surroundings(passages: Passages) -> Surroundings:
     at = np.minimum(places.searchsorted(neighbour_keys), len(places) - 1)
     is_neighbour = (places.take(at) == neighbour_keys) & (np.abs(times.take(at) - times) <= OCCASION)
     beside = np.where(is_neighbour, at, len(places))
-    total = np.empty((len(_DISTANCES) + 1, len(places)))
-    total[0] = lengths
-    np.multiply(is_neighbour, lengths.take(at), out=total[1:])
-    total = np.add.reduce(total, axis=0)
-    count = np.add.reduce(is_neighbour, axis=0, dtype=np.intp) + 1.0
-    lean = np.minimum(1.0, SHORT_LINES / np.maximum(total / count, 1.0)) ** FALL
+    lean = leaning(lengths, is_neighbour, lengths.take(at))
+    word_shares = _WORD_SHARES * lean
+    is_assistant = np.zeros(len(places) + 1, np.bool_)
+    is_assistant[:-1] = passages.roles[first] == ASSISTANT
+    is_reply = is_assistant.take(beside[_NEXT]) & ~is_assistant[:-1]
+    np.maximum(word_shares[_NEXT], REPLY * is_reply, out=word_shares[_NEXT])
     conversations = places // _APART
     is_apart = (conversations[1:] != conversations[:-1]) | (np.abs(times[1:] - times[:-1]) > OCCASION)
     occasion = np.zeros(len(places), np.intp)
     np.add.accumulate(is_apart, dtype=np.intp, out=occasion[1:])
-    return Surroundings(places, home, beside, lean, passages.roles[first] == ASSISTANT, occasion)
+    occasion_starts = np.concatenate([_FIRST, np.flatnonzero(is_apart) + 1])
+    return Surroundings(places, home, beside, lean, word_shares, occasion, occasion_starts)
+
+
+def leaning(lengths: Scores, is_neighbour: NDArray[np.bool_], neighbour_lengths: Scores) -> Scores:
+    """How much each message leans on its neighbours: the less, the longer it and they are."""
+    total = lengths + np.add.reduce(is_neighbour * neighbour_lengths, axis=0)
+    count = np.add.reduce(is_neighbour, axis=0, dtype=np.intp) + 1.0
+    return np.asarray(np.minimum(1.0, SHORT_LINES / np.maximum(total / count, 1.0)) ** FALL)
 
 
 def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:
@@ -164,10 +167,15 @@ def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:
 
 def adjacent_keys(passages: Passages, nearest: int, farthest: int) -> Numbers:
     """The keys of the places from `nearest` to `farthest` turns before and after these passages."""
-    steps = np.concatenate([np.arange(-farthest, 1 - nearest), np.arange(nearest, farthest + 1)])
-    turns = passages.turns[:, np.newaxis] + steps
+    turns = passages.turns[:, np.newaxis] + steps_between(nearest, farthest)
     keys = place_keys(passages.conversations[:, np.newaxis], turns)
     return distinct_numbers(keys[turns > 0])
+
+
+@lru_cache(maxsize=16)
+def steps_between(nearest: int, farthest: int) -> Numbers:
+    """The distances from `nearest` to `farthest`, before and after."""
+    return np.concatenate([np.arange(-farthest, 1 - nearest), np.arange(nearest, farthest + 1)])
 
 
 def mean_lengths(passages: Passages, known: Passages) -> NDArray[np.float64]:
@@ -175,7 +183,7 @@ def mean_lengths(passages: Passages, known: Passages) -> NDArray[np.float64]:
     keys = place_keys(known.conversations, known.turns)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    nearby_keys = place_keys(passages.conversations, passages.turns + _NEXT_TO[:, np.newaxis])
+    nearby_keys = place_keys(passages.conversations, passages.turns + _NEXT_TO)
     at = np.searchsorted(keys, nearby_keys, side="right") - 1  # of several parts, the last
     is_known = keys[at] == nearby_keys  # before the first is the last, which is elsewhere
     total = np.where(is_known, known.lengths[order][at], 0).sum(axis=0)
