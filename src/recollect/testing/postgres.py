@@ -15,7 +15,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -24,6 +23,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import make_url
 
+from recollect.stores.migrations import CURRENT
 from recollect.stores.postgres import PostgresStore
 
 # A test database need not survive a power cut; and a deadlock that a test provokes should be detected soon.
@@ -37,31 +37,19 @@ SETTINGS = {
     "deadlock_timeout": "50ms",
 }
 USES = 20  # of a database: what was deleted stays in its files, and the next has to step over it
-# All that a test may change of a database, but for rows: if it is as in the template, emptied tables are like new ones.
-STRUCTURE = """
-WITH ours AS (SELECT oid FROM pg_namespace WHERE nspname = 'recollect')
-SELECT md5(string_agg(line, ';' ORDER BY line)) FROM (
-    SELECT concat_ws(' ', c.relname, c.relkind, c.relacl, a.attname, a.atttypid, a.attnotnull, a.attisdropped) AS line
-    FROM pg_class AS c LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0
-    WHERE c.relnamespace IN (SELECT oid FROM ours)
-    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'recollect'
-    UNION ALL SELECT concat_ws(' ', conname, pg_get_constraintdef(oid)) FROM pg_constraint
-        WHERE connamespace IN (SELECT oid FROM ours)
-    UNION ALL SELECT proname::text FROM pg_proc WHERE pronamespace IN (SELECT oid FROM ours)
-    UNION ALL SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal
-    UNION ALL SELECT concat_ws(' ', nspname, nspacl) FROM pg_namespace WHERE nspname !~ '^pg_(temp|toast_temp)_'
-    UNION ALL SELECT extname::text FROM pg_extension
-    UNION ALL SELECT concat_ws(' ', setrole, setconfig) FROM pg_db_role_setting
-        WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
-    UNION ALL SELECT DISTINCT concat_ws(' ', 'analysed', tablename) FROM pg_stats WHERE schemaname = 'recollect'
-) AS lines
-"""
+# What a test may change of a database, but for rows: where nothing of it is new, emptied tables are like new ones.
+CATALOGS = ("pg_class", "pg_attribute", "pg_constraint", "pg_namespace", "pg_proc", "pg_trigger", "pg_statistic")
+SIZE = "SELECT " + " + ".join(f"(SELECT count(*) FROM {name})" for name in CATALOGS)
+CHANGES = " UNION ALL ".join(f"SELECT FROM {name} WHERE xmin::text::bigint >= %(since)s" for name in CATALOGS)
+NOW = "SELECT pg_current_xact_id()::text::bigint & 4294967295"  # as rows have it
 TABLES = """
-SELECT relname FROM pg_class AS c WHERE relnamespace = 'recollect'::regnamespace AND relkind IN ('r', 'p')
-    AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid)
+SELECT relname FROM pg_class AS c WHERE relnamespace = 'recollect'::regnamespace AND relkind = 'r'
+    AND pg_relation_size(c.oid) > 0
 ORDER BY EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype = 'f') DESC
 """
-SEQUENCES = "SELECT relname FROM pg_class WHERE relnamespace = 'recollect'::regnamespace AND relkind = 'S'"
+RESTART = """
+SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relnamespace = 'recollect'::regnamespace AND relkind = 'S'
+"""
 END_OTHERS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
@@ -74,31 +62,25 @@ if [ -e "$1/data/postmaster.pid" ]; then kill -QUIT "$(head -n 1 "$1/data/postma
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A migrated database without messages: its name, its structure, and the rows it has."""
-
-    name: str
-    structure: str
-    meta: list[tuple[str, str]]
-
-
 class PostgresServer:
     """A server that makes databases for tests, and drops them."""
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._template: Template | None = None
+        self._template: str | None = None
+        self._template_size = 0
         self._connection: psycopg.Connection[Any] | None = None
         self._spare_names: list[str] = []
         self._uses = Counter[str]()
+        self._made_at: dict[str, int] = {}  # the transaction after which a database was there
 
     @contextmanager
-    def database(self, *, migrated: bool = True, pristine: bool = False) -> Iterator[str]:
-        """The address of a database that nobody else uses; without `migrated`, an empty one. With `pristine`, it is one
-        that nobody has used before: for tests of what its files hold."""
-        is_new = pristine or not migrated or not self._spare_names
-        name = self._create(self._migrated_template().name if migrated else None) if is_new else self._spare_names.pop()
+    def database(self, *, migrated: bool = True) -> Iterator[str]:
+        """The address of a database that nobody else uses; without `migrated`, without tables."""
+        if migrated and self._spare_names:
+            name = self._spare_names.pop()
+        else:
+            name = self._create(self._migrated_template() if migrated else None)
         self._uses[name] += 1
         try:
             yield self.address(name)
@@ -108,33 +90,29 @@ class PostgresServer:
             else:
                 self._drop(name)
 
-    def _migrated_template(self) -> Template:
+    def _migrated_template(self) -> str:
         if self._template is None:
-            name = self._create(None)
-            PostgresStore(self.address(name), migrate=True).close()
-            with psycopg.connect(self.address(name)) as connection:
-                structure = connection.execute(STRUCTURE).fetchall()[0][0]
-                meta = connection.execute("SELECT key, value FROM recollect.meta").fetchall()
-            self._template = Template(name, structure, meta)
+            self._template = self._create(None)
+            PostgresStore(self.address(self._template), migrate=True).close()
+            with psycopg.connect(self.address(self._template)) as connection:
+                self._template_size = count_catalogs(connection)
         return self._template
 
     def _is_emptied(self, name: str) -> bool:
         """Whether a database could be made like the template again."""
-        template = self._migrated_template()
         try:
             with psycopg.connect(self.address(name)) as connection:
                 connection.execute(END_OTHERS)
-                if connection.execute(STRUCTURE).fetchall() != [(template.structure,)]:
+                has_changed = connection.execute(CHANGES, {"since": self._made_at[name]}).rowcount > 0
+                if has_changed or count_catalogs(connection) != self._template_size:
                     return False
                 for (table,) in connection.execute(TABLES).fetchall():
                     connection.execute(SQL("DELETE FROM recollect.{}").format(Identifier(table)))
-                for (sequence,) in connection.execute(SEQUENCES).fetchall():
-                    connection.execute(SQL("ALTER SEQUENCE recollect.{} RESTART").format(Identifier(sequence)))
-                for row in template.meta:
-                    connection.execute("INSERT INTO recollect.meta (key, value) VALUES (%s, %s)", row)
-            return True
+                connection.execute("INSERT INTO recollect.meta (key, value) VALUES ('schema', %s)", [str(CURRENT)])
+                connection.execute(RESTART)
         except psycopg.Error:  # the server was stopped, or the test has left something that is in the way
             return False
+        return True
 
     def address(self, database: str) -> str:
         return make_url(self._url).set(database=database).render_as_string(hide_password=False)
@@ -150,7 +128,7 @@ class PostgresServer:
             self._drop(name)
         self._spare_names.clear()
         if self._template is not None:
-            self._drop(self._template.name)
+            self._drop(self._template)
             self._template = None
         if self._connection is not None:
             self._connection.close()
@@ -164,6 +142,7 @@ class PostgresServer:
             if self._connect().info.server_version >= BY_FILES:  # by its files, and not block by block through the WAL
                 command = SQL("{} STRATEGY FILE_COPY").format(command)
         self._run(command)
+        self._made_at[name] = self._connect().execute(NOW).fetchall()[0][0]
         return name
 
     def _drop(self, name: str) -> None:
@@ -176,6 +155,11 @@ class PostgresServer:
         if self._connection is None or self._connection.closed:
             self._connection = psycopg.connect(self._url, autocommit=True)
         return self._connection
+
+
+def count_catalogs(connection: psycopg.Connection[Any]) -> int:
+    """The number of rows in all catalogs: what was dropped leaves none."""
+    return int(connection.execute(SIZE).fetchall()[0][0])
 
 
 @contextmanager
