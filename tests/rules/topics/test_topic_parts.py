@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rules.topics.topics import Book, TopicState, group_parts, parts, roots
+from recollect.rules.topics.topic_set import group_parts, parts, roots
+from recollect.rules.topics.topic_state import TopicState
+from recollect.rules.topics.topics import Book
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -30,7 +32,8 @@ def test_what_a_book_derives_is_of_its_active_topics() -> None:
     faded = TopicState(1, "boats", T0, T0, faded_at=T0)
     active = TopicState(2, "bread", T0, T0)
     book = Book({1: faded, 2: active}, current=2)
-    assert dict(book.active) == {2: active}
-    assert dict(book.by_root) == {2: [active]}
-    assert book.active is book.active  # computed once
+    assert book.topics.last_active == (active,)
+    assert book.topics.root_count == 1
+    assert book.topics.without_faded() == {2: active}
+    assert book.topics is book.topics  # computed once
     assert book == Book({1: faded, 2: active}, current=2)

@@ -19,8 +19,8 @@ from recollect.ports import Tx
 from recollect.rules.topics import lossless_message_compression as compression
 from recollect.rules.topics.centroids import Row, round_vector
 from recollect.rules.topics.drift import DriftMessage
+from recollect.rules.topics.topic_state import TopicState
 from recollect.rules.topics.topic_words import TopicWords
-from recollect.rules.topics.topics import TopicState
 
 TABLE = "topics"
 HEADS = "topic_heads"

@@ -27,7 +27,9 @@ from recollect.rules.topics import topics as rule
 from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.drift import REACH
 from recollect.rules.topics.faded import FadedTopics
-from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule, TopicState
+from recollect.rules.topics.topic_set import TopicSet, root
+from recollect.rules.topics.topic_state import TopicState
+from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule
 from recollect.tasks.standalone import depends_on_context
 
 VIEW = "topics"
@@ -63,18 +65,32 @@ class TopicPage:
     place: rows.Place
     turn: int = 0
     book: Book = field(default_factory=Book)
-    before: Mapping[int, TopicState] = field(default_factory=dict)
+    before: TopicSet = field(default_factory=TopicSet)
     turns: list[int] = field(default_factory=list)  # of the messages in `book.recent`
     assignments: list[tuple[Message, int]] = field(default_factory=list)
     stamp: Stamp = Stamp("", "")
     faded_topics: FadedTopics | None = None
     cold: bool = True  # read from the store, not from the cache
+    archive: FadedTopics | None = None  # the faded topics as they are now
 
     def load_faded(self, tx: Tx) -> FadedTopics:
-        """The topics that have left the active set, loaded when first needed."""
+        """The topics that have left the active set as they were read, loaded when first needed."""
         if self.faded_topics is None:
             self.faded_topics = FadedTopics.of(rows.states_of(tx, self.place, active=False))
         return self.faded_topics
+
+    def load_archive(self, tx: Tx) -> FadedTopics:
+        """The topics that have left the active set by now."""
+        if self.archive is None:
+            self.archive = self.load_faded(tx).after(self.book.topics)
+        return self.archive
+
+    def set_book(self, book: Book) -> None:
+        """Go on with the book after one more message."""
+        if self.archive is not None:
+            changed_states = book.topics.changes_since(self.book.topics)
+            self.archive = self.archive.after({state.first: state for state in changed_states})
+        self.book = book
 
     def previous_state(self, first: int) -> TopicState | None:
         """A topic as it is stored, as far as this page has read it."""
@@ -84,13 +100,15 @@ class TopicPage:
     def state(self, tx: Tx, first: int) -> TopicState | None:
         """A topic of this conversation, faded or not; a faded one is added to the page, with all parts of its root."""
         if first not in self.book.states and first in (faded_states := self.load_faded(tx).states):
-            parts = {part.first: part for part in rule.parts(faded_states, rule.root(faded_states, first))}
-            self.book = replace(self.book, states={**parts, **self.book.states})
+            parts = faded_states.parts(root(faded_states, first))
+            self.book = self.book.with_states(
+                {part.first: part for part in parts if part.first not in self.book.states}
+            )
         return self.book.states.get(first)
 
     def root(self, tx: Tx, first: int) -> int:
         self.state(tx, first)
-        return rule.root(self.book.states, first)
+        return root(self.book.states, first)
 
     def topic_at(self, tx: Tx, turn: int) -> int | None:
         """The topic a turn was assigned to."""
@@ -139,7 +157,7 @@ class Topics:
         cold = entry is None or entry.stamp != stamp
         if entry is None or cold:
             recent = rows.load_recent_messages(tx, place, bytes(head[0]["recent"]))
-            states = rows.states_of(tx, place, active=True)
+            states = TopicSet.of(rows.states_of(tx, place, active=True))
             book = Book(states, head[0]["current"], tuple(recent_message for _, recent_message in recent))
             faded_topics = (
                 entry.faded_topics if entry is not None and entry.stamp.faded_part == stamp.faded_part else None
@@ -151,7 +169,7 @@ class Topics:
             place,
             entry.turn,
             entry.book,
-            entry.book.states,
+            entry.book.topics,
             turns,
             stamp=entry.stamp,
             faded_topics=entry.faded_topics,
@@ -228,9 +246,8 @@ class Topics:
         topic_input = topic_input_of(
             message, vector, max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
         )
-        page.book = rule.step(
-            with_even_vectors(page.book, len(topic_input.vector)), topic_input, self.rule, lambda: page.load_faded(tx)
-        )
+        book = with_even_vectors(page.book, len(topic_input.vector))
+        page.set_book(rule.step(book, topic_input, self.rule, lambda: page.load_archive(tx)))
         page.turns = [*page.turns, message.turn][-REACH:]
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))
@@ -239,15 +256,16 @@ class Topics:
         """Store what has changed on a page, and the view's cursor."""
         rows.put_turns(tx, page.place, page.assignments)
         changed_states = []
-        for state in rule.state_changes(page.previous_state, page.book.states):
+        for state in page.book.topics.changes_since(page.before):
             state_before = page.previous_state(state.first)
+            if state_before is state:
+                continue
             packed_before = 0 if state_before is None else state_before.packed
             if state.packed > packed_before:
                 state = replace(rows.pack_messages(tx, page.place, state, packed_before), pending=True)
             changed_states.append(state)
         rows.put_states(tx, page.place, changed_states)
-        states = {**page.book.states, **{state.first: state for state in changed_states}}
-        page.book = replace(page.book, states=states)
+        page.book = page.book.with_states({state.first: state for state in changed_states})
         page.assignments = []
         self.write_head(tx, page, changed_states)
         tx.set_cursor(VIEW, page.place["space"], page.place["conversation"], page.turn)
@@ -262,14 +280,15 @@ class Topics:
             if state is not None
         )
         page.stamp = page.stamp.next(has_faded)
-        page.before = page.book.states
+        page.before = page.book.topics
         page.faded_topics = None if page.faded_topics is None else page.faded_topics.after(states_after)
+        page.archive = None
         recent = [
             (turn, recent_message.vector) for turn, recent_message in zip(page.turns, page.book.recent, strict=True)
         ]
         head = {"turn": page.turn, "current": page.book.current, "recent": rows.encode_recent_messages(recent)}
         tx.put(rows.HEADS, [{**page.place, **head, "stamp": page.stamp.text}])
-        active_book = replace(page.book, states=rule.active_topics(page.book.states))
+        active_book = replace(page.book, states=page.book.topics.without_faded())
         self._put_in_cache(
             page.place, CachedTopics(page.stamp, page.turn, active_book, tuple(page.turns), page.faded_topics)
         )
@@ -410,17 +429,17 @@ def apply_note(tx: Tx, page: TopicPage, note: Mapping[str, Any]) -> None:
     first = page.topic_at(tx, note["turn"])
     if first is None or page.state(tx, first) is None:
         return
-    root = page.root(tx, first)
+    topic = page.root(tx, first)
     if note["kind"] in CHANGES:
-        state = CHANGES[note["kind"]](page.book.states[root], note["text"])
-        page.book = replace(page.book, states={**page.book.states, root: state}, fades=None)
+        state = CHANGES[note["kind"]](page.book.states[topic], note["text"])
+        page.book = replace(page.book.with_states({topic: state}), fades=None)
     elif note["kind"] == "apart":
         if page.book.states[first].merged_into is not None:
             page.book = rule.split_topic(page.book, first)
     elif note["kind"] == "merge":
         other = page.topic_at(tx, note["other"])
-        if other is not None and page.root(tx, other) != root:
-            page.book = rule.merge_topics(page.book, root, page.root(tx, other))
+        if other is not None and page.root(tx, other) != topic:
+            page.book = rule.merge_topics(page.book, topic, page.root(tx, other))
 
 
 CHANGES: Mapping[str, Callable[[TopicState, str], TopicState]] = {
