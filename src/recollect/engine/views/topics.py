@@ -37,7 +37,7 @@ TITLES = "titles"
 KEY = "recollect"  # in a message's metadata: what was given with it
 AT_ONCE = 256  # messages assigned in one transaction
 REMEMBERED = 256  # conversations whose topics are cached
-FADED = 20_000  # cached faded topics of all conversations: about forty megabytes
+FADED = 20_000  # cached faded topics of all conversations but the last used one: about a hundred megabytes
 LAST = 2**31 - 1
 
 
@@ -94,8 +94,8 @@ class TopicPage:
 
     def previous_state(self, first: int) -> TopicState | None:
         """A topic as it is stored, as far as this page has read it."""
-        state = self.before.get(first)
-        return self.faded_topics.states.get(first) if state is None and self.faded_topics is not None else state
+        state = self.before.find(first)
+        return self.faded_topics.states.find(first) if state is None and self.faded_topics is not None else state
 
     def state(self, tx: Tx, first: int) -> TopicState | None:
         """A topic of this conversation, faded or not; a faded one is added to the page, with all parts of its root."""
@@ -300,12 +300,12 @@ class Topics:
             self._entries[place["space"], place["conversation"]] = entry
             while len(self._entries) > REMEMBERED:
                 self._entries.popitem(last=False)
-            faded_count = sum(
-                len(other.faded_topics.states) for other in self._entries.values() if other.faded_topics is not None
-            )
-            for key, other in list(self._entries.items()) if faded_count > FADED else ():
-                if other.faded_topics is not None and faded_count > FADED:
-                    faded_count -= len(other.faded_topics.states)
+            others = [item for item in self._entries.items() if item[1].faded_topics is not None][:-1]
+            counts = [0 if other.faded_topics is None else len(other.faded_topics.states) for _, other in others]
+            excess = sum(counts) - FADED
+            for (key, other), count in zip(others, counts, strict=True) if excess > 0 else ():
+                if excess > 0:
+                    excess -= count
                     self._entries[key] = replace(other, faded_topics=None)
 
 

@@ -32,7 +32,7 @@ class FadedTopics:
             faded_states = [state for state in states.values() if state.faded_at is not None]
             returning = [first for first, state in states.items() if state.faded_at is None and first in self.states]
         changes: dict[int, TopicState | None] = {
-            state.first: state for state in faded_states if self.states.get(state.first) is not state
+            state.first: state for state in faded_states if self.states.find(state.first) is not state
         }
         changes |= dict.fromkeys(returning)
         return FadedTopics(self.states.with_changes(changes)) if changes else self

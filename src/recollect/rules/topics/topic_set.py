@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from heapq import nlargest
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from recollect.rules.topics.centroids import NO_CENTROIDS, Centroids, Row, Similarities, compare_with_centroids
 from recollect.rules.topics.topic_state import TopicState, fade_time
@@ -114,9 +114,9 @@ class TopicSet(Mapping[int, TopicState]):
         bucket = self.buckets.get(first // SPAN) if isinstance(first, int) else None
         return bucket is not None and first in bucket.states
 
-    def get(self, first: int, default: Any = None) -> Any:
+    def find(self, first: int) -> TopicState | None:
         bucket = self.buckets.get(first // SPAN)
-        return default if bucket is None else bucket.states.get(first, default)
+        return None if bucket is None else bucket.states.get(first)
 
     def __iter__(self) -> Iterator[int]:
         for bucket in self.buckets.values():
@@ -183,7 +183,7 @@ class TopicSet(Mapping[int, TopicState]):
     def _touches_families(self, changes: Changes) -> bool:
         """Whether some changes change who is part of whom."""
         for first, state in changes.items():
-            before = self.get(first)
+            before = self.find(first)
             into = None if state is None else state.merged_into
             if into != (None if before is None else before.merged_into) or (state is None and first in self.families):
                 return True
