@@ -9,16 +9,16 @@ change about topics is noted with the turn after which they did so, and a rebuil
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from recollect.engine.tables import topics as rows
+from recollect.engine.tables.topic_stamp import Stamp
 from recollect.engine.work.faults import readable_messages
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Filter, Message
@@ -41,23 +41,6 @@ FADED = 20_000  # cached faded topics of all conversations but the last used one
 LAST = 2**31 - 1
 
 
-class Stamp(NamedTuple):
-    """Tells whether cached topics are still valid: `text` for all of them, `faded_part` for those that have faded."""
-
-    text: str
-    faded_part: str
-
-    @classmethod
-    def parse(cls, text: str) -> Stamp:
-        # A stamp of an older version has one part, which stands for both: it must not read as "no faded topics".
-        return cls(text, text.partition(":")[2] if ":" in text else text)
-
-    def next(self, has_faded: bool) -> Stamp:
-        """A new stamp; with `has_faded`, also for the faded topics."""
-        faded_part = os.urandom(8).hex() if has_faded else self.faded_part
-        return Stamp(f"{os.urandom(8).hex()}:{faded_part}", faded_part)
-
-
 @dataclass(slots=True)
 class TopicPage:
     """A conversation's topics within a transaction: as they were read, and as they are now."""
@@ -68,7 +51,7 @@ class TopicPage:
     before: TopicSet = field(default_factory=TopicSet)
     turns: list[int] = field(default_factory=list)  # of the messages in `book.recent`
     assignments: list[tuple[Message, int]] = field(default_factory=list)
-    stamp: Stamp = Stamp("", "")
+    stamp: Stamp = Stamp()
     faded_topics: FadedTopics | None = None
     cold: bool = True  # read from the store, not from the cache
     archive: FadedTopics | None = None  # the faded topics as they are now
@@ -126,8 +109,7 @@ class FollowResult:
 
 @dataclass(frozen=True, slots=True)
 class CachedTopics:
-    """The topics of a conversation in the cache: valid while the store has the same stamp. The faded topics have a
-    stamp of their own, since they are many and change less often."""
+    """The topics of a conversation in the cache: valid while the store has the same stamp."""
 
     stamp: Stamp
     turn: int
@@ -154,15 +136,9 @@ class Topics:
         if not head:
             return TopicPage(place)
         stamp = Stamp.parse(head[0]["stamp"])
-        cold = entry is None or entry.stamp != stamp
-        if entry is None or cold:
-            recent = rows.load_recent_messages(tx, place, bytes(head[0]["recent"]))
-            states = TopicSet.of(rows.states_of(tx, place, active=True))
-            book = Book(states, head[0]["current"], tuple(recent_message for _, recent_message in recent))
-            faded_topics = (
-                entry.faded_topics if entry is not None and entry.stamp.faded_part == stamp.faded_part else None
-            )
-            entry = CachedTopics(stamp, head[0]["turn"], book, tuple(turn for turn, _ in recent), faded_topics)
+        is_cold = entry is None or entry.stamp.id != stamp.id
+        if entry is None or is_cold:
+            entry = load_topics(tx, place, head[0], stamp, entry)
             self._put_in_cache(place, entry)
         turns = list(entry.turns)
         return TopicPage(
@@ -173,7 +149,7 @@ class Topics:
             turns,
             stamp=entry.stamp,
             faded_topics=entry.faded_topics,
-            cold=cold,
+            cold=is_cold,
         )
 
     def cache_faded(self, page: TopicPage) -> None:
@@ -273,13 +249,7 @@ class Topics:
     def write_head(self, tx: Tx, page: TopicPage, changed_states: Iterable[TopicState]) -> None:
         """Store the head row with a new stamp, so that other caches become invalid, and cache the page."""
         states_after = {state.first: state for state in changed_states}
-        states_before = {first: page.previous_state(first) for first in states_after}
-        has_faded = any(
-            state.faded_at is not None
-            for state in (*states_after.values(), *states_before.values())
-            if state is not None
-        )
-        page.stamp = page.stamp.next(has_faded)
+        page.stamp = page.stamp.next(states_after)
         page.before = page.book.topics
         page.faded_topics = None if page.faded_topics is None else page.faded_topics.after(states_after)
         page.archive = None
@@ -287,7 +257,7 @@ class Topics:
             (turn, recent_message.vector) for turn, recent_message in zip(page.turns, page.book.recent, strict=True)
         ]
         head = {"turn": page.turn, "current": page.book.current, "recent": rows.encode_recent_messages(recent)}
-        tx.put(rows.HEADS, [{**page.place, **head, "stamp": page.stamp.text}])
+        tx.put(rows.HEADS, [{**page.place, **head, "stamp": str(page.stamp)}])
         active_book = replace(page.book, states=page.book.topics.without_faded())
         self._put_in_cache(
             page.place, CachedTopics(page.stamp, page.turn, active_book, tuple(page.turns), page.faded_topics)
@@ -307,6 +277,23 @@ class Topics:
                 if excess > 0:
                     excess -= count
                     self._entries[key] = replace(other, faded_topics=None)
+
+
+def load_topics(
+    tx: Tx, place: rows.Place, head: Mapping[str, Any], stamp: Stamp, earlier: CachedTopics | None
+) -> CachedTopics:
+    """The topics as the store has them; of those that were cached earlier, only what has changed since is read."""
+    recent = rows.load_recent_messages(tx, place, bytes(head["recent"]))
+    changed = None if earlier is None else stamp.changes_since(earlier.stamp)
+    faded_topics = None
+    if earlier is None or changed is None:
+        states = TopicSet.of(rows.states_of(tx, place, active=True))
+    else:
+        changed_states = rows.states_of(tx, place, firsts=changed)
+        states = earlier.book.topics.with_stored(changed, changed_states)
+        faded_topics = earlier.faded_topics and earlier.faded_topics.with_stored(changed, changed_states)
+    book = Book(states, head["current"], tuple(recent_message for _, recent_message in recent))
+    return CachedTopics(stamp, head["turn"], book, tuple(turn for turn, _ in recent), faded_topics)
 
 
 class TopicsView:
