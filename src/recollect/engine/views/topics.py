@@ -1,16 +1,17 @@
 """The topics view: assigns each message to a topic, in the order of the log.
 
 The follower brings topics up to the index, whose vectors it uses; a conversation that adds a message with
-`add_user_message` does the same in the transaction that stores the message. Both run `Topics.follow`: it holds the
-conversation's lock, continues from the turn the topics have reached, and writes states, turns and cursor in one
-transaction. So it does not matter who does it, or how many try at once: every message is assigned once. What people
-change about topics is noted with the turn after which they did so, and a rebuild applies it again at that turn.
+`add_user_message` does the same in the transaction that stores the message. Both continue from the turn the topics have
+reached, and write states, turns and cursor in one transaction, under the conversation's lock. The follower assigns
+messages before that, and again under the lock if the topics have changed since. So it does not matter who does it, or
+how many try at once: every message is assigned once. What people change about topics is noted with the turn after which
+they did so, and a rebuild applies it again at that turn.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
@@ -184,9 +185,26 @@ class Topics:
         if new_message is None:
             lock_conversation(tx, space, conversation)
         page = page or self.read_page(tx, space, conversation)
+        turn_before = page.turn
+        missing = self.assign_messages(tx, page, upto, vectors, new_message)
+        if page.turn > turn_before:
+            self.write_page(tx, page)
+        return FollowResult(page, missing)
+
+    def assign_messages(
+        self,
+        tx: Tx,
+        page: TopicPage,
+        upto: int,
+        vectors: Mapping[int, Vectors],
+        new_message: Message | None = None,
+    ) -> Sequence[Message]:
+        """Assign messages on a page, as far as there are vectors; nothing is stored. Returns those that need one."""
         if page.turn >= upto:
-            return FollowResult(page)
+            return ()
         is_next = new_message is not None and page.turn == upto - 1
+        space = page.place["space"]
+        conversation = page.place["conversation"]
         where = Filter(space, conversation=conversation)
         messages = (
             [new_message]
@@ -194,7 +212,7 @@ class Topics:
             else readable_messages(tx, VIEW, where, after=page.turn, upto=min(upto, page.turn + AT_ONCE))
         )
         if not messages:  # none of them can be read
-            return FollowResult(page)
+            return ()
         upto = messages[-1].turn
         known_vectors = dict(vectors)
         index_cursor = page.turn
@@ -205,16 +223,13 @@ class Topics:
         notes = {} if is_next else notes_between(tx, page, upto)
         for number, message in enumerate(messages):
             if needs_vector(message) and message.turn not in known_vectors and message.turn > index_cursor:
-                self.write_page(tx, page)
                 remaining = messages[number:]
-                missing = [message for message in remaining if needs_vector(message) and message.turn > index_cursor]
-                return FollowResult(page, missing)
+                return [message for message in remaining if needs_vector(message) and message.turn > index_cursor]
             self._assign_message(tx, page, message, known_vectors.get(message.turn))
             page.turn = message.turn
             for note in notes.get(message.turn, ()):
                 apply_note(tx, page, note)
-        self.write_page(tx, page)
-        return FollowResult(page)
+        return ()
 
     def _assign_message(self, tx: Tx, page: TopicPage, message: Message, vector: Vectors | None) -> None:
         if not message.is_lasting or (page.book.current is None and not message.content.strip()):
@@ -227,6 +242,11 @@ class Topics:
         page.turns = [*page.turns, message.turn][-REACH:]
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))
+
+    def is_latest(self, tx: Tx, page: TopicPage) -> bool:
+        """Whether the topics are still those from which a page was made."""
+        heads = tx.rows(rows.HEADS, where=page.place)
+        return page.stamp.id == (Stamp.parse(heads[0]["stamp"]).id if heads else Stamp().id)
 
     def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
@@ -296,6 +316,15 @@ def load_topics(
     return CachedTopics(stamp, head["turn"], book, tuple(turn for turn, _ in recent), faded_topics)
 
 
+@dataclass(frozen=True, slots=True)
+class AssignedRun:
+    """A run whose messages are assigned to topics on a page that is not stored yet; the turn it had reached before."""
+
+    run: Run
+    page: TopicPage
+    turn_before: int
+
+
 class TopicsView:
     """Follows the index with topics."""
 
@@ -303,15 +332,23 @@ class TopicsView:
     at_once = AT_ONCE
     ordered = True
 
-    def __init__(self, topics: Topics) -> None:
+    def __init__(self, topics: Topics, read: Callable[..., Awaitable[Any]]) -> None:
         self._topics = topics
+        self._read = read
 
     def read_after(self, done: int, turns: int) -> int:
         return done
 
-    async def prepare(self, runs: Sequence[Run]) -> Sequence[Run]:
-        # All work is done under the lock: it takes less time than reading twice.
-        return runs
+    async def prepare(self, runs: Sequence[Run]) -> list[AssignedRun]:
+        # Not under the lock: whoever writes to the store would wait for all of it.
+        assigned_runs: list[AssignedRun] = await self._read(lambda tx: [self._assign_run(tx, run) for run in runs])
+        return assigned_runs
+
+    def _assign_run(self, tx: Tx, run: Run) -> AssignedRun:
+        page = self._topics.read_page(tx, *run.place)
+        turn_before = page.turn
+        self._topics.assign_messages(tx, page, upto_of(run), {})
+        return AssignedRun(run, page, turn_before)
 
     def skip(self, tx: Tx, space: str, conversation: str, turn: int) -> None:
         """Move past a message that is set aside."""
@@ -321,11 +358,21 @@ class TopicsView:
             page.turn = turn
             self._topics.write_page(tx, page)
 
-    def save(self, tx: Tx, result: Run) -> SaveResult:
-        lag = result.lag
-        upto = min(result.messages[-1].turn, lag.turns) if result.messages else lag.done
-        page = self._topics.follow(tx, lag.space, lag.conversation, upto, {}).page
+    def save(self, tx: Tx, result: AssignedRun) -> SaveResult:
+        lag = result.run.lag
+        lock_conversation(tx, lag.space, lag.conversation)
+        # A copy, since a transaction may be run again.
+        page = replace(result.page, turns=[*result.page.turns], assignments=[*result.page.assignments])
+        if not self._topics.is_latest(tx, page):  # somebody else has assigned messages, or changed topics, meanwhile
+            page = self._topics.follow(tx, lag.space, lag.conversation, upto_of(result.run), {}).page
+        elif page.turn > result.turn_before:
+            self._topics.write_page(tx, page)
         return SaveResult(page.turn, max(page.turn - lag.done, 0))
+
+
+def upto_of(run: Run) -> int:
+    """The turn up to which the messages of a run are assigned."""
+    return min(run.messages[-1].turn, run.lag.turns) if run.messages else run.lag.done
 
 
 def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
