@@ -2,11 +2,11 @@
 
     python benchmarks/web.py [--messages 100000] [--requests 40] [--store FILE] [--unread]
 
-Fills a store with one conversation of that many messages and lets every view read them, which takes an hour; with
-`--unread` no view reads them. `--store` names a store to use again. Each page is asked for so many
-times, one request at a time, by a key with all rights; times are those of the client, on loopback, and the CPU time is
-that of server and client together, which tells more on a machine that others use. The aim is a median below 50 ms for
-every page.
+Fills a store with one conversation of that many messages, a few minutes apart by day for a year and a half, and has
+every view read them, as `recollect worker --once` does: some minutes. With `--unread` no view reads them. `--store`
+names a store to use again. Each page is asked for so many times, one request at a time, by a key with all rights; times
+are those of the client, on loopback, and the CPU time is that of server and client together, which tells more on a
+machine that others use. The aim is a median below 50 ms for every page.
 
 Two pages do what they are asked for before they are shown: a search, and a context, whose time is the context's own.
 That of a context is longer while views are behind: it writes the tiers of messages in the window that have none yet.
@@ -15,13 +15,19 @@ That of a context is longer while views are behind: it writes the tiers of messa
 from __future__ import annotations
 
 import argparse
+import os
+import random
+import subprocess
+import sys
 import tempfile
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
 import httpx2
 
+import backlog
 from corpus import corpus
 from recollect import Draft, Memory
 from recollect.server.door.keys import create_key
@@ -32,6 +38,8 @@ from table import milliseconds, percentile, show
 CHAT = "long"
 AIM = 0.05  # seconds
 BATCH = 1_000  # messages
+FIRST_HOUR = 8  # of a day
+BETWEEN = 300  # seconds between two messages, on average
 PAGES = {
     "overview": "/",
     "figures": "/web/overview/live",
@@ -60,14 +68,36 @@ PAGES = {
 
 
 def fill_store(store: str, messages: int, unread: bool) -> None:
-    texts = corpus(messages)
-    drafts = [Draft("user" if place % 2 == 0 else "assistant", text) for place, text in enumerate(texts)]
-    with Memory(store, telemetry="off", followers=not unread) as memory:
+    times = message_times(messages)
+    drafts = [
+        Draft("user" if place % 2 == 0 else "assistant", text, time=moment)
+        for place, (text, moment) in enumerate(zip(corpus(messages), times, strict=True))
+    ]
+    with Memory(store, telemetry="off", followers=False) as memory:
         chat = memory.conversation(CHAT, user="alex")
         for start in range(0, len(drafts), BATCH):
             chat.extend(drafts[start : start + BATCH])
-        if not unread:
-            memory.settle(7_200)
+    if unread:
+        return
+    start_seconds = time.perf_counter(), backlog.processor_seconds()
+    worker = [sys.executable, "-m", "recollect", "worker", "--once"]
+    subprocess.run(worker, env={**os.environ, "RECOLLECT_STORE": store}, check=True)
+    seconds = time.perf_counter() - start_seconds[0]
+    print(f"every view: {seconds:,.0f} s, {backlog.processor_seconds() - start_seconds[1]:,.0f} s of the processor")
+
+
+def message_times(count: int) -> list[datetime]:
+    """The times of messages by day, five minutes apart on average, the last one about now."""
+    chance = random.Random(2)
+    moment = datetime(2024, 1, 1, FIRST_HOUR, tzinfo=UTC)
+    times: list[datetime] = []
+    for _ in range(count):
+        moment += timedelta(seconds=5 + round(chance.expovariate(1 / BETWEEN)))
+        if moment.hour < FIRST_HOUR:
+            moment = moment.replace(hour=FIRST_HOUR)
+        times.append(moment)
+    offset = timedelta(days=(datetime.now(UTC) - moment).days)
+    return [moment + offset for moment in times]
 
 
 def time_pages(server: Serving, requests: int) -> list[list[object]]:

@@ -41,7 +41,7 @@ from recollect.rules.prompt import reply_filter
 from recollect.rules.prompt import requests_for_more as markers
 from recollect.rules.recall import query, ranking
 from recollect.rules.recall.passage_columns import to_columns
-from recollect.rules.topics import topics
+from recollect.rules.topics import topic_set, topic_state, topics
 from recollect.rules.topics.faded import FadedTopics
 from recollect.tasks import answers, fact_repair, reading
 from recollect.tokens.estimate import EstimateTokenizer
@@ -215,7 +215,7 @@ def feed_in_pieces(reader: Any, content: str, size: int) -> Any:
 
 
 def book_of(given: Given) -> topics.Book:
-    state = topics.TopicState(1, given.text, given.moment, given.moment, count=3)
+    state = topic_state.TopicState(1, given.text, given.moment, given.moment, count=3)
     return topics.Book({1: state}, 1)
 
 
@@ -410,9 +410,9 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "rules.openai.messages.parse_message": lambda given: messages.parse_message(message_of(given)),
     "rules.topics.topics.fade_topics": lambda given: topics.fade_topics(book_of(given), given.moment, RULE),
     "rules.topics.topics.merge_similar": lambda given: topics.merge_similar(book_of(given), RULE),
-    "rules.topics.topics.parts": lambda given: topics.parts(book_of(given).states, 1),
+    "rules.topics.topic_set.parts": lambda given: topic_set.parts(book_of(given).states, 1),
     "rules.topics.topics.step": lambda given: topics.step(book_of(given), said_of(given), RULE, FadedTopics),
-    "rules.topics.topics.whole_topic": lambda given: topics.whole_topic(book_of(given).states, 1),
+    "rules.topics.topic_set.whole_topic": lambda given: topic_set.whole_topic(book_of(given).states, 1),
     "tasks.answers.parts_by_label": lambda given: answers.parts_by_label(given.text, {"question": "question"}),
 }
 
@@ -454,11 +454,11 @@ OTHERS = frozenset(
         "rules.recall.passage_columns.to_columns",
         "rules.recall.last_messages_near_question.nearest_turns",
         "rules.recall.neighbours.surroundings",
+        "rules.topics.centroids.compare_with_centroids",
         "rules.topics.matching.fit_topics",
         "rules.topics.matching.nearest_topics",
-        "rules.topics.topics.state_changes",
         "rules.topics.topics.merge_topics",
-        "rules.topics.topics.root",
+        "rules.topics.topic_set.root",
         "rules.topics.topics.split_topic",
     ]
 )

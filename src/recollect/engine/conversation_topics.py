@@ -25,8 +25,7 @@ from recollect.model import Batch, ChatMessage, Draft, Filter, Message, Role
 from recollect.model.topics import IMPORTANCE, Topic, TopicHit, TopicMessage, TopicStats
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
-from recollect.rules.topics import half_lives
-from recollect.rules.topics import topics as rule
+from recollect.rules.topics import half_lives, topic_set, topic_state
 from recollect.rules.topics.titles import subject
 
 T = TypeVar("T")
@@ -112,11 +111,11 @@ class ConversationTopics:
     async def topics(self, *, faded: bool = False) -> list[Topic]:
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[Topic]:
-            states = {**(page.load_faded(tx).states if faded else {}), **page.book.states}
+            states = {**(page.load_faded(tx).states.to_dict() if faded else {}), **page.book.states}
             summaries = {row["topic"]: row["summary"] for row in tx.rows(rows.SUMMARIES, where=page.place)}
             topics = [
                 build_topic({part.first: part for part in parts}, first, page, summaries.get(first, ""), now)
-                for first, parts in rule.group_parts(states).items()
+                for first, parts in topic_set.group_parts(states).items()
             ]
             return sorted(topics, key=lambda topic: (topic.faded, -topic.priority, topic.id))
 
@@ -189,14 +188,14 @@ class ConversationTopics:
             where = Filter(self._space, conversation=self._id)
             source = open_source(tx, self._runtime.indexes, where.space, where.user, now)
             hits = recall.search(tx, source, where, query, vector, LOOKED_AT, now, parts.weights)
-            states = {**page.load_faded(tx).states, **page.book.states}
+            states = {**page.load_faded(tx).states.to_dict(), **page.book.states}
             topic_by_turn = {row["turn"]: row["topic"] for row in tx.rows(rows.TURNS, where=page.place)}
             scores = dict[int, float]()
             turns = dict[int, list[int]]()
             for hit in hits:
                 first = topic_by_turn.get(hit.message.turn)
                 if first in states:
-                    root = rule.root(states, first)
+                    root = topic_set.root(states, first)
                     scores[root] = max(scores.get(root, 0.0), hit.score)
                     turns.setdefault(root, []).append(hit.message.turn)
             for root, bonus in name_scores(states, query).items():
@@ -331,10 +330,10 @@ class ConversationTopics:
     def _root_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:
         return page.root(tx, self._first_of(tx, page, topic_id))
 
-    def _topic_parts(self, tx: Tx, page: TopicPage, topic_id: str | None) -> list[rule.TopicState]:
+    def _topic_parts(self, tx: Tx, page: TopicPage, topic_id: str | None) -> list[topic_state.TopicState]:
         """The topic of that id, or the one being talked of, with what is part of it; none if nothing was said yet."""
         first = page.book.current if topic_id is None else self._root_of(tx, page, topic_id)
-        return [] if first is None else rule.parts(page.book.states, page.root(tx, first))
+        return [] if first is None else topic_set.parts(page.book.states, page.root(tx, first))
 
     def _topic_of(self, tx: Tx, page: TopicPage, turn: int, now: datetime) -> Topic | None:
         """The topic a turn was given to; None if the topics have not got there yet."""
@@ -346,27 +345,27 @@ class ConversationTopics:
 
     def _build_topic(self, tx: Tx, page: TopicPage, first: int, now: datetime) -> Topic:
         page.state(tx, first)
-        has_packed_part = any(part.packed_upto for part in rule.parts(page.book.states, first))
+        has_packed_part = any(part.packed_upto for part in topic_set.parts(page.book.states, first))
         summary = rows.summary_of(tx, page.place, first)["summary"] if has_packed_part else ""
         return build_topic(page.book.states, first, page, summary, now)
 
 
 def build_topic(
-    states: Mapping[int, rule.TopicState], first: int, page: TopicPage, summary: str, now: datetime
+    states: Mapping[int, topic_state.TopicState], first: int, page: TopicPage, summary: str, now: datetime
 ) -> Topic:
     """A topic as it is now, including the topics that were merged into it: they have to be among `states`."""
     root_state = states[first]
-    merged_state = rule.whole_topic(states, first)
-    others = rule.parts(states, first)[1:]
-    current = page.book.current is not None and rule.root(page.book.states, page.book.current) == first
+    merged_state = topic_set.whole_topic(states, first)
+    others = topic_set.parts(states, first)[1:]
+    current = page.book.current is not None and topic_set.root(page.book.states, page.book.current) == first
     return Topic(
         id=root_state.id,
         title=root_state.title,
         summary=summary,
         kind=half_lives.topic_kind(merged_state.accesses),
         half_life=half_lives.half_life(merged_state.accesses),
-        priority=rule.current_priority(merged_state, now),
-        importance=rule.importance_of(merged_state),
+        priority=topic_state.current_priority(merged_state, now),
+        importance=topic_state.importance_of(merged_state),
         accesses=merged_state.accesses,
         messages=merged_state.count,
         packed=sum(part.packed for part in (root_state, *others) if part.opened is None),
@@ -380,7 +379,7 @@ def build_topic(
     )
 
 
-def name_scores(states: Mapping[int, rule.TopicState], query: str) -> dict[int, float]:
+def name_scores(states: Mapping[int, topic_state.TopicState], query: str) -> dict[int, float]:
     """What the words of a query add to the scores of topics that have them in a tag or in the title."""
     analysis = analyse(query)
     query_terms = set(analysis.terms)
@@ -390,7 +389,7 @@ def name_scores(states: Mapping[int, rule.TopicState], query: str) -> dict[int, 
         common = query_terms & set(analyse(state.title, analysis.language).terms)
         bonus = TAGGED * tags + len(common) / max(len(query_terms), 1)
         if bonus:
-            first = rule.root(states, state.first)
+            first = topic_set.root(states, state.first)
             scores[first] = scores.get(first, 0.0) + bonus
     return scores
 

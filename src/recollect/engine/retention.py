@@ -26,6 +26,7 @@ from recollect.engine.removal.expired import read_page
 from recollect.engine.removal.messages import lock_conversations, make_order, put_tombstones
 from recollect.engine.tables.audit import Order, note_removal
 from recollect.engine.tables.log import every_conversation, new_id
+from recollect.engine.tables.topics import renew_stamp
 from recollect.engine.views import digests
 from recollect.engine.views.facts import LOCK
 from recollect.errors import RecollectError
@@ -325,6 +326,7 @@ def remove_topics(tx: Tx, rows: Sequence[Row], before: datetime) -> int:
             for table in OF_TOPIC:
                 tx.remove(table, {**place, "topic": row["first"]})
             count += tx.remove("topics", {**place, "first": row["first"]})
+        renew_stamp(tx, place)
     return count
 
 

@@ -251,7 +251,7 @@ class Runtime:
             EpisodesView(asking, writer, read),
             FactsView(asking, read, self.run_aside, parts.telemetry),
             DaysView(parts.clock, parts.time_zone),
-            TopicsView(self.topics),
+            TopicsView(self.topics, self.read),
             self.titles,
         ]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rules.topics.topics import Book, TopicState, group_parts, parts, roots
+from recollect.rules.topics.topic_set import SPAN, TopicSet, group_parts, parts, roots
+from recollect.rules.topics.topic_state import TopicState
+from recollect.rules.topics.topics import Book
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -30,7 +32,41 @@ def test_what_a_book_derives_is_of_its_active_topics() -> None:
     faded = TopicState(1, "boats", T0, T0, faded_at=T0)
     active = TopicState(2, "bread", T0, T0)
     book = Book({1: faded, 2: active}, current=2)
-    assert dict(book.active) == {2: active}
-    assert dict(book.by_root) == {2: [active]}
-    assert book.active is book.active  # computed once
+    assert book.topics.last_active == (active,)
+    assert book.topics.root_count == 1
+    assert book.topics.without_faded() == {2: active}
+    assert book.topics is book.topics  # computed once
     assert book == Book({1: faded, 2: active}, current=2)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 3 * SPAN), st.integers(0, 90), st.booleans(), st.sampled_from(["", "x", "y"])),
+        max_size=80,
+    ),
+    st.data(),
+)
+def test_topics_that_were_changed_one_by_one_are_those_that_were_put_together_at_once(
+    changes: list[tuple[int, int, bool, str]], data: st.DataObject
+) -> None:
+    topics = TopicSet()
+    for first, hours, is_faded, mark in changes:
+        time = T0 + timedelta(hours=hours)
+        older = [other for other, state in topics.items() if other < first and state.faded_at is None]
+        into = data.draw(st.sampled_from([None, *older])) if mark == "x" else None
+        faded_at = T0 if is_faded and into is None and first not in topics.families else None
+        state = TopicState(first, mark, T0, time, count=1, faded_at=faded_at, merged_into=into)
+        topics = topics.with_changes({first: state})
+        topics.next_fade(0.05)  # what was derived before a change must not be kept where it no longer holds
+    afresh = TopicSet.of(topics.to_dict())
+    assert topics == afresh
+    assert {first: topics.parts(first) for first in topics} == {first: parts(dict(topics), first) for first in topics}
+    assert topics.last_active == afresh.last_active
+    assert topics.root_count == afresh.root_count
+    assert topics.next_fade(0.05) == afresh.next_fade(0.05)
+    now = T0 + timedelta(days=5)
+    assert sorted(topic.first for topic in topics.due_topics(now, 0.05)) == sorted(
+        topic.first for topic in afresh.due_topics(now, 0.05)
+    )
+    assert topics.changes_since(afresh) == []
+    assert topics.without_faded() == {first: state for first, state in topics.items() if state.faded_at is None}

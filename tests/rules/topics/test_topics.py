@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.rules.topics import centroids, half_lives
+from recollect.rules.topics import centroids, half_lives, topic_set, topic_state
 from recollect.rules.topics import topics as rule
 from recollect.rules.topics.faded import FadedTopics
-from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule, TopicState
+from recollect.rules.topics.topic_state import TopicState
+from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
@@ -112,16 +113,16 @@ def test_importance_is_learned_from_votes_and_from_use_and_stays_in_bounds_e10(
     given_: float, ups: int, downs: int, returns: int
 ) -> None:
     state = TopicState(1, "", T0, T0, importance=given_, ups=ups, downs=downs, returns=returns)
-    here = rule.importance_of(state)
+    here = topic_state.importance_of(state)
     assert 0 <= here <= 1 + 1e-12
-    assert rule.importance_of(rule.add_vote(state, 1)) >= here - 1e-12
-    assert rule.importance_of(rule.add_vote(state, -1)) <= here + 1e-12
-    assert rule.importance_of(replace(state, returns=returns + 1)) >= here - 1e-12
+    assert topic_state.importance_of(rule.add_vote(state, 1)) >= here - 1e-12
+    assert topic_state.importance_of(rule.add_vote(state, -1)) <= here + 1e-12
+    assert topic_state.importance_of(replace(state, returns=returns + 1)) >= here - 1e-12
 
 
 def test_importance_is_what_was_given_while_nobody_votes_or_comes_back() -> None:
-    assert rule.importance_of(TopicState(1, "", T0, T0)) == 0.5
-    assert rule.importance_of(TopicState(1, "", T0, T0, importance=0.9)) == 0.9
+    assert topic_state.importance_of(TopicState(1, "", T0, T0)) == 0.5
+    assert topic_state.importance_of(TopicState(1, "", T0, T0, importance=0.9)) == 0.9
 
 
 # -- matching
@@ -181,7 +182,7 @@ def test_if_two_would_do_the_current_topic_is_kept() -> None:
 
 def test_greetings_open_nothing_and_the_first_thing_said_names_the_topic_e1() -> None:
     book = talked(said(1, 0, text="Hey Dana! Long time no see!"), said(2, 0, text="The grelb has a vonk."))
-    assert rule.roots(book.states) == [1]
+    assert topic_set.roots(book.states) == [1]
     assert book.states[1].title == "The grelb has a vonk."
     book = talked(said(3, 7, text="Thanks so much, Dana! See you!", time=T0 + 9 * DAY), book=book)
     assert book.current == 1
@@ -286,7 +287,7 @@ def test_what_has_faded_is_found_the_same_however_often_it_changed_e4(
             first, "", T0, T0, centroids.move_centroid(b"", 0, axis(about)), faded_at=gone, merged_into=merged
         )
         if not away:  # what is part of it comes back with it
-            parts = rule.parts(grown.states, rule.root(grown.states, first)) if first in grown.states else []
+            parts = topic_set.parts(grown.states, topic_set.root(grown.states, first)) if first in grown.states else []
             grown = grown.after({part.first: replace(part, faded_at=None) for part in parts})
         grown = grown.after({first: state})
     assert all(state.faded_at is not None for state in grown.states.values())
@@ -301,19 +302,19 @@ def test_what_has_faded_is_found_the_same_however_often_it_changed_e4(
 def test_topics_that_grew_alike_become_one_and_can_be_taken_apart_for_good_e10() -> None:
     """Two that began apart and have drifted to the same subject."""
     book = talked(*(said(turn, 0) for turn in range(1, 6)), *(said(turn, 1) for turn in range(6, 13)))
-    assert sorted(rule.roots(book.states)) == [1, 6]
+    assert sorted(topic_set.roots(book.states)) == [1, 6]
     centroid = centroids.move_centroid(b"", 0, axis(0, 1))
     alike = replace(book, states={first: replace(state, centroid=centroid) for first, state in book.states.items()})
     both = replace(said(13, 0), vector=axis(0, 1))
     one = talked(both, book=alike)
-    assert rule.roots(one.states) == [1]
+    assert topic_set.roots(one.states) == [1]
     assert one.current == 1
-    assert rule.whole_topic(one.states, 1).count == 13
+    assert topic_set.whole_topic(one.states, 1).count == 13
     apart = rule.split_topic(one, 6)
     later = talked(*(replace(both, turn=turn) for turn in range(14, 24)), book=apart)
-    assert sorted(rule.roots(later.states)) == [1, 6]
+    assert sorted(topic_set.roots(later.states)) == [1, 6]
     young = replace(alike, states={**alike.states, 1: replace(alike.states[1], count=2)})
-    assert len(rule.roots(talked(both, book=young).states)) == 2, "too little is known of one of them"
+    assert len(topic_set.roots(talked(both, book=young).states)) == 2, "too little is known of one of them"
 
 
 def test_a_merged_topic_is_matched_by_either_part_and_taken_out_as_it_was() -> None:
@@ -321,7 +322,7 @@ def test_a_merged_topic_is_matched_by_either_part_and_taken_out_as_it_was() -> N
     one = rule.merge_topics(book, 1, 2)
     assert talked(said(6, 1), book=one).current == 1
     assert talked(said(6, 0), book=one).current == 1
-    assert rule.whole_topic(one.states, 1).count == 4
+    assert topic_set.whole_topic(one.states, 1).count == 4
     out = rule.split_topic(one, 2)
     assert replace(out.states[2], apart=frozenset()) == book.states[2]
     assert talked(said(6, 1), book=out).current == 2

@@ -17,7 +17,8 @@ from recollect.model import Message, TopicMessage
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
 from recollect.rules.topics.centroids import round_vector
-from recollect.rules.topics.topics import IncomingMessage, TopicState
+from recollect.rules.topics.topic_state import TopicState
+from recollect.rules.topics.topics import IncomingMessage
 
 KEPT = 4  # last messages of a topic outside the window that are shown
 LARGE = 8_000  # characters of the window, from which its topics may decide what is shown of it
@@ -76,12 +77,12 @@ def matching_topics(tx: Tx, topics: Topics, page: TopicPage, message: IncomingMe
     """The topic a message belongs to, active or faded, with all its parts; empty if the message opens a new topic."""
     first = rule.choose_topic(page.book, message, topics.rule)
     if first is not None:
-        return rule.parts(page.book.states, first)
+        return page.book.topics.parts(first)
     faded_topics = page.load_faded(tx)
     topics.cache_faded(page)
     weights = page.book.weigh_words(message)
     returned_topic = faded_topics.find_return(message.vector, topics.rule.similarity, weights, topics.rule.scale)
-    return [] if returned_topic is None else rule.parts(faded_topics.states, returned_topic)
+    return [] if returned_topic is None else faded_topics.states.parts(returned_topic)
 
 
 def topic_turns(tx: Tx, page: TopicPage, parts: Sequence[TopicState], window: Sequence[Message]) -> frozenset[int]:

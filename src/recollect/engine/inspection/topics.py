@@ -17,7 +17,7 @@ from recollect.engine.tables import topics as rows
 from recollect.engine.views.topics import TopicPage
 from recollect.model import Topic
 from recollect.ports import Tx
-from recollect.rules.topics import topics as rule
+from recollect.rules.topics import topic_set, topic_state
 from recollect.rules.topics.half_lives import half_life
 
 FRESH = timedelta(minutes=1)  # for which an order is kept
@@ -25,7 +25,7 @@ MOST_KEPT = 32  # orders
 TOPIC = re.compile(r"t(\d{1,9})")
 
 Order = Sequence[int]
-States = Mapping[int, rule.TopicState]
+States = Mapping[int, topic_state.TopicState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class TopicOrders:
             made_at, order = self._orders.get(name, (now - FRESH, []))
         if timedelta() <= now - made_at < FRESH:
             return order
-        order = sorted(rule.roots(states), key=presence_key(states, merge_states, now))
+        order = sorted(topic_set.roots(states), key=presence_key(states, merge_states, now))
         with self._lock:
             self._orders[name] = (now, order)
             while len(self._orders) > MOST_KEPT:
@@ -70,7 +70,7 @@ async def list_topics(
         if scope.find(tx) is None:
             return TopicList((), 0)
         page = runtime.topics.read_page(tx, scope.space, scope.id)
-        states: States = {**(page.load_faded(tx).states if with_faded else {}), **page.book.states}
+        states: States = {**(page.load_faded(tx).states.to_dict() if with_faded else {}), **page.book.states}
         merge_states = states_of_merges(states)
         firsts = orders.order_of(page, states, merge_states, with_faded, now)
         page_firsts = firsts[skip : skip + limit]
@@ -83,7 +83,9 @@ async def list_topics(
 def states_of_merges(states: States) -> States:
     """The topics that became part of another, and those others: to all the rest, only they themselves matter."""
     merged_firsts = [first for first, state in states.items() if state.merged_into is not None]
-    return {first: states[first] for first in (*merged_firsts, *(rule.root(states, first) for first in merged_firsts))}
+    return {
+        first: states[first] for first in (*merged_firsts, *(topic_set.root(states, first) for first in merged_firsts))
+    }
 
 
 def presence_key(states: States, merge_states: States, now: datetime) -> Callable[[int], tuple[bool, float, int]]:
@@ -96,10 +98,10 @@ def presence_key(states: States, merge_states: States, now: datetime) -> Callabl
     weights: dict[tuple[float, int, int, int], float] = {}
 
     def key(first: int) -> tuple[bool, float, int]:
-        state = states[first] if first not in merge_states else rule.whole_topic(merge_states, first)
+        state = states[first] if first not in merge_states else topic_set.whole_topic(merge_states, first)
         votes = (state.importance, state.ups, state.downs, state.returns)
         if votes not in weights:
-            importance = rule.importance_of(state)
+            importance = topic_state.importance_of(state)
             weights[votes] = log2(importance) if importance > 0 else -inf
         if state.accesses not in spans:
             spans[state.accesses] = half_life(state.accesses).total_seconds()
@@ -121,13 +123,13 @@ async def find_topic(runtime: Runtime, scope: ConversationScope, id: str) -> Top
         if page.state(tx, int(match[1])) is None:
             return None
         states = page.book.states
-        return read_topic(tx, page, states, states_of_merges(states), rule.root(states, int(match[1])), now)
+        return read_topic(tx, page, states, states_of_merges(states), topic_set.root(states, int(match[1])), now)
 
     return await runtime.read(read)
 
 
 def read_topic(tx: Tx, page: TopicPage, states: States, merge_states: States, first: int, now: datetime) -> Topic:
     topic_states = {**merge_states, first: states[first]}
-    has_summary = any(part.packed_upto for part in rule.parts(topic_states, first))
+    has_summary = any(part.packed_upto for part in topic_set.parts(topic_states, first))
     summary = rows.summary_of(tx, page.place, first)["summary"] if has_summary else ""
     return build_topic(topic_states, first, page, summary, now)

@@ -6,21 +6,22 @@ lock, so nobody else changes the states between reading and writing them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from recollect.engine.tables.log import warn_of_damage
+from recollect.engine.tables.topic_stamp import Stamp
 from recollect.model import Filter, Message
 from recollect.model.topics import TopicMessage
 from recollect.ports import Tx
 from recollect.rules.topics import lossless_message_compression as compression
 from recollect.rules.topics.centroids import Row, round_vector
 from recollect.rules.topics.drift import DriftMessage
+from recollect.rules.topics.topic_state import TopicState
 from recollect.rules.topics.topic_words import TopicWords
-from recollect.rules.topics.topics import TopicState
 
 TABLE = "topics"
 HEADS = "topic_heads"
@@ -41,9 +42,16 @@ def place_of(space: str, conversation: str) -> dict[str, Any]:
 # -- states
 
 
-def states_of(tx: Tx, place: Place, *, active: bool | None = None) -> dict[int, TopicState]:
-    """The topics of a conversation: all, or those that are active, or those that have faded."""
+def states_of(
+    tx: Tx, place: Place, *, active: bool | None = None, firsts: Collection[int] | None = None
+) -> dict[int, TopicState]:
+    """The topics of a conversation: all, those that are active, those that have faded, or those with these opening
+    turns."""
     where = dict(place) if active is None else {**place, "active": int(active)}
+    if firsts is not None:
+        if not firsts:
+            return {}
+        where["first"] = tuple(sorted(firsts))
     return {row["first"]: to_state(row) for row in tx.rows(TABLE, where=where)}
 
 
@@ -103,6 +111,11 @@ def to_state(row: Mapping[str, Any]) -> TopicState:
         pending=bool(row["pending"]),
         words=TopicWords.from_object(row["words"]),
     )
+
+
+def renew_stamp(tx: Tx, place: Place) -> None:
+    """Have every process read the topics of a conversation again, since some were removed."""
+    tx.put(HEADS, [{**head, "stamp": str(Stamp().next(()))} for head in tx.rows(HEADS, where=place)])
 
 
 # -- the last messages

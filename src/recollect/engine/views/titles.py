@@ -23,7 +23,7 @@ from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
 from recollect.rules.episodes.lines import SpokenLine, from_object, to_object, whole_line
 from recollect.rules.topics import lossless_message_compression as compression
-from recollect.rules.topics.topics import TopicState
+from recollect.rules.topics.topic_state import TopicState
 from recollect.tasks import topic_summary
 
 BUILT_IN_CALLS = 64  # topics that the built-in writer writes in one step
@@ -163,7 +163,7 @@ class TitlesView:
                 pending=not text.final or state.packed_upto != upto,
             )
             rows.put_states(tx, place, [new_state])
-            page.book = replace(page.book, states={**page.book.states, state.first: new_state})
+            page.book = page.book.with_states({state.first: new_state})
             changed_states.append(new_state)
         if texts:
             self._topics.write_head(tx, page, changed_states)

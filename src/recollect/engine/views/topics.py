@@ -1,24 +1,25 @@
 """The topics view: assigns each message to a topic, in the order of the log.
 
 The follower brings topics up to the index, whose vectors it uses; a conversation that adds a message with
-`add_user_message` does the same in the transaction that stores the message. Both run `Topics.follow`: it holds the
-conversation's lock, continues from the turn the topics have reached, and writes states, turns and cursor in one
-transaction. So it does not matter who does it, or how many try at once: every message is assigned once. What people
-change about topics is noted with the turn after which they did so, and a rebuild applies it again at that turn.
+`add_user_message` does the same in the transaction that stores the message. Both continue from the turn the topics have
+reached, and write states, turns and cursor in one transaction, under the conversation's lock. The follower assigns
+messages before that, and again under the lock if the topics have changed since. So it does not matter who does it, or
+how many try at once: every message is assigned once. What people change about topics is noted with the turn after which
+they did so, and a rebuild applies it again at that turn.
 """
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from recollect.engine.tables import topics as rows
+from recollect.engine.tables.topic_stamp import Stamp
 from recollect.engine.work.faults import readable_messages
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Filter, Message
@@ -27,7 +28,9 @@ from recollect.rules.topics import topics as rule
 from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.drift import REACH
 from recollect.rules.topics.faded import FadedTopics
-from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule, TopicState
+from recollect.rules.topics.topic_set import TopicSet, root
+from recollect.rules.topics.topic_state import TopicState
+from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule
 from recollect.tasks.standalone import depends_on_context
 
 VIEW = "topics"
@@ -35,25 +38,8 @@ TITLES = "titles"
 KEY = "recollect"  # in a message's metadata: what was given with it
 AT_ONCE = 256  # messages assigned in one transaction
 REMEMBERED = 256  # conversations whose topics are cached
-FADED = 20_000  # cached faded topics of all conversations: about forty megabytes
+FADED = 20_000  # cached faded topics of all conversations but the last used one: about a hundred megabytes
 LAST = 2**31 - 1
-
-
-class Stamp(NamedTuple):
-    """Tells whether cached topics are still valid: `text` for all of them, `faded_part` for those that have faded."""
-
-    text: str
-    faded_part: str
-
-    @classmethod
-    def parse(cls, text: str) -> Stamp:
-        # A stamp of an older version has one part, which stands for both: it must not read as "no faded topics".
-        return cls(text, text.partition(":")[2] if ":" in text else text)
-
-    def next(self, has_faded: bool) -> Stamp:
-        """A new stamp; with `has_faded`, also for the faded topics."""
-        faded_part = os.urandom(8).hex() if has_faded else self.faded_part
-        return Stamp(f"{os.urandom(8).hex()}:{faded_part}", faded_part)
 
 
 @dataclass(slots=True)
@@ -63,34 +49,50 @@ class TopicPage:
     place: rows.Place
     turn: int = 0
     book: Book = field(default_factory=Book)
-    before: Mapping[int, TopicState] = field(default_factory=dict)
+    before: TopicSet = field(default_factory=TopicSet)
     turns: list[int] = field(default_factory=list)  # of the messages in `book.recent`
     assignments: list[tuple[Message, int]] = field(default_factory=list)
-    stamp: Stamp = Stamp("", "")
+    stamp: Stamp = Stamp()
     faded_topics: FadedTopics | None = None
     cold: bool = True  # read from the store, not from the cache
+    archive: FadedTopics | None = None  # the faded topics as they are now
 
     def load_faded(self, tx: Tx) -> FadedTopics:
-        """The topics that have left the active set, loaded when first needed."""
+        """The topics that have left the active set as they were read, loaded when first needed."""
         if self.faded_topics is None:
             self.faded_topics = FadedTopics.of(rows.states_of(tx, self.place, active=False))
         return self.faded_topics
 
+    def load_archive(self, tx: Tx) -> FadedTopics:
+        """The topics that have left the active set by now."""
+        if self.archive is None:
+            self.archive = self.load_faded(tx).after(self.book.topics)
+        return self.archive
+
+    def set_book(self, book: Book) -> None:
+        """Go on with the book after one more message."""
+        if self.archive is not None:
+            changed_states = book.topics.changes_since(self.book.topics)
+            self.archive = self.archive.after({state.first: state for state in changed_states})
+        self.book = book
+
     def previous_state(self, first: int) -> TopicState | None:
         """A topic as it is stored, as far as this page has read it."""
-        state = self.before.get(first)
-        return self.faded_topics.states.get(first) if state is None and self.faded_topics is not None else state
+        state = self.before.find(first)
+        return self.faded_topics.states.find(first) if state is None and self.faded_topics is not None else state
 
     def state(self, tx: Tx, first: int) -> TopicState | None:
         """A topic of this conversation, faded or not; a faded one is added to the page, with all parts of its root."""
         if first not in self.book.states and first in (faded_states := self.load_faded(tx).states):
-            parts = {part.first: part for part in rule.parts(faded_states, rule.root(faded_states, first))}
-            self.book = replace(self.book, states={**parts, **self.book.states})
+            parts = faded_states.parts(root(faded_states, first))
+            self.book = self.book.with_states(
+                {part.first: part for part in parts if part.first not in self.book.states}
+            )
         return self.book.states.get(first)
 
     def root(self, tx: Tx, first: int) -> int:
         self.state(tx, first)
-        return rule.root(self.book.states, first)
+        return root(self.book.states, first)
 
     def topic_at(self, tx: Tx, turn: int) -> int | None:
         """The topic a turn was assigned to."""
@@ -108,8 +110,7 @@ class FollowResult:
 
 @dataclass(frozen=True, slots=True)
 class CachedTopics:
-    """The topics of a conversation in the cache: valid while the store has the same stamp. The faded topics have a
-    stamp of their own, since they are many and change less often."""
+    """The topics of a conversation in the cache: valid while the store has the same stamp."""
 
     stamp: Stamp
     turn: int
@@ -136,26 +137,20 @@ class Topics:
         if not head:
             return TopicPage(place)
         stamp = Stamp.parse(head[0]["stamp"])
-        cold = entry is None or entry.stamp != stamp
-        if entry is None or cold:
-            recent = rows.load_recent_messages(tx, place, bytes(head[0]["recent"]))
-            states = rows.states_of(tx, place, active=True)
-            book = Book(states, head[0]["current"], tuple(recent_message for _, recent_message in recent))
-            faded_topics = (
-                entry.faded_topics if entry is not None and entry.stamp.faded_part == stamp.faded_part else None
-            )
-            entry = CachedTopics(stamp, head[0]["turn"], book, tuple(turn for turn, _ in recent), faded_topics)
+        is_cold = entry is None or entry.stamp.id != stamp.id
+        if entry is None or is_cold:
+            entry = load_topics(tx, place, head[0], stamp, entry)
             self._put_in_cache(place, entry)
         turns = list(entry.turns)
         return TopicPage(
             place,
             entry.turn,
             entry.book,
-            entry.book.states,
+            entry.book.topics,
             turns,
             stamp=entry.stamp,
             faded_topics=entry.faded_topics,
-            cold=cold,
+            cold=is_cold,
         )
 
     def cache_faded(self, page: TopicPage) -> None:
@@ -190,9 +185,26 @@ class Topics:
         if new_message is None:
             lock_conversation(tx, space, conversation)
         page = page or self.read_page(tx, space, conversation)
+        turn_before = page.turn
+        missing = self.assign_messages(tx, page, upto, vectors, new_message)
+        if page.turn > turn_before:
+            self.write_page(tx, page)
+        return FollowResult(page, missing)
+
+    def assign_messages(
+        self,
+        tx: Tx,
+        page: TopicPage,
+        upto: int,
+        vectors: Mapping[int, Vectors],
+        new_message: Message | None = None,
+    ) -> Sequence[Message]:
+        """Assign messages on a page, as far as there are vectors; nothing is stored. Returns those that need one."""
         if page.turn >= upto:
-            return FollowResult(page)
+            return ()
         is_next = new_message is not None and page.turn == upto - 1
+        space = page.place["space"]
+        conversation = page.place["conversation"]
         where = Filter(space, conversation=conversation)
         messages = (
             [new_message]
@@ -200,7 +212,7 @@ class Topics:
             else readable_messages(tx, VIEW, where, after=page.turn, upto=min(upto, page.turn + AT_ONCE))
         )
         if not messages:  # none of them can be read
-            return FollowResult(page)
+            return ()
         upto = messages[-1].turn
         known_vectors = dict(vectors)
         index_cursor = page.turn
@@ -211,16 +223,13 @@ class Topics:
         notes = {} if is_next else notes_between(tx, page, upto)
         for number, message in enumerate(messages):
             if needs_vector(message) and message.turn not in known_vectors and message.turn > index_cursor:
-                self.write_page(tx, page)
                 remaining = messages[number:]
-                missing = [message for message in remaining if needs_vector(message) and message.turn > index_cursor]
-                return FollowResult(page, missing)
+                return [message for message in remaining if needs_vector(message) and message.turn > index_cursor]
             self._assign_message(tx, page, message, known_vectors.get(message.turn))
             page.turn = message.turn
             for note in notes.get(message.turn, ()):
                 apply_note(tx, page, note)
-        self.write_page(tx, page)
-        return FollowResult(page)
+        return ()
 
     def _assign_message(self, tx: Tx, page: TopicPage, message: Message, vector: Vectors | None) -> None:
         if not message.is_lasting or (page.book.current is None and not message.content.strip()):
@@ -228,26 +237,31 @@ class Topics:
         topic_input = topic_input_of(
             message, vector, max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
         )
-        page.book = rule.step(
-            with_even_vectors(page.book, len(topic_input.vector)), topic_input, self.rule, lambda: page.load_faded(tx)
-        )
+        book = with_even_vectors(page.book, len(topic_input.vector))
+        page.set_book(rule.step(book, topic_input, self.rule, lambda: page.load_archive(tx)))
         page.turns = [*page.turns, message.turn][-REACH:]
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))
+
+    def is_latest(self, tx: Tx, page: TopicPage) -> bool:
+        """Whether the topics are still those from which a page was made."""
+        heads = tx.rows(rows.HEADS, where=page.place)
+        return page.stamp.id == (Stamp.parse(heads[0]["stamp"]).id if heads else Stamp().id)
 
     def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
         rows.put_turns(tx, page.place, page.assignments)
         changed_states = []
-        for state in rule.state_changes(page.previous_state, page.book.states):
+        for state in page.book.topics.changes_since(page.before):
             state_before = page.previous_state(state.first)
+            if state_before is state:
+                continue
             packed_before = 0 if state_before is None else state_before.packed
             if state.packed > packed_before:
                 state = replace(rows.pack_messages(tx, page.place, state, packed_before), pending=True)
             changed_states.append(state)
         rows.put_states(tx, page.place, changed_states)
-        states = {**page.book.states, **{state.first: state for state in changed_states}}
-        page.book = replace(page.book, states=states)
+        page.book = page.book.with_states({state.first: state for state in changed_states})
         page.assignments = []
         self.write_head(tx, page, changed_states)
         tx.set_cursor(VIEW, page.place["space"], page.place["conversation"], page.turn)
@@ -255,21 +269,16 @@ class Topics:
     def write_head(self, tx: Tx, page: TopicPage, changed_states: Iterable[TopicState]) -> None:
         """Store the head row with a new stamp, so that other caches become invalid, and cache the page."""
         states_after = {state.first: state for state in changed_states}
-        states_before = {first: page.previous_state(first) for first in states_after}
-        has_faded = any(
-            state.faded_at is not None
-            for state in (*states_after.values(), *states_before.values())
-            if state is not None
-        )
-        page.stamp = page.stamp.next(has_faded)
-        page.before = page.book.states
+        page.stamp = page.stamp.next(states_after)
+        page.before = page.book.topics
         page.faded_topics = None if page.faded_topics is None else page.faded_topics.after(states_after)
+        page.archive = None
         recent = [
             (turn, recent_message.vector) for turn, recent_message in zip(page.turns, page.book.recent, strict=True)
         ]
         head = {"turn": page.turn, "current": page.book.current, "recent": rows.encode_recent_messages(recent)}
-        tx.put(rows.HEADS, [{**page.place, **head, "stamp": page.stamp.text}])
-        active_book = replace(page.book, states=rule.active_topics(page.book.states))
+        tx.put(rows.HEADS, [{**page.place, **head, "stamp": str(page.stamp)}])
+        active_book = replace(page.book, states=page.book.topics.without_faded())
         self._put_in_cache(
             page.place, CachedTopics(page.stamp, page.turn, active_book, tuple(page.turns), page.faded_topics)
         )
@@ -281,13 +290,39 @@ class Topics:
             self._entries[place["space"], place["conversation"]] = entry
             while len(self._entries) > REMEMBERED:
                 self._entries.popitem(last=False)
-            faded_count = sum(
-                len(other.faded_topics.states) for other in self._entries.values() if other.faded_topics is not None
-            )
-            for key, other in list(self._entries.items()) if faded_count > FADED else ():
-                if other.faded_topics is not None and faded_count > FADED:
-                    faded_count -= len(other.faded_topics.states)
+            others = [item for item in self._entries.items() if item[1].faded_topics is not None][:-1]
+            counts = [0 if other.faded_topics is None else len(other.faded_topics.states) for _, other in others]
+            excess = sum(counts) - FADED
+            for (key, other), count in zip(others, counts, strict=True) if excess > 0 else ():
+                if excess > 0:
+                    excess -= count
                     self._entries[key] = replace(other, faded_topics=None)
+
+
+def load_topics(
+    tx: Tx, place: rows.Place, head: Mapping[str, Any], stamp: Stamp, earlier: CachedTopics | None
+) -> CachedTopics:
+    """The topics as the store has them; of those that were cached earlier, only what has changed since is read."""
+    recent = rows.load_recent_messages(tx, place, bytes(head["recent"]))
+    changed = None if earlier is None else stamp.changes_since(earlier.stamp)
+    faded_topics = None
+    if earlier is None or changed is None:
+        states = TopicSet.of(rows.states_of(tx, place, active=True))
+    else:
+        changed_states = rows.states_of(tx, place, firsts=changed)
+        states = earlier.book.topics.with_stored(changed, changed_states)
+        faded_topics = earlier.faded_topics and earlier.faded_topics.with_stored(changed, changed_states)
+    book = Book(states, head["current"], tuple(recent_message for _, recent_message in recent))
+    return CachedTopics(stamp, head["turn"], book, tuple(turn for turn, _ in recent), faded_topics)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedRun:
+    """A run whose messages are assigned to topics on a page that is not stored yet; the turn it had reached before."""
+
+    run: Run
+    page: TopicPage
+    turn_before: int
 
 
 class TopicsView:
@@ -297,15 +332,23 @@ class TopicsView:
     at_once = AT_ONCE
     ordered = True
 
-    def __init__(self, topics: Topics) -> None:
+    def __init__(self, topics: Topics, read: Callable[..., Awaitable[Any]]) -> None:
         self._topics = topics
+        self._read = read
 
     def read_after(self, done: int, turns: int) -> int:
         return done
 
-    async def prepare(self, runs: Sequence[Run]) -> Sequence[Run]:
-        # All work is done under the lock: it takes less time than reading twice.
-        return runs
+    async def prepare(self, runs: Sequence[Run]) -> list[AssignedRun]:
+        # Not under the lock: whoever writes to the store would wait for all of it.
+        assigned_runs: list[AssignedRun] = await self._read(lambda tx: [self._assign_run(tx, run) for run in runs])
+        return assigned_runs
+
+    def _assign_run(self, tx: Tx, run: Run) -> AssignedRun:
+        page = self._topics.read_page(tx, *run.place)
+        turn_before = page.turn
+        self._topics.assign_messages(tx, page, upto_of(run), {})
+        return AssignedRun(run, page, turn_before)
 
     def skip(self, tx: Tx, space: str, conversation: str, turn: int) -> None:
         """Move past a message that is set aside."""
@@ -315,11 +358,21 @@ class TopicsView:
             page.turn = turn
             self._topics.write_page(tx, page)
 
-    def save(self, tx: Tx, result: Run) -> SaveResult:
-        lag = result.lag
-        upto = min(result.messages[-1].turn, lag.turns) if result.messages else lag.done
-        page = self._topics.follow(tx, lag.space, lag.conversation, upto, {}).page
+    def save(self, tx: Tx, result: AssignedRun) -> SaveResult:
+        lag = result.run.lag
+        lock_conversation(tx, lag.space, lag.conversation)
+        # A copy, since a transaction may be run again.
+        page = replace(result.page, turns=[*result.page.turns], assignments=[*result.page.assignments])
+        if not self._topics.is_latest(tx, page):  # somebody else has assigned messages, or changed topics, meanwhile
+            page = self._topics.follow(tx, lag.space, lag.conversation, upto_of(result.run), {}).page
+        elif page.turn > result.turn_before:
+            self._topics.write_page(tx, page)
         return SaveResult(page.turn, max(page.turn - lag.done, 0))
+
+
+def upto_of(run: Run) -> int:
+    """The turn up to which the messages of a run are assigned."""
+    return min(run.messages[-1].turn, run.lag.turns) if run.messages else run.lag.done
 
 
 def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
@@ -410,17 +463,17 @@ def apply_note(tx: Tx, page: TopicPage, note: Mapping[str, Any]) -> None:
     first = page.topic_at(tx, note["turn"])
     if first is None or page.state(tx, first) is None:
         return
-    root = page.root(tx, first)
+    topic = page.root(tx, first)
     if note["kind"] in CHANGES:
-        state = CHANGES[note["kind"]](page.book.states[root], note["text"])
-        page.book = replace(page.book, states={**page.book.states, root: state}, fades=None)
+        state = CHANGES[note["kind"]](page.book.states[topic], note["text"])
+        page.book = replace(page.book.with_states({topic: state}), fades=None)
     elif note["kind"] == "apart":
         if page.book.states[first].merged_into is not None:
             page.book = rule.split_topic(page.book, first)
     elif note["kind"] == "merge":
         other = page.topic_at(tx, note["other"])
-        if other is not None and page.root(tx, other) != root:
-            page.book = rule.merge_topics(page.book, root, page.root(tx, other))
+        if other is not None and page.root(tx, other) != topic:
+            page.book = rule.merge_topics(page.book, topic, page.root(tx, other))
 
 
 CHANGES: Mapping[str, Callable[[TopicState, str], TopicState]] = {

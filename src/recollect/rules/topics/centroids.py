@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import sqrt
@@ -61,6 +61,10 @@ class Similarities:
         cosines = self.cosines[self.topics == topic]
         return float(cosines.max()) if len(cosines) else -1.0
 
+    def without(self, topic: int) -> Similarities:
+        others = self.topics != topic
+        return Similarities(self.topics[others], self.cosines[others])
+
     def above(self, least: float) -> dict[int, float]:
         """The topics with at least this cosine."""
         return {first: self.to(first) for first in set(self.topics[self.cosines >= least].tolist())}
@@ -68,17 +72,55 @@ class Similarities:
 
 @dataclass(frozen=True, slots=True)
 class Centroids:
-    """The centroids of topics and their parts, ready to compare: the opening turn and the topic of each."""
+    """The centroids of topics and their parts, ready to compare: the opening turn and the topic of each, in order."""
 
     firsts: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     topics: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     rows: Row = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
-    def near(self, vector: Row) -> Similarities:
-        """The cosines of a vector with each; empty for a zero vector."""
-        if not len(self.topics) or is_zero(vector):
-            return Similarities(np.empty(0, np.int64), np.empty(0, np.float32))
-        return Similarities(self.topics, np.asarray(np.vecdot(self.rows, vector)))
+    def with_rows(self, replaced: Collection[int], rows: Sequence[tuple[int, int, bytes]]) -> Centroids:
+        """These centroids without those of the topics that are `replaced`, and with these: opening turn, topic and
+        centroid of each."""
+        if len(replaced) == len(rows) == 1 and (changed := self._with_row(*rows[0])) is not None:
+            return changed
+        known_firsts = self.firsts.tolist()
+        kept = [place for place, first in enumerate(known_firsts) if first not in replaced]
+        if not rows:
+            kept_all = len(kept) == len(known_firsts)
+            return self if kept_all else Centroids(self.firsts[kept], self.topics[kept], self.rows[kept])
+        firsts = np.array([*(known_firsts[place] for place in kept), *(first for first, _, _ in rows)], np.int64)
+        topics = np.concatenate([self.topics[kept], np.array([topic for _, topic, _ in rows], np.int64)])
+        new_rows = rows_of([centroid for _, _, centroid in rows])
+        all_rows = np.concatenate([self.rows[kept], new_rows]) if kept else new_rows
+        order = np.argsort(firsts)
+        if (order[:-1] < order[1:]).all():
+            return Centroids(firsts, topics, all_rows)
+        return Centroids(firsts[order], topics[order], all_rows[order])
+
+    def _with_row(self, first: int, topic: int, centroid: bytes) -> Centroids | None:
+        """These centroids with another one of a topic that is among them; else None."""
+        place = int(self.firsts.searchsorted(first))
+        if place == len(self.firsts) or self.firsts[place] != first or self.topics[place] != topic:
+            return None
+        rows = self.rows.copy()
+        rows[place] = direction(centroid)
+        return Centroids(self.firsts, self.topics, rows)
+
+
+NO_CENTROIDS = Centroids()
+
+
+def compare_with_centroids(vector: Row, parts: Iterable[Centroids]) -> Similarities:
+    """The cosines of a vector with centroids; none for a zero vector."""
+    parts = [] if is_zero(vector) else [part for part in parts if len(part.topics)]
+    if not parts:
+        return Similarities(np.empty(0, np.int64), np.empty(0, np.float32))
+    if len(parts) == 1:
+        return Similarities(parts[0].topics, np.asarray(np.vecdot(parts[0].rows, vector)))
+    return Similarities(
+        np.concatenate([part.topics for part in parts]),
+        np.concatenate([np.vecdot(part.rows, vector) for part in parts]),
+    )
 
 
 def rows_of(centroids: Sequence[bytes]) -> Row:
@@ -88,8 +130,8 @@ def rows_of(centroids: Sequence[bytes]) -> Row:
     )
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=1_024)
 def _row_bytes(centroid: bytes) -> bytes:
-    """A centroid as the bytes of a row. Converting from half precision takes ten times as long as comparing, and most
-    centroids are the same as one message ago."""
+    """A centroid as the bytes of a row. Converting from half precision takes ten times as long as comparing, and a
+    centroid is read several times while its topic is current."""
     return round_vector(np.frombuffer(centroid, np.float16)).tobytes()

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log
+from sys import intern
 from typing import Any
 
 from recollect.language.detect import detect
@@ -87,10 +88,15 @@ class TopicWords:
 
     @classmethod
     def from_object(cls, value: Mapping[str, Any]) -> TopicWords:
-        return cls(value["stems"], value["phrases"]) if value else NO_WORDS
+        return cls(_intern_keys(value["stems"]), _intern_keys(value["phrases"])) if value else NO_WORDS
 
 
 NO_WORDS = TopicWords()
+
+
+def _intern_keys(counts: Mapping[str, int]) -> dict[str, int]:
+    """Counts with one string for each word: thousands of topics say the same words."""
+    return {intern(key): count for key, count in counts.items()}
 
 
 def _count(counts: Mapping[str, int], new: Iterable[str], most: int) -> dict[str, int]:

@@ -12,26 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cached_property
-from heapq import nlargest
 from typing import Protocol
-
-import numpy as np
 
 from recollect.model import Role
 from recollect.model.topics import IMPORTANCE
-from recollect.rules.topics.centroids import Centroids, Row, direction, move_centroid, rows_of
+from recollect.rules.topics.centroids import Row, direction, move_centroid
 from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
-from recollect.rules.topics.half_lives import half_life, priority, remaining_time
 from recollect.rules.topics.matching import Fits, fit_topics
 from recollect.rules.topics.titles import is_due, key_title, opening_title
-from recollect.rules.topics.topic_words import NO_WORDS, MessageWords, Rarity, TopicWords
+from recollect.rules.topics.topic_set import States, TopicSet, parts, size_of
+from recollect.rules.topics.topic_state import TopicState, current_priority, fade_time
+from recollect.rules.topics.topic_words import NO_WORDS, MessageWords, Rarity
 
-WEIGHT = 4.0
-"""How many votes the importance given with a message is worth."""
-RETURN = 0.25
-"""The worth of a return to a topic, in votes."""
 OTHERS = 0.5
 """The weight in a centroid of a message that is not a user's; a user's has 1."""
 GROWN = 4
@@ -48,8 +42,6 @@ LARGE = 100
 """Messages of a topic. What is said of the same thing after so many is another part of it, a topic of its own."""
 YOUNG = 3
 """Messages of a topic by which it is known what it is about; before, the lead has to be twice as large."""
-COMPARED = 24
-"""Topics, the last active, among which the rarity of words is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,44 +60,6 @@ class TopicRule:
     def merging(self) -> float:
         """The cosine from which on two topics are merged: well above that of a message and its topic."""
         return 1 - (1 - self.similarity) / 3
-
-
-@dataclass(frozen=True, slots=True)
-class TopicState:
-    """The state of one topic, named by its opening turn, `first`.
-
-    `importance` is the importance given with its messages; what was learned since is in `returns`, `ups` and `downs`.
-    `packed` of its `count` messages have left the active set; `opened` is the count at which they were brought back.
-    `merged_into` is the topic it is part of, `apart` those it must not be merged with again. `made_by` is the author of
-    the title; while `pending`, a title or a summary is still to be written. `packed_upto` is the last turn packed.
-    `words` are what its messages say most.
-    """
-
-    first: int
-    title: str
-    created_at: datetime
-    last_active_at: datetime
-    centroid: bytes = b""
-    count: int = 0
-    accesses: int = 0
-    returns: int = 0
-    importance: float = IMPORTANCE
-    ups: int = 0
-    downs: int = 0
-    tags: tuple[str, ...] = ()
-    packed: int = 0
-    opened: int | None = None
-    faded_at: datetime | None = None
-    merged_into: int | None = None
-    apart: frozenset[int] = frozenset()
-    made_by: str = "offline"
-    packed_upto: int = 0
-    pending: bool = False
-    words: TopicWords = NO_WORDS
-
-    @property
-    def id(self) -> str:
-        return f"t{self.first}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,27 +89,23 @@ class Book:
     parts; the current topic; and the last messages. Before `fades`, if it is set, none of them has so little priority
     that it would leave. What is derived from it is computed once: contexts ask for it again."""
 
-    states: Mapping[int, TopicState] = field(default_factory=dict)
+    states: States = field(default_factory=TopicSet)
     current: int | None = None
     recent: tuple[DriftMessage, ...] = ()
     fades: datetime | None = None
 
     @cached_property
-    def active(self) -> Mapping[int, TopicState]:
-        return active_topics(self.states)
-
-    @cached_property
-    def by_root(self) -> Mapping[int, list[TopicState]]:
-        return group_parts(self.active)
-
-    @cached_property
-    def centroids(self) -> Centroids:
-        return centroids(self.active, self.active)
+    def topics(self) -> TopicSet:
+        return TopicSet.of(self.states)
 
     @cached_property
     def rarity(self) -> Rarity:
         """How rare stems are among the topics that were active last."""
-        return Rarity([state.words.stems for state in last_active(self.active)])
+        return Rarity([state.words.stems for state in self.topics.last_active])
+
+    def with_states(self, states: States) -> Book:
+        """The book with these states of topics."""
+        return replace(self, states=self.topics.with_changes(states))
 
     def weigh_words(self, message: IncomingMessage) -> dict[str, float]:
         """The stems of a message, each with its rarity."""
@@ -166,87 +116,14 @@ class TopicArchive(Protocol):
     """The topics that have left the active set, as far as `step` needs them; `faded` implements it."""
 
     @property
-    def states(self) -> Mapping[int, TopicState]:
+    def states(self) -> States:
         """The faded topics by their opening turn."""
 
-    def after(self, states: Mapping[int, TopicState]) -> TopicArchive:
+    def after(self, states: States) -> TopicArchive:
         """The archive after these states, of active or faded topics, have changed."""
 
     def find_return(self, vector: Row, least: float, words: Mapping[str, float] | None, scale: Scale) -> int | None:
         """The topic that a message, with its words and their weights, returns to, if it fits one well enough."""
-
-
-# -- time
-
-
-def importance_of(state: TopicState) -> float:
-    """The given importance, adjusted by votes and by the number of returns to the topic. From 0 to 1."""
-    return_weight = RETURN * state.returns
-    return (WEIGHT * state.importance + state.ups + return_weight) / (WEIGHT + state.ups + state.downs + return_weight)
-
-
-def current_priority(state: TopicState, now: datetime) -> float:
-    """The priority of a topic with its parts (see `whole_topic`) at a time."""
-    return priority(importance_of(state), state.accesses, now - state.last_active_at)
-
-
-# -- parts
-
-
-def root(states: Mapping[int, TopicState], first: int) -> int:
-    """The topic that this one is part of, or the topic itself."""
-    into = states[first].merged_into
-    while into is not None:
-        first, into = into, states[into].merged_into
-    return first
-
-
-def parts(states: Mapping[int, TopicState], first: int) -> list[TopicState]:
-    """A topic and all its parts, itself first."""
-    merged_states = [state for state in states.values() if state.merged_into is not None]
-    others = [state for state in merged_states if root(states, state.first) == first]
-    return [states[first], *sorted(others, key=lambda state: state.first)]
-
-
-def whole_topic(states: Mapping[int, TopicState], first: int) -> TopicState:
-    """A topic together with its parts: messages and accesses of all, the last activity of any."""
-    all_parts = parts(states, first)
-    topic = all_parts[0]
-    if len(all_parts) == 1:
-        return topic
-    return replace(
-        topic,
-        count=sum(part.count for part in all_parts),
-        packed=sum(part.packed for part in all_parts if part.opened is None),
-        opened=None,
-        accesses=sum(part.accesses for part in all_parts),
-        returns=sum(part.returns for part in all_parts),
-        ups=sum(part.ups for part in all_parts),
-        downs=sum(part.downs for part in all_parts),
-        importance=max(part.importance for part in all_parts),
-        tags=tuple(dict.fromkeys(tag for part in all_parts for tag in part.tags)),
-        created_at=min(part.created_at for part in all_parts),
-        last_active_at=max(part.last_active_at for part in all_parts),
-    )
-
-
-def roots(states: Mapping[int, TopicState]) -> list[int]:
-    """The topics that are part of no other."""
-    return [first for first, state in states.items() if state.merged_into is None]
-
-
-# -- vectors
-
-
-def centroids(selection: Mapping[int, TopicState], states: Mapping[int, TopicState]) -> Centroids:
-    """The centroids of a selection of topics, among all that they may be part of; a topic without content has none."""
-    with_centroid = [state for state in selection.values() if state.centroid]
-    if not with_centroid:
-        return Centroids()
-    firsts = [state.first for state in with_centroid]
-    topics = [state.first if state.merged_into is None else root(states, state.first) for state in with_centroid]
-    rows = rows_of([state.centroid for state in with_centroid])
-    return Centroids(np.array(firsts, np.int64), np.array(topics, np.int64), rows)
 
 
 # -- matching
@@ -274,7 +151,7 @@ def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int |
         best = None
     if current is None or message.role != "user":
         return best if current is None else current
-    if current not in fits.by_topic and size_of(book.states, current) >= LARGE:
+    if current not in fits.by_topic and size_of(book.topics, current) >= LARGE:
         return best
     lead = fit - fits.to(current)
     shifts = shift(book.recent, message.drift, rule.scale, fits.to(current)) >= LIKELY
@@ -286,51 +163,37 @@ def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int |
 
 def fit_active_topics(book: Book, message: IncomingMessage, rule: TopicRule) -> Fits:
     """How well a message fits the active topics; large ones take no more messages."""
+    topics = book.topics
     fits = fit_topics(
-        book.centroids.near(message.vector),
-        lambda first: [part.words for part in book.by_root[first]],
+        topics.near(message.vector),
+        lambda first: [part.words for part in topics.parts(first)],
         book.weigh_words(message),
         rule.scale,
         book.current,
     )
-    sizes = {first: sum(part.count for part in book.by_root[first]) for first in fits.by_topic}
-    return Fits({first: fit for first, fit in fits.by_topic.items() if sizes[first] < LARGE})
-
-
-def group_parts(states: Mapping[int, TopicState]) -> dict[int, list[TopicState]]:
-    """All topics, each with its parts."""
-    by_root: dict[int, list[TopicState]] = {}
-    for first, state in states.items():
-        by_root.setdefault(first if state.merged_into is None else root(states, first), []).append(state)
-    return by_root
-
-
-def last_active(states: Mapping[int, TopicState]) -> list[TopicState]:
-    """The topics that were active last, at most `COMPARED`."""
-    every = list(states.values())
-    if len(every) <= COMPARED:
-        return every
-    return nlargest(COMPARED, every, key=lambda state: (state.last_active_at, state.first))
+    return Fits({first: fit for first, fit in fits.by_topic.items() if size_of(topics, first) < LARGE})
 
 
 def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Callable[[], TopicArchive]) -> Book:
     """The topics after one more message. `load_archive` gives those that have left the active set, if needed."""
     first = choose_topic(book, message, rule)
-    states = dict(book.states)
+    states = book.topics
     if first is None:
         archive = load_archive().after(states)
-        weights = book.weigh_words(message)
-        first = archive.find_return(message.vector, rule.similarity, weights, rule.scale)
+        first = archive.find_return(message.vector, rule.similarity, book.weigh_words(message), rule.scale)
         if first is not None:
-            states |= {state.first: replace(state, faded_at=None) for state in parts(archive.states, first)}
+            returning = parts(archive.states, first)
+            states = states.with_changes({state.first: replace(state, faded_at=None) for state in returning})
+    changes: dict[int, TopicState] = {}
     if first is None:
         first = message.turn
-        states[first] = open_topic(message)
+        changes[first] = open_topic(message)
     else:
-        states[first] = add_message(states[first], message, back=first != book.current)
-    if book.current is not None and book.current != first:
-        states[book.current] = leave_topic(states[book.current], rule)
-    states[first] = name_topic(states, pack_messages(states[first], rule))
+        changes[first] = add_message(states[first], message, back=first != book.current)
+    if book.current is not None and book.current != first and states[book.current].opened is not None:
+        changes[book.current] = leave_topic(states[book.current], rule)
+    changes[first] = name_topic(states, changes, pack_messages(changes[first], rule))
+    states = states.with_changes(changes)
     after = Book(states, first, (*book.recent, message.drift)[-REACH:], book.fades)
     if message.role == "user":
         after = merge_similar(after, rule)
@@ -370,12 +233,12 @@ def add_message(state: TopicState, message: IncomingMessage, back: bool) -> Topi
     )
 
 
-def name_topic(states: Mapping[int, TopicState], state: TopicState) -> TopicState:
+def name_topic(states: TopicSet, changes: States, state: TopicState) -> TopicState:
     """A topic named by its key phrases against the other topics, if it has grown enough since it was named."""
     if state.made_by != "offline" or not is_due(state.count):
         return state
-    others = [other.words for other in last_active(active_topics(states)) if other.first != state.first]
-    title = key_title(state.words, others)
+    last_active = states.with_changes({**changes, state.first: state}).last_active
+    title = key_title(state.words, [other.words for other in last_active if other.first != state.first])
     return replace(state, title=title) if title and title != state.title else state
 
 
@@ -389,8 +252,8 @@ def pack_messages(state: TopicState, rule: TopicRule) -> TopicState:
 
 
 def leave_topic(state: TopicState, rule: TopicRule) -> TopicState:
-    """A topic that is no longer current: messages that were brought back leave the active set again."""
-    return state if state.opened is None else pack_messages(replace(state, opened=None), rule)
+    """A topic that is no longer current: the messages that were brought back leave the active set again."""
+    return pack_messages(replace(state, opened=None), rule)
 
 
 def merge_similar(book: Book, rule: TopicRule) -> Book:
@@ -399,17 +262,16 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
     current = book.states[book.current]
     if current.count % GROWN or not current.centroid:  # a centroid moves slowly: every few messages is often enough
         return book
-    active = book.active
-    others = {first: state for first, state in active.items() if root(active, first) != current.first}
-    near = centroids(others, active).near(direction(current.centroid))
+    states = book.topics
+    near = states.near(direction(current.centroid)).without(current.first)
     fits = fit_topics(near, lambda first: (), {}, rule.scale).by_topic
     candidates = [
         first
         for first, fit in fits.items()
         if fit >= rule.merging
-        and book.states[first].count >= GROWN
-        and size_of(book.states, first) + size_of(book.states, current.first) <= LARGE
-        and not are_kept_apart(book.states, current.first, first)
+        and states[first].count >= GROWN
+        and size_of(states, first) + size_of(states, current.first) <= LARGE
+        and not are_kept_apart(states, current.first, first)
     ]
     if not candidates:
         return book
@@ -417,12 +279,7 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
     return merge_topics(book, min(best, current.first), max(best, current.first))
 
 
-def size_of(states: Mapping[int, TopicState], first: int) -> int:
-    """The messages of a topic with its parts."""
-    return sum(part.count for part in parts(states, first))
-
-
-def are_kept_apart(states: Mapping[int, TopicState], first: int, other: int) -> bool:
+def are_kept_apart(states: States, first: int, other: int) -> bool:
     other_parts = {state.first for state in parts(states, other)}
     return any(state.apart & other_parts for state in parts(states, first))
 
@@ -433,29 +290,17 @@ def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
     assert book.current is not None
     if book.fades is not None and now < book.fades:
         # A message prolongs its topic; only a new topic, or one of little importance, may be the next to leave.
-        next_fade = fade_time(book.states[book.current], rule)
+        next_fade = fade_time(book.states[book.current], rule.least)
         return replace(book, fades=next_fade) if next_fade < book.fades else book
-    if len(book.by_root) <= rule.most:
+    states = book.topics
+    if states.root_count <= rule.most:
         return book
-    wholes = {first: whole_topic({part.first: part for part in group}, first) for first, group in book.by_root.items()}
-    worth = {first: current_priority(state, now) for first, state in wholes.items() if first != book.current}
-    states = dict(book.states)
-    for first in sorted(worth, key=lambda first: (worth[first], first)):
-        if worth[first] >= rule.least:
-            break
-        for part in book.by_root[first]:
-            states[part.first] = replace(part, faded_at=now)
-    remaining = (whole for first, whole in wholes.items() if states[first].faded_at is None)
-    return replace(book, states=states, fades=min(fade_time(state, rule) for state in remaining))
-
-
-def fade_time(state: TopicState, rule: TopicRule) -> datetime:
-    """When a topic may have so little priority that it leaves. A little early: the exact check is made then."""
-    lasting = remaining_time(importance_of(state), half_life(state.accesses), rule.least)
-    try:
-        return state.last_active_at + lasting - timedelta(seconds=1)
-    except OverflowError:  # never, as far as there are dates
-        return datetime.max.replace(tzinfo=UTC)
+    changes: dict[int, TopicState] = {}
+    for topic in states.due_topics(now, rule.least):
+        if topic.first != book.current and current_priority(topic, now) < rule.least:
+            changes |= {part.first: replace(part, faded_at=now) for part in states.parts(topic.first)}
+    states = states.with_changes(changes)
+    return replace(book, states=states, fades=states.next_fade(rule.least))
 
 
 # -- what users change
@@ -463,22 +308,23 @@ def fade_time(state: TopicState, rule: TopicRule) -> datetime:
 
 def merge_topics(book: Book, into: int, first: int) -> Book:
     """Merge two topics: `first` becomes part of `into`."""
-    states = dict(book.states)
-    states[first] = replace(states[first], merged_into=into)
-    for part in parts(states, into):
-        if part.faded_at is not None:
-            states[part.first] = replace(part, faded_at=None)
-    return replace(book, states=states, current=into if book.current == first else book.current)
+    merged = book.with_states({first: replace(book.states[first], merged_into=into)})
+    faded_parts = [part for part in merged.topics.parts(into) if part.faded_at is not None]
+    merged = merged.with_states({part.first: replace(part, faded_at=None) for part in faded_parts})
+    return replace(merged, current=into if book.current == first else book.current)
 
 
 def split_topic(book: Book, first: int) -> Book:
     """Split a topic off from the one it is part of; the two are not merged automatically again."""
-    states = dict(book.states)
-    into = states[first].merged_into
+    state = book.states[first]
+    into = state.merged_into
     assert into is not None
-    states[first] = replace(states[first], merged_into=None, apart=states[first].apart | {into})
-    states[into] = replace(states[into], apart=states[into].apart | {first})
-    return replace(book, states=states, fades=None)
+    whole = book.states[into]
+    changes = {
+        first: replace(state, merged_into=None, apart=state.apart | {into}),
+        into: replace(whole, apart=whole.apart | {first}),
+    }
+    return replace(book.with_states(changes), fades=None)
 
 
 def add_vote(state: TopicState, score: int) -> TopicState:
@@ -488,13 +334,3 @@ def add_vote(state: TopicState, score: int) -> TopicState:
 def change_tags(state: TopicState, tags: Iterable[str], without: Iterable[str] = ()) -> TopicState:
     removals = set(without)
     return replace(state, tags=tuple(dict.fromkeys(tag for tag in (*state.tags, *tags) if tag not in removals)))
-
-
-def state_changes(before: Callable[[int], TopicState | None], after: Mapping[int, TopicState]) -> list[TopicState]:
-    """The states that are new or have changed, in order."""
-    return [after[first] for first in sorted(after) if before(first) is not after[first]]
-
-
-def active_topics(states: Mapping[int, TopicState]) -> Mapping[int, TopicState]:
-    """The states of topics that have not faded."""
-    return {first: state for first, state in states.items() if state.faded_at is None}
