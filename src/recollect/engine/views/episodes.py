@@ -435,10 +435,12 @@ def part_rows(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list
         return {}
     chats = tuple(dict.fromkeys(episode.conversation for episode in episodes))
     firsts = tuple(dict.fromkeys(episode.first for episode in episodes))
-    where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
+    # Not by level: SQLite would read all episodes of the level.
+    where = {"space": episodes[0].space, "conversation": chats, "parent": firsts}
     parts: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for row in tx.rows(TABLE, where=where):
-        parts.setdefault((row["conversation"], row["parent"]), []).append(row)
+        if row["level"] == episodes[0].level - 1:
+            parts.setdefault((row["conversation"], row["parent"]), []).append(row)
     return parts
 
 
