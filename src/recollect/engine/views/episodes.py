@@ -435,12 +435,10 @@ def part_rows(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list
         return {}
     chats = tuple(dict.fromkeys(episode.conversation for episode in episodes))
     firsts = tuple(dict.fromkeys(episode.first for episode in episodes))
-    # Not by level: SQLite would read all episodes of the level.
-    where = {"space": episodes[0].space, "conversation": chats, "parent": firsts}
+    where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
     parts: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for row in tx.rows(TABLE, where=where):
-        if row["level"] == episodes[0].level - 1:
-            parts.setdefault((row["conversation"], row["parent"]), []).append(row)
+        parts.setdefault((row["conversation"], row["parent"]), []).append(row)
     return parts
 
 
