@@ -145,8 +145,8 @@ def equality_conditions(table: Table, comparison: Comparison, without_index: Seq
 
 @lru_cache(maxsize=512)
 def rows_query(table: Table, comparison: Comparison, after: bool, has_limit: bool, newest: bool) -> Any:
-    """Rows of any table in the order of its key. Few rows that have the values of other columns are found by an index of
-    these and sorted: SQLite would read all rows by their key, to have them in its order."""
+    """Rows of any table in the order of its key. Few rows that have the values of other columns are found by an index
+    of these and sorted: SQLite would read all rows by their key, to have them in its order."""
     keys = list(table.primary_key)
     conditions = equality_conditions(table, comparison)
     order: list[Any] = keys
@@ -169,7 +169,7 @@ def is_found_by_key(table: Table, comparison: Comparison) -> bool:
 
 
 def keys_within_scope(table: Table) -> set[str]:
-    """The columns of a table's key that are numbers, such as turns and levels: places within a space and conversation."""
+    """The columns of a table's key that are numbers, such as turns and levels: places within a conversation."""
     return {key.name for key in table.primary_key if isinstance(key.type, Integer)}
 
 
