@@ -31,7 +31,7 @@ from recollect.stores.postgres import (
     PostgresTx,
     create_pooled_engine,
     parse_url,
-    transaction,
+    rolling_back,
 )
 from recollect.stores.schema import metadata
 from recollect.stores.sql import SqlTx
@@ -190,11 +190,13 @@ def tables_of(step: int) -> dict[str, set[str]]:
 def open_empty(kind: str, url: str) -> Iterator[SqlTx]:
     """A transaction on a database in which nothing is yet, not even the schema."""
     engine = memory_file(url) if kind == "sqlite" else create_pooled_engine(parse_url(url), 1.0)
-    with closing(engine.connect()) as connection, transaction(connection, "BEGIN", commit=True):
+    with closing(engine.connect()) as connection, rolling_back(connection):
+        connection.exec_driver_sql("BEGIN")
         if kind == "postgresql":
             connection.exec_driver_sql(f"CREATE SCHEMA {SCHEMA}")
             connection.exec_driver_sql("CREATE EXTENSION vector WITH SCHEMA public")
         yield SqliteTx(connection, MatrixCache(0)) if kind == "sqlite" else PostgresTx(connection)
+        connection.exec_driver_sql("COMMIT")
     engine.dispose()
 
 

@@ -42,6 +42,8 @@ SECURITY = {
     "Cache-Control": "no-store",
 }
 
+encode_line = json.JSONEncoder(ensure_ascii=False).encode  # made once: `json.dumps` would make one for each line
+
 
 class JsonLines(logging.Formatter):
     """One JSON object a line. Messages of other libraries may repeat what was said, so only their place is written."""
@@ -57,7 +59,7 @@ class JsonLines(logging.Formatter):
         line |= getattr(record, "noted", {})
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
-        return json.dumps(line, ensure_ascii=False)
+        return encode_line(line)
 
 
 class RequestObserver:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from sqlalchemy import BigInteger, Column, Dialect, Float, Integer, LargeBinary, Text
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, UserDefinedType
 
 from recollect.errors import StoreError
@@ -19,6 +21,7 @@ MICROSECOND = timedelta(microseconds=1)
 write_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 # What the decoding of a value may raise.
 UNDECODED = (ValueError, TypeError, OverflowError, RecursionError)
+VECTOR_HEADER = 4  # bytes before the numbers of a vector in PostgreSQL's binary form: its width
 
 
 class UnreadableRow(StoreError):
@@ -143,6 +146,22 @@ class Halfvec(UserDefinedType[str]):
         return "halfvec" if self.width is None else f"halfvec({self.width})"
 
 
+class VectorBytes(FunctionElement[bytes]):
+    """A column of vectors as bytes: PostgreSQL sends its numbers as text, which takes twenty times as long to read."""
+
+    inherit_cache = True
+
+
+@compiles(VectorBytes)
+def compile_plain(element: VectorBytes, compiler: Any, **options: Any) -> str:
+    return str(compiler.process(element.clauses, **options))
+
+
+@compiles(VectorBytes, "postgresql")
+def compile_binary(element: VectorBytes, compiler: Any, **options: Any) -> str:
+    return f"halfvec_send({compiler.process(element.clauses, **options)})"
+
+
 class Vector(TypeDecorator[bytes]):
     """A vector as float16 bytes in every database, so that a cosine is the same in each."""
 
@@ -161,7 +180,10 @@ class Vector(TypeDecorator[bytes]):
     def process_result_value(self, value: Any, dialect: Dialect) -> bytes | None:
         if value is None or dialect.name != "postgresql":
             return None if value is None else bytes(value)
-        return np.array(value.strip("[]").split(","), dtype=np.float32).astype(np.float16).tobytes()
+        return np.frombuffer(value, ">f2", offset=VECTOR_HEADER).astype(np.float16).tobytes()
+
+    def column_expression(self, column: Any) -> Any:
+        return VectorBytes(column)
 
 
 def vector_text(vector: Any) -> str:
@@ -230,8 +252,8 @@ def is_name_list(value: Any) -> bool:
 
 
 def is_vector(value: Any) -> bool:
-    """Float16 as bytes; PostgreSQL gives its own text notation, and checks it itself."""
-    return type(value) is str or (type(value) is bytes and len(value) % 2 == 0)
+    """Float16 as bytes; those of PostgreSQL, which checks them itself, have a header."""
+    return type(value) is bytes and len(value) % 2 == 0
 
 
 def is_bytes(value: Any) -> bool:

@@ -7,10 +7,11 @@ pool is asked only if more are needed at once, or if something has failed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
 MOST = 4  # connections that are kept while nobody uses them
 
@@ -25,9 +26,11 @@ class OpenConnections:
         self._is_closed = False
 
     @contextmanager
-    def use(self) -> Iterator[Connection]:
-        """A connection. After an error it is given back to the pool, which resets it."""
-        connection = self._take()
+    def use(self, begin: Callable[[Connection], None] | None = None) -> Iterator[Connection]:
+        """A connection. After an error it is given back to the pool, which resets it. `begin` is run on it first. If
+        that fails on a connection that was kept, the server may have closed it since; nothing was done on it, and
+        another one is taken."""
+        connection = self._take() if begin is None else self._take_begun(begin)
         try:
             yield connection
         except BaseException:
@@ -49,6 +52,19 @@ class OpenConnections:
         if told := self._engine.pool.dispatch.checkout:
             told(connection.connection.driver_connection, None, None)
         return connection
+
+    def _take_begun(self, begin: Callable[[Connection], None]) -> Connection:
+        while True:
+            is_kept = bool(self._idle)
+            connection = self._take()
+            try:
+                begin(connection)
+            except BaseException as error:
+                connection.close()
+                if is_kept and isinstance(error, DBAPIError):
+                    continue
+                raise
+            return connection
 
     def drop_idle(self) -> None:
         """Close what nobody uses now."""

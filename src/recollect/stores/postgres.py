@@ -50,11 +50,12 @@ from recollect.errors import CommitUnknown, ConfigError, MissingExtra, StoreAway
 from recollect.model import Filter
 from recollect.ports import Vectors
 from recollect.stores import migrations, queries
-from recollect.stores.columns import Halfvec, vector_text
+from recollect.stores.columns import VECTOR_HEADER, Halfvec, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
+from recollect.stores.connections import OpenConnections
 from recollect.stores.index import scope_terms
 from recollect.stores.moves import MoveTx
-from recollect.stores.prepared import PreparedStatement, prepare
+from recollect.stores.prepared import PreparedStatement, prepare, wrap_error
 from recollect.stores.schema import TABLES, entries, vectors
 from recollect.stores.sql import RetryPauses, SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
@@ -72,7 +73,6 @@ AWAY = (
 UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "58030": "the disk failed"}
 EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
 HNSW = "vectors_hnsw"
-VECTOR_HEADER = 4  # bytes before the numbers of a vector in its binary form: its width
 ARRAYS = frozenset(("numbers", "at_conversations", "at_turns"))  # parameters that are one value with several members
 COMPILED = 1_000  # statements kept in their compiled form
 
@@ -106,8 +106,7 @@ class PostgresTx(MoveTx):
 
     def _run_prepared(self, prepared: PreparedStatement, query: Any, params: Mapping[str, Any]) -> list[Any]:
         """Run a statement by the driver itself. Whoever listens to statements is told, as by SQLAlchemy."""
-        for told in self.connection.engine.dispatch.before_cursor_execute:
-            told(self.connection, None, prepared.sql, params, None, False)
+        tell_listeners(self.connection, prepared.sql, params)
         try:
             return prepared.run(self.connection, params)
         except DBAPIError:
@@ -246,6 +245,7 @@ class PostgresStore(SqlStore):
         super().__init__(
             create_pooled_engine(address, busy_seconds), address.render_as_string(hide_password=True), busy_seconds
         )
+        self._connections = OpenConnections(self.engine)
         try:
             if migrate:
                 self.run_with_retries(self._migrate, self.writing)
@@ -255,6 +255,7 @@ class PostgresStore(SqlStore):
                 migrations.check(self.run_with_retries(self._read_version, self.reading), self.name)
             DIALECTS.setdefault(server_address(address), (self.engine.dialect, statement_cache(self.engine)))
         except BaseException:
+            self._connections.close()
             self.engine.dispose()
             raise
 
@@ -287,15 +288,15 @@ class PostgresStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[PostgresTx]:
-        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        with self.engine.connect() as connection, transaction(connection, begin, commit=False):
+        with self._connections.use(begin_reading) as connection, rolling_back(connection):
             yield PostgresTx(connection)
+            run_text(connection, "ROLLBACK")
 
     @contextmanager
     def writing(self) -> Iterator[PostgresTx]:
         commit: Commit | None = None
         try:
-            with self.engine.connect() as connection, open_transaction(connection, "BEGIN"):
+            with self._connections.use(begin_writing) as connection, rolling_back(connection):
                 tx = PostgresTx(connection)
                 yield tx
                 commit = next_commit(connection) if tx.touched else None
@@ -323,6 +324,7 @@ class PostgresStore(SqlStore):
     def close(self) -> None:
         """A connection that a thread still uses is closed when the thread gives it back: no pool takes it any more."""
         event.listen(self.engine.pool, "checkin", close_returned)
+        self._connections.close()
         super().close()
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:
@@ -416,18 +418,35 @@ def close_returned(connection: Any, _: Any) -> None:
         connection.close()
 
 
-@contextmanager
-def transaction(connection: Connection, begin: str, commit: bool) -> Iterator[Connection]:
-    """Run `begin`, and at the end COMMIT or ROLLBACK; the driver itself opens no transactions."""
-    with open_transaction(connection, begin):
-        yield connection
-        connection.exec_driver_sql("COMMIT" if commit else "ROLLBACK")
+def begin_reading(connection: Connection) -> None:
+    run_text(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+
+def begin_writing(connection: Connection) -> None:
+    run_text(connection, "BEGIN")
+
+
+def run_text(connection: Connection, sql: str) -> None:
+    """Run a statement without parameters or rows by the driver itself; it opens no transactions of its own."""
+    tell_listeners(connection, sql, {})
+    driver: Any = connection.connection.driver_connection
+    try:
+        driver.execute(sql)
+    except connection.dialect.loaded_dbapi.Error as error:
+        if driver.closed:
+            connection.exec_driver_sql(sql)  # it fails, too, and the pool learns that the server is away
+        raise wrap_error(sql, error, connection.dialect.loaded_dbapi.Error) from error
+
+
+def tell_listeners(connection: Connection, sql: str, params: Mapping[str, Any]) -> None:
+    """Tell whoever listens to statements of one that the driver runs itself."""
+    for told in connection.engine.dispatch.before_cursor_execute:
+        told(connection, None, sql, params, None, False)
 
 
 @contextmanager
-def open_transaction(connection: Connection, begin: str) -> Iterator[None]:
-    """Run `begin`, and ROLLBACK if anything fails. The caller has to end the transaction inside the block."""
-    connection.exec_driver_sql(begin)
+def rolling_back(connection: Connection) -> Iterator[None]:
+    """ROLLBACK if anything fails. The caller has to end the transaction inside the block."""
     try:
         yield
     except BaseException:

@@ -6,11 +6,11 @@ are compared, the order, whether a value is NULL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
-from sqlalchemy import Integer, Table, and_, bindparam, exists, or_, select, tuple_
+from sqlalchemy import Integer, Table, and_, bindparam, exists, func, or_, select, tuple_
 
 from recollect.model import Filter
 from recollect.stores.schema import chunks, conversations, cursors, entries, leases, messages, meta, vectors
@@ -130,28 +130,47 @@ def comparison_values(where: Mapping[str, Any]) -> dict[str, Any]:
     return {f"the_{name}": value for name, value in where.items() if value is not None}
 
 
-def equality_conditions(table: Table, comparison: Comparison) -> list[Any]:
-    """Conditions that each column has its value, or one of its values."""
+def equality_conditions(table: Table, comparison: Comparison, without_index: Sequence[str] = ()) -> list[Any]:
+    """Conditions that each column has its value, or one of its values; for some of them no index is used."""
 
     def condition(name: str, kind: ComparisonKind) -> Any:
+        column: Any = func.coalesce(table.c[name], table.c[name]) if name in without_index else table.c[name]
         if kind == "none":
-            return table.c[name].is_(None)
+            return column.is_(None)
         parameter: Any = bindparam(f"the_{name}", expanding=kind == "some")
-        return table.c[name].in_(parameter) if kind == "some" else table.c[name] == parameter
+        return column.in_(parameter) if kind == "some" else column == parameter
 
     return [condition(name, kind) for name, kind in comparison]
 
 
 @lru_cache(maxsize=512)
 def rows_query(table: Table, comparison: Comparison, after: bool, has_limit: bool, newest: bool) -> Any:
-    """Rows of any table in the order of its key."""
+    """Rows of any table in the order of its key. Few rows that have the values of other columns are found by an index
+    of these and sorted: SQLite would read all rows by their key, to have them in its order."""
     keys = list(table.primary_key)
-    query = select(table).where(*equality_conditions(table, comparison))
-    query = query.order_by(*(key.desc() for key in keys)) if newest else query.order_by(*keys)
+    conditions = equality_conditions(table, comparison)
+    order: list[Any] = keys
+    if not (after or has_limit or is_found_by_key(table, comparison)):
+        order = [func.coalesce(key, key) for key in keys]
+        places = [name for name, _ in comparison if name in keys_within_scope(table)]
+        conditions = equality_conditions(table, comparison, without_index=places)
+    query = select(table).where(*conditions)
+    query = query.order_by(*(key.desc() for key in order)) if newest else query.order_by(*order)
     if after:
         past = (bindparam(f"after_{key.name}", type_=key.type) for key in keys)
         query = query.where(tuple_(*keys) > tuple_(*past))
     return query.limit(bindparam("most", type_=Integer)) if has_limit else query
+
+
+def is_found_by_key(table: Table, comparison: Comparison) -> bool:
+    """Whether the columns of a comparison are the first of the table's key: then its rows are found in their order."""
+    names = {name for name, _ in comparison}
+    return names == {key.name for key in list(table.primary_key)[: len(names)]}
+
+
+def keys_within_scope(table: Table) -> set[str]:
+    """The columns of a table's key that are numbers, such as turns and levels: places within a conversation."""
+    return {key.name for key in table.primary_key if isinstance(key.type, Integer)}
 
 
 @lru_cache(maxsize=64)

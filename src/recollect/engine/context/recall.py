@@ -331,7 +331,8 @@ def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, 
     at = np.minimum(standing.searchsorted(passages.docs), len(standing) - 1)
     rows = np.flatnonzero((standing[at] == passages.docs) & (ranking.scores > 0))
     known = set(passages.message_ids[best].tolist())
-    return np.array([*best.tolist(), *(row for row in rows.tolist() if passages.message_ids[row] not in known)], np.intp)
+    others = [row for row in rows.tolist() if passages.message_ids[row] not in known]
+    return np.array([*best.tolist(), *others], np.intp)
 
 
 def read_hits(

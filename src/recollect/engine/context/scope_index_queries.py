@@ -43,8 +43,8 @@ def sort_terms(codes: Codes) -> Codes:
 
 @dataclass(frozen=True)
 class ScopeView:
-    """`owners` are the rows of the terms, `ends` where the terms of each row end, `words` the places of the terms in the
-    table of words that are alike, if they were looked up; `places` are the keys of all messages in order, and
+    """`owners` are the rows of the terms, `ends` where the terms of each row end, `words` the places of the terms in
+    the table of words that are alike, if they were looked up; `places` are the keys of all messages in order, and
     `place_rows` the row of each."""
 
     message_ids: NDArray[np.object_]

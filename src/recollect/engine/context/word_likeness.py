@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +61,7 @@ def best_likeness(terms: Codes, sizes: NDArray[np.int64], groups: Sequence[Seque
     return best_likeness_of_words(load_known_words().find(terms), sizes, groups)
 
 
-def best_likeness_of_words(
-    words: NDArray[np.intp], sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]
-) -> Likeness:
+def best_likeness_of_words(words: NDArray[Any], sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]) -> Likeness:
     """The same for terms whose places in the table are known."""
     if not len(words) or not groups:
         return no_likeness(len(sizes), groups)
@@ -85,13 +84,13 @@ def best_likeness_of_words(
     return best
 
 
-def likeness_of_words(known: KnownWords, words: NDArray[np.intp], groups: Sequence[Sequence[str]]) -> Likeness:
+def likeness_of_words(known: KnownWords, words: NDArray[Any], groups: Sequence[Sequence[str]]) -> Likeness:
     """How near some words of the table (rows) are to each group of terms (column); with rows for no word at the end."""
     group_vectors = known.vectors.take(places_of_groups(tuple(map(tuple, groups))), axis=0)
     padded_words = np.full(-(-len(words) // AT_ONCE) * AT_ONCE, len(known.codes) - 1)
     padded_words[: len(words)] = words
     blocks = known.vectors.take(padded_words, axis=0).reshape(-1, AT_ONCE, known.vectors.shape[1])
-    return np.matmul(blocks, group_vectors.T).reshape(-1, len(groups))
+    return np.asarray(np.matmul(blocks, group_vectors.T).reshape(-1, len(groups)))
 
 
 @lru_cache(maxsize=64)

@@ -51,8 +51,8 @@ Places = NDArray[np.intp]
 class Surroundings:
     """The keys of messages (`places`), the number of the message that each passage belongs to (`home`), and the numbers
     of the neighbours of each message (`beside`), one row for each distance. A neighbour that is missing has the number
-    after the last. `word_shares` are what the words of each neighbour count. `occasion` is the number of the occasion of
-    each message, and `occasion_starts` the first message of each."""
+    after the last. `word_shares` are what the words of each neighbour count. `occasion` is the number of the occasion
+    of each message, and `occasion_starts` the first message of each."""
 
     places: Numbers
     home: Places

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -105,6 +105,10 @@ def decode_header(header: str) -> str:
         return header
 
 
+CALLER_CHECKS: set[Callable[..., Any]] = set()
+"""The dependencies of `caller_with`: a caller is found by the request alone; their other arguments only describe it."""
+
+
 def caller_with(right: str) -> Any:
     """A dependency: the caller, if they have this right in the space that the request names. It does not depend on
     `access_with`: FastAPI takes as long to solve a dependency as the check takes."""
@@ -116,6 +120,7 @@ def caller_with(right: str) -> Any:
         access.check_right(right)
         return Caller(request.app.state.memory, access, access.resolve_space(space_of_request(request)), request)
 
+    CALLER_CHECKS.add(check)
     return Depends(check)
 
 

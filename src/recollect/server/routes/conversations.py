@@ -40,6 +40,7 @@ from recollect.server.routes.answers import (
     json_response,
     matches_etag,
 )
+from recollect.server.routing import LeanRoute
 from recollect.wire import dumps, to_json_value
 
 EVENTS = "text/event-stream"
@@ -48,7 +49,7 @@ OTHER_MESSAGES = "this idempotency key came with other messages before; use a ne
 Conversation = Annotated[str, Path(alias="id", description="The conversation; it begins with its first message.")]
 User = Annotated[str | None, Query(description="Whose chat it is; left out for a channel.", max_length=256)]
 
-router = APIRouter(prefix="/v1", tags=["conversations"])
+router = APIRouter(prefix="/v1", tags=["conversations"], route_class=LeanRoute)
 
 
 def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:

@@ -18,12 +18,13 @@ from recollect.server.problems import Problem
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import IdempotencyKey, answer_once, json_response
 from recollect.server.routes.people import Seconds
+from recollect.server.routing import LeanRoute
 
 Space = Annotated[str, Path(alias="id", description="The space.", max_length=256)]
 ReadAccess = Annotated[Access, access_with("read")]
 AdminAccess = Annotated[Access, access_with("admin")]
 
-router = APIRouter(prefix="/v1", tags=["spaces"])
+router = APIRouter(prefix="/v1", tags=["spaces"], route_class=LeanRoute)
 
 
 @router.get("/space", response_model=shapes.SpaceOut)
@@ -36,11 +37,8 @@ async def space(caller: ReadCaller) -> Response:
 async def search(caller: ReadCaller, body: shapes.SearchIn) -> Response:
     """Messages by word and by meaning, best first, within a space; of one user's memory, if given. Facts too, if asked
     for by `kinds`."""
-    filters = body.model_dump(exclude={"query"}) | {
-        "user": caller.access.resolve_user(body.user),
-        "space": caller.space,
-    }
-    hits = await caller.memory.search(body.query, **filters)
+    filters = dict(body) | {"user": caller.access.resolve_user(body.user), "space": caller.space}
+    hits = await caller.memory.search(**filters)
     return json_response(await visible_hits(caller.memory, caller.access, caller.space, hits))
 
 
