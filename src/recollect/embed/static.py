@@ -14,7 +14,6 @@ import io
 import math
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from recollect.embed.wordpiece import WordPiece
 from recollect.errors import EmbedderError
+from recollect.model.frozen import dataclass
 from recollect.ports import Vectors
 
 DATA = Path(__file__).parent / "data"
