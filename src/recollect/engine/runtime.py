@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,6 +28,7 @@ from recollect.engine.work.threads import CallThreads, ThreadsClosed
 from recollect.engine.work.usage import Meter
 from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreError
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
+from recollect.model.frozen import dataclass
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
 from recollect.rules import log as rules
 from recollect.rules.episodes.window import WindowRule

@@ -268,12 +268,8 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
             receipts.put_receipt(tx, question, message, turn.context, turn.rounds, now)
         if inline is not None and question.degraded is None:
             proposals = ((question, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
-            usable = [
-                (m, tier1, tier2)
-                for m, tier1, tier2 in proposals
-                if (tier1 or tier2) and m.role in ("user", "assistant")
-            ]
-            tiers_by_turn = {m.turn: accept_tiers(m, tier1, tier2, tools.count) for m, tier1, tier2 in usable}
+            accepted = {m.turn: accept_tiers(m, tier1, tier2, tools.count) for m, tier1, tier2 in proposals}
+            tiers_by_turn = {turn: value for turn, value in accepted.items() if value is not None}
             tiers.put_tiers(tx, message.space, message.conversation, tiers_by_turn)
         return message
 
@@ -306,9 +302,15 @@ async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-def accept_tiers(message: Message, tier1: str, tier2: str, count: Callable[[str], int]) -> Tiers:
+def accept_tiers(message: Message, tier1: str, tier2: str, count: Callable[[str], int]) -> Tiers | None:
+    """The tiers that came with a reply, mended where they have to be. None if nothing of them is of use: then the view
+    makes them after the turn, since to write tiers takes longer than all else that is done with a reply."""
+    if message.role not in ("user", "assistant") or not (tier1 or tier2):
+        return None
     if tier_rules.is_short(message.content, count):
         return Tiers()
+    if tier_rules.is_of_no_use(tier1, tier2, message.content):
+        return None
     verdict = tier_rules.check_tiers(tier1, tier2, message.content, count)
     return Tiers(verdict.tiers.tier1, verdict.tiers.tier2, "offline" if verdict.faults else "model")
 

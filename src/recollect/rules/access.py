@@ -11,10 +11,9 @@ only the speaker, or the person it is about, can take it back. To those who may 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from recollect.errors import Forbidden
 from recollect.model import Fact, RefusedFact, Statement
+from recollect.model.frozen import dataclass
 from recollect.rules.log import check_id
 
 RIGHTS = ("read", "write", "admin")

@@ -28,6 +28,7 @@ from recollect.rules.tiers.tiers import (
     budgets,
     check_tiers,
     clean,
+    is_of_no_use,
     is_short,
     is_terse,
     is_worth_a_call,
@@ -243,6 +244,12 @@ class TestAccept:
         accepted = check_tiers(ONE, TWO, ORIGINAL, exact)
         assert accepted.tiers == Tiers(ONE, TWO, "model")
         assert accepted.faults == ()
+
+    def test_a8_tiers_are_of_no_use_if_neither_says_anything_of_the_message(self) -> None:
+        assert is_of_no_use("name = Dana; city = Oslo", "The weather is fine today.", ORIGINAL)
+        assert is_of_no_use("", "", ORIGINAL)
+        assert not is_of_no_use(ONE, "The weather is fine today.", ORIGINAL)
+        assert not is_of_no_use("name = Dana", TWO, ORIGINAL)
 
     @pytest.mark.parametrize(
         ("one", "two", "faults"),

@@ -31,6 +31,7 @@ MAX_LISTED = 5  # damaged messages that one error lists
 ANSWERS = "answers"  # the table of answers to requests with an idempotency key, and the lock for changing it
 COPYING = "copying"  # the note on a store that is being filled from another
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u to misread
+PAIRS = [first + second for first in LETTERS for second in LETTERS]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
@@ -38,7 +39,7 @@ MILLISECOND = timedelta(milliseconds=1)
 def new_id(now: datetime) -> str:
     """Twenty characters: 45 bits of time, so that ids sort by age, and 55 random bits, so that ids do not collide."""
     number = ((now - EPOCH) // MILLISECOND & (1 << 45) - 1) << 55 | int.from_bytes(os.urandom(7)) >> 1
-    return "".join(LETTERS[number >> shift & 31] for shift in range(95, -1, -5))
+    return "".join([PAIRS[number >> shift & 1023] for shift in range(90, -1, -10)])
 
 
 def with_ids(batch: Batch, now: datetime) -> Batch:
@@ -118,6 +119,8 @@ def existing_messages(
     if conversation.turns == 0:
         erased_ids = {}  # nothing is in it yet
     existing: dict[str, Message] = {}
+    if not ids and not erased_ids:
+        return existing
     platform_ids = [*erased_ids, *erased_ids.values()]
     for message in tx.find_messages(
         conversation.space, ids=ids, conversation=conversation.id, platform_ids=platform_ids

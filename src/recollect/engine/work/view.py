@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol, TypeVar
 
 from recollect.errors import DamagedMessage
 from recollect.model import Message
+from recollect.model.frozen import dataclass
 from recollect.ports import ConversationKey, Lag, Tx
 
 R = TypeVar("R")

@@ -122,6 +122,12 @@ def check_tiers(tier1: str, tier2: str, original: str, count: Count) -> CheckedT
     )
 
 
+def is_of_no_use(tier1: str, tier2: str, original: str) -> bool:
+    """Whether neither of the tiers that a model gave says anything of the message."""
+    grounds = Grounds.of(original)
+    return bool(_fault_of_pairs(pairs_in(tier1), grounds) and _fault_of_summary(clean(tier2), grounds))
+
+
 def _fault_of_pairs(line: str, grounds: Grounds) -> str:
     """What is wrong with a tier 1; empty if nothing is."""
     if not line:
