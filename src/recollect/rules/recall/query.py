@@ -30,7 +30,7 @@ from recollect.rules.recall.advice_and_account_requests import (
     is_own_telling,
 )
 from recollect.rules.recall.personal import speaks_of_a_life
-from recollect.rules.recall.question_words import FRAME, FRAME_WORDS, LIGHT, LIGHT_VERBS
+from recollect.rules.recall.question_words import FRAME, FRAME_WORDS, LIGHT, LIGHT_WORDS
 
 NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
@@ -167,7 +167,7 @@ def _term_groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[
 @lru_cache(maxsize=64)
 def _shares_of_words(request_words: str, languages: frozenset[str]) -> dict[tuple[str, ...], float]:
     """What the words of requests and those that say little count, by their groups of terms; others count 1."""
-    lists = ((LIGHT_VERBS, LIGHT), (FRAME_WORDS, FRAME), (request_words, REQUEST))
+    lists = ((LIGHT_WORDS, LIGHT), (FRAME_WORDS, FRAME), (request_words, REQUEST))
     return {group: share for words, share in lists for group in _term_groups(_short_texts(words), languages)}
 
 

@@ -41,7 +41,7 @@ FEW_OCCASIONS = 8
 """and of how many occasions they are, at most."""
 SEVERAL = 0.5
 """What an occasion counts where several things are asked for, which were said on several occasions;"""
-SEVERAL_AUTHOR = 1.6
+SEVERAL_AUTHOR = 1.45
 """and how much more it counts there who is named: what they are asked about is theirs, and they speak of it often."""
 ADVICE_VECTOR = 3.0
 """How much more the meaning counts where advice is asked for: what a person likes seldom has the words of a request."""
