@@ -7,6 +7,7 @@ from recollect.engine.context.index_or_database import open_source
 from recollect.engine.runtime import Runtime
 from recollect.model import Filter, Hit, HitKind
 from recollect.ports import Tx
+from recollect.rules.recall.advice_and_account_requests import text_to_compare
 from recollect.rules.recall.unindexed_messages import match_words
 
 ALONE = 1.0  # the score of the best fact or held message, if no other message is found
@@ -20,7 +21,7 @@ async def search_messages(
     parts = runtime.parts
     now = parts.clock.now()
     await runtime.catch_up(where.space)
-    vector = (await parts.embedder.embed([query]))[0]
+    vector = (await parts.embedder.embed([text_to_compare(query, now)]))[0]
 
     def find(tx: Tx) -> list[Hit]:
         source = open_source(tx, runtime.indexes, where.space, where.user, now, runtime.index.check_vectors_of)

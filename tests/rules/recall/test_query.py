@@ -19,6 +19,7 @@ from recollect.rules.recall.query import (
     parse_query,
     time_around,
 )
+from recollect.rules.recall.question_words import FRAME, FRAME_WORDS, LIGHT, LIGHT_WORDS
 
 NOW = datetime(2024, 5, 15, 14, 30, tzinfo=UTC)
 EN = ("en",)
@@ -61,6 +62,22 @@ def test_a_name_and_a_time_count_little_as_words() -> None:
     assert counts["cook"] == 1
     assert counts["week"] == TIME
     assert [span.text for span in found.times] == ["two weeks ago"]
+
+
+def test_words_that_frame_a_question_count_little() -> None:
+    assert asked("What different kinds of tea did she mention?") == {
+        "differ": FRAME,
+        "kind": FRAME,
+        "tea": 1.0,
+        "mention": FRAME,
+    }
+    assert asked("Where did we get the current lamp?") == {"get": LIGHT, "current": LIGHT, "lamp": 1.0}
+
+
+def test_every_word_of_the_lists_counts_less() -> None:
+    for word in (*FRAME_WORDS.split(), *LIGHT_WORDS.split()):
+        counts = asked(f"What about the {word} of the violin in the garden?")
+        assert sorted(counts.values()) in ([FRAME, 1.0, 1.0], [LIGHT, 1.0, 1.0], [1.0, 1.0]), word
 
 
 def test_a_word_of_a_time_that_is_also_said_elsewhere_counts_in_full() -> None:

@@ -17,7 +17,17 @@ from recollect.language.dates import spans
 from recollect.model.passages import PassageCandidate, Tally
 from recollect.rules.recall.passage_columns import to_columns
 from recollect.rules.recall.query import ParsedQuery
-from recollect.rules.recall.ranking import PARTS, SEVERAL, SHORT, Weights, WordLikeness, fuse, word_scores
+from recollect.rules.recall.ranking import (
+    ADVICE_VECTOR,
+    PARTS,
+    SEVERAL,
+    SEVERAL_AUTHOR,
+    SHORT,
+    Weights,
+    WordLikeness,
+    fuse,
+    word_scores,
+)
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 TALLY = Tally(docs=1_000, words=30_000, languages=("en",))
@@ -269,6 +279,18 @@ class TestBonuses:
         parts = scored(passages, [[5.0], [5.0]], ParsedQuery(authors=frozenset({"ann"})))
         assert parts[1]["speaker"] == WEIGHTS.speaker
         assert parts[2]["speaker"] == 0
+
+    def test_who_is_named_counts_more_where_several_things_are_asked_for(self) -> None:
+        asked = ParsedQuery(authors=frozenset({"ann"}), several=True)
+        parts = scored([said(1, author="ann"), said(2, author="ben")], [[5.0], [5.0]], asked)
+        assert parts[1]["speaker"] == pytest.approx(SEVERAL_AUTHOR * WEIGHTS.speaker)
+        assert parts[2]["speaker"] == 0
+
+    def test_meaning_counts_more_where_advice_is_asked_for(self) -> None:
+        passages = [said(1)]
+        [(_, _, plain)] = fused(passages, [[0.0]], {1: 0.5}, ParsedQuery())
+        [(_, _, advised)] = fused(passages, [[0.0]], {1: 0.5}, ParsedQuery(advice=True))
+        assert advised["vector"] == pytest.approx(ADVICE_VECTOR * plain["vector"])
 
     def test_a_question_about_oneself_is_about_what_one_said(self) -> None:
         passages = [said(1, role="user"), said(2, role="assistant")]

@@ -7,7 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.language.terms import query_groups
-from recollect.rules.recall.advice_and_account_requests import REQUEST, asks_for_advice, asks_to_recount
+from recollect.rules.recall.advice_and_account_requests import (
+    LONGEST_REQUEST,
+    REQUEST,
+    asks_for_advice,
+    asks_to_recount,
+    text_to_compare,
+)
 from recollect.rules.recall.message_specificity import (
     PREFERENCE,
     STANDING,
@@ -62,6 +68,26 @@ def test_the_words_of_a_request_count_little_and_the_asker_speaks() -> None:
         "suggest": REQUEST,
         "podcast": 1.0,
     }
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Can you suggest some podcasts for my drive next week?", "podcasts drive"),
+        ("My basil's leaves are turning yellow. Any tips?", "basil's leaves turning yellow"),
+        ("I’ve been thinking about new curtains. Do you have any ideas?", "new curtains"),
+        ("Any suggestions?", "Any suggestions?"),
+        ("What did I pay for the bike?", "What did I pay for the bike?"),
+        ("", ""),
+    ],
+)
+def test_a_request_for_advice_is_compared_by_its_subject(query: str, expected: str) -> None:
+    assert text_to_compare(query, NOW) == expected
+
+
+def test_a_long_request_is_compared_as_a_whole() -> None:
+    query = "Any tips? " + "soil " * LONGEST_REQUEST
+    assert text_to_compare(query, NOW) == query
 
 
 @pytest.mark.parametrize(

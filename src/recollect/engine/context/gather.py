@@ -48,6 +48,7 @@ from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer
 from recollect.rules.days import parse_time_zone
+from recollect.rules.recall.advice_and_account_requests import text_to_compare
 from recollect.rules.recall.floor import CLOSE, FLOOR
 from recollect.rules.recall.last_messages_near_question import nearest_turns
 from recollect.rules.recall.selection import worthwhile_hits, worthwhile_share
@@ -421,7 +422,8 @@ class ContextBuilder:
             await self._runtime.catch_up(self._scope.space)
         if standalone.depends_on_context(text):  # "and the second one?" is searched for with what it is about
             text = standalone.offline(standalone.Inputs(text, await self.last_exchange(question))).question
-        return text, (await self._runtime.parts.embedder.embed([text]))[0]
+        parts = self._runtime.parts
+        return text, (await parts.embedder.embed([text_to_compare(text, parts.clock.now())]))[0]
 
     def _profile_notes(
         self,

@@ -28,6 +28,7 @@ from recollect.ports import Tx, Vectors
 from recollect.rules.recall import floor as floor_rules
 from recollect.rules.recall import query as query_rules
 from recollect.rules.recall.message_specificity import (
+    ADVICE_STANDING,
     STANDING_LIFTED,
     count_particulars,
     is_preference,
@@ -240,11 +241,12 @@ def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
 
 @lru_cache(maxsize=64)
 def weights_for_kind(weights: Weights, is_advice: bool, is_account: bool) -> Weights:
-    """Weights with which preferences count only for advice, and instructions not for an account."""
+    """Weights with which preferences count only for advice, and instructions most for it, but not for an account."""
+    standing = weights.standing * (ADVICE_STANDING if is_advice else 1.0)
     return replace(
         weights,
         preference=weights.preference if is_advice else 0.0,
-        standing=0.0 if is_account else weights.standing,
+        standing=0.0 if is_account else standing,
     )
 
 

@@ -8,8 +8,12 @@ stand in many other requests and say nothing about the subject, so they count li
 from __future__ import annotations
 
 import re
+from datetime import datetime
+from functools import cache
 
+from recollect.language.dates import spans
 from recollect.language.lazy_patterns import lazy_pattern
+from recollect.language.stopwords import function_words
 
 REQUEST = 0.2
 """What the words of a request count as words."""
@@ -24,6 +28,8 @@ RECOUNT_WORDS = (
     " two three four five six seven eight nine ten"
 )
 """The words with which an account is asked for."""
+LONGEST_REQUEST = 1_000
+"""Characters of a text whose subject is told from its request: a longer text is mostly about its subject."""
 
 _ADVICE = lazy_pattern(
     r"\b(?:can|could|would|will|do) you (?:please )?(?:help me )?(?:suggest|recommend|advise)\b"
@@ -40,6 +46,8 @@ _RECOUNT = lazy_pattern(
     r"|\bwalk me through (?:the|what|how|everything)\b|\blist (?:the order|all the|everything)\b",
     re.IGNORECASE,
 )
+_WORD = lazy_pattern(r"\w+(?:['’-]\w+)*")
+_APOSTROPHE = lazy_pattern("['’]")
 _OWN_TELLING = lazy_pattern(
     r"\bi (?:\w+ )?(?:brought|mentioned|raised|said|told|asked|talked|described|discussed)\b", re.IGNORECASE
 )
@@ -48,6 +56,29 @@ _OWN_TELLING = lazy_pattern(
 def asks_for_advice(query: str) -> bool:
     """Whether a question asks what to do, to choose or to try."""
     return _ADVICE.search(query) is not None
+
+
+def text_to_compare(query: str, now: datetime) -> str:
+    """The text whose meaning a query is searched by: of a request for advice the words that say what it is about,
+    without its times; the whole text if there are none, or if it asks for something else."""
+    if len(query) > LONGEST_REQUEST or not asks_for_advice(query):
+        return query
+    text = query
+    for span in spans(query, now):
+        text = text.replace(span.text, " ")
+    words = [word for word in _WORD.findall(text) if not _is_of_request(word.casefold())]
+    return " ".join(words) or query
+
+
+def _is_of_request(word: str) -> bool:
+    """Whether a word is of a request and not of its subject; "I've" and "kitchen's" are what is before the sign."""
+    stem = _APOSTROPHE.split(word)[0]
+    return word in _request_words() or stem in _request_words()
+
+
+@cache
+def _request_words() -> frozenset[str]:
+    return function_words("en").union(REQUEST_WORDS.split(), ("tip",))
 
 
 def asks_to_recount(query: str) -> bool:

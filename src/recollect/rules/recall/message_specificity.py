@@ -41,6 +41,8 @@ PREFERENCE_WORDS = (
 """Without one of these words, a text is not searched for the pattern, which takes thirty times as long."""
 STANDING_LIFTED = 3
 """Standing instructions that are lifted, at most."""
+ADVICE_STANDING = 1.5
+"""How much more a standing instruction counts where advice is asked for."""
 
 _NUMBER = lazy_pattern(
     r"\d[\d.,:]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|yesterday|today|tomorrow|ago"

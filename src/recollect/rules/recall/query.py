@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from recollect.language.dates import TimeSpan, spans
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
-from recollect.language.terms import query_groups
+from recollect.language.terms import MAX_GROUPS, query_groups
 from recollect.model.frozen import dataclass
 from recollect.rules.recall.advice_and_account_requests import (
     RECOUNT_WORDS,
@@ -30,6 +30,7 @@ from recollect.rules.recall.advice_and_account_requests import (
     is_own_telling,
 )
 from recollect.rules.recall.personal import speaks_of_a_life
+from recollect.rules.recall.question_words import FRAME, FRAME_WORDS, LIGHT, LIGHT_WORDS
 
 NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
@@ -85,14 +86,10 @@ def parse_query(
     # A group that also occurs elsewhere in the query is not only a time.
     other_text = " ".join(_text_between(query, times))
     time_groups -= _term_groups([other_text], languages) if time_groups and _WORD.search(other_text) else set()
-    emphasis = tuple(TIME if group in time_groups else 1.0 for group in groups)
     advice = asks_for_advice(query)
     recount = not advice and asks_to_recount(query)
-    if advice or recount:
-        request_groups = _request_groups(REQUEST_WORDS if advice else RECOUNT_WORDS, frozenset(languages))
-        emphasis = tuple(
-            REQUEST if group in request_groups else factor for group, factor in zip(groups, emphasis, strict=True)
-        )
+    shares = _shares_of_words(REQUEST_WORDS if advice else RECOUNT_WORDS if recount else "", frozenset(languages))
+    emphasis = tuple(min(TIME if group in time_groups else 1.0, shares.get(group, 1.0)) for group in groups)
     about_asker = bool(_FIRST.search(query)) and not _SECOND.search(query)
     return ParsedQuery(
         tuple(groups),
@@ -168,8 +165,17 @@ def _term_groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[
 
 
 @lru_cache(maxsize=64)
-def _request_groups(words: str, languages: frozenset[str]) -> frozenset[tuple[str, ...]]:
-    return frozenset(_term_groups([words], languages))
+def _shares_of_words(request_words: str, languages: frozenset[str]) -> dict[tuple[str, ...], float]:
+    """What the words of requests and those that say little count, by their groups of terms; others count 1."""
+    lists = ((LIGHT_WORDS, LIGHT), (FRAME_WORDS, FRAME), (request_words, REQUEST))
+    return {group: share for words, share in lists for group in _term_groups(_short_texts(words), languages)}
+
+
+def _short_texts(words: str) -> Iterator[str]:
+    """Some words at a time: of a long text, not every word is searched for."""
+    all_words = words.split()
+    for start in range(0, len(all_words), MAX_GROUPS):
+        yield " ".join(all_words[start : start + MAX_GROUPS])
 
 
 def time_around(span: TimeSpan) -> tuple[datetime, datetime]:

@@ -40,7 +40,11 @@ COVERED = 16
 FEW_OCCASIONS = 8
 """and of how many occasions they are, at most."""
 SEVERAL = 0.5
-"""What an occasion counts where several things are asked for, which were said on several occasions."""
+"""What an occasion counts where several things are asked for, which were said on several occasions;"""
+SEVERAL_AUTHOR = 1.45
+"""and how much more it counts there who is named: what they are asked about is theirs, and they speak of it often."""
+ADVICE_VECTOR = 3.0
+"""How much more the meaning counts where advice is asked for: what a person likes seldom has the words of a request."""
 SPARSE = 64
 """Numbers of passages for each that has a word, up to which all numbers are counted, and none is looked up."""
 FEW_DOCS = 1 << 15
@@ -222,7 +226,7 @@ def fuse(
     parts[OCCASION] += weights.occasion_vector * around.best_of_occasion(deviations)
     parts[OCCASION] *= SEVERAL if query.several else 1.0
     if query.authors or query.own:
-        parts[SPEAKER] = (weights.speaker if query.authors else weights.asker) * _speaker_matches(passages, query)
+        parts[SPEAKER] = _speaker_weight(query, weights) * _speaker_matches(passages, query)
     if query.times:
         parts[TIME] = weights.time * _time_matches(moments, query)
     if (passages.roles == ASSISTANT).any():
@@ -246,7 +250,7 @@ def _add_own_and_lent(
     word_sums = words.sum(axis=1)
     lent_words = around.words_with_neighbours(words).sum(axis=1) - word_sums
     parts[TEXT] = weights.text * (word_sums + weights.rarest * words.max(axis=1, initial=0.0))
-    parts[VECTOR] = weights.vector * deviations
+    parts[VECTOR] = weights.vector * (ADVICE_VECTOR if query.advice else 1.0) * deviations
     parts[NEAR] = weights.near * (lent_words + around.neighbour_meaning(deviations))
 
 
@@ -272,6 +276,13 @@ def _add_likeness(
     parts[LIKENESS] = weights.likeness * own
     parts[NEAR] += weights.near_likeness * (around.words_with_neighbours(nearest) @ shares - own)
     parts[OCCASION] = weights.occasion * around.words_of_occasion(nearest, worth / worth.sum())
+
+
+def _speaker_weight(query: ParsedQuery, weights: Weights) -> float:
+    """What it counts to be by whom the query names, or by the person who asks."""
+    if not query.authors:
+        return weights.asker
+    return weights.speaker * (SEVERAL_AUTHOR if query.several else 1.0)
 
 
 def _speaker_matches(passages: Passages, query: ParsedQuery) -> NDArray[np.float64]:
