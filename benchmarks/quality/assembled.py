@@ -35,6 +35,7 @@ from recollect.ports import Vectors
 from recollect.rules.topics import topics as topic_rules
 from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.faded import FadedTopics
+from recollect.rules.topics.topic_set import root
 from recollect.rules.topics.topic_words import read_words
 from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule
 from recollect.wiring import open_embedder, topic_rule
@@ -123,7 +124,7 @@ def follow_topics(placed: Sequence[Placed], vectors: Vectors, rule: TopicRule) -
         book = topic_rules.step(book, incoming, rule, FadedTopics)
         assert book.current is not None
         topics.append(book.current)
-    return book, [topic_rules.root(book.states, topic) for topic in topics]
+    return book, [root(book.states, topic) for topic in topics]
 
 
 def tile_topics(vectors: Vectors, deviations: float) -> list[int]:

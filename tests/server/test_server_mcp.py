@@ -322,7 +322,7 @@ def test_the_program_takes_its_options_and_answers_every_request_and_ends_when_i
     """With the handshake that older clients know. On standard output there is nothing but the protocol."""
     pipe = subprocess.PIPE
     options = ["--store", str(tmp_path / "m.db"), "--space", "work", "--user", "alex"]
-    with PreparedProgram(
+    with PreparedProgram[bytes](
         [sys.executable, "-m", "recollect", "mcp", *options], stdin=pipe, stdout=pipe, stderr=pipe
     ) as program:
         assert program.stdin is not None

@@ -42,7 +42,7 @@ def started(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], str, Pa
     """A server, its address, and the file its log goes to."""
     log = folder / "server.log"
     with log.open("wb") as file:
-        process = PreparedProgram(
+        process = PreparedProgram[bytes](
             [sys.executable, "-m", "recollect", "serve", "--port", "0", *words], stderr=file, cwd=folder, env=QUIET
         )
     url = None
