@@ -38,10 +38,10 @@ class Stamp:
         writes = [f"{name}={','.join(map(str, firsts))}" for name, firsts in self.writes]
         return f"{self.id}:{';'.join(writes)}"
 
-    def next(self, changed: Collection[int]) -> Stamp:
+    def next(self, firsts: Collection[int]) -> Stamp:
         """The stamp after a write that changed these topics."""
         id = os.urandom(8).hex()
-        writes = [*self.writes, (id, tuple(changed))][-MAX_WRITES:]
+        writes = [*self.writes, (id, tuple(firsts))][-MAX_WRITES:]
         room = MAX_TOPICS - sum(len(firsts) for _, firsts in writes[1:])
         while room < 0:
             del writes[0]

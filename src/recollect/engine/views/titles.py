@@ -27,6 +27,7 @@ from recollect.rules.topics.topic_state import TopicState
 from recollect.tasks import topic_summary
 
 BUILT_IN_CALLS = 64  # topics that the built-in writer writes in one step
+FEW_TURNS = 512  # turns that a conversation is behind, of which few topics are pending
 LINES = 120  # messages that are looked at for one summary, the last
 
 
@@ -88,7 +89,8 @@ class TitlesView:
         asks = self._asking.has_model
         calls_left = CALLS if asks else BUILT_IN_CALLS
         places = [rows.place_of(*run.place) for run in runs]
-        waiting_by_run = await self._read(lambda tx: load_pending_topics(tx, places, asks, calls_left))
+        is_backlog = any(run.lag.turns - run.lag.done > FEW_TURNS for run in runs)
+        waiting_by_run = await self._read(lambda tx: load_pending_topics(tx, places, asks, calls_left, is_backlog))
         results: list[TitlesResult] = []
         for run, place, waiting_topics in zip(runs, places, waiting_by_run, strict=True):
             if waiting_topics is None:
@@ -175,21 +177,23 @@ def to_topic_text(topic: PendingTopic, answer: TaskResult[topic_summary.Reply]) 
 
 
 def load_pending_topics(
-    tx: Tx, places: Sequence[rows.Place], asks: bool, max_calls: int
+    tx: Tx, places: Sequence[rows.Place], asks: bool, max_calls: int, is_backlog: bool
 ) -> list[list[PendingTopic] | None]:
     """The pending topics of conversations, one more than `max_calls` in all; None for a conversation after that: what
     cannot be written now is not loaded."""
     by_place: list[list[PendingTopic] | None] = []
     calls_left = max_calls
     for place in places:
-        by_place.append(pending_topics(tx, place, asks, calls_left + 1) if calls_left > 0 else None)
+        by_place.append(pending_topics(tx, place, asks, calls_left + 1, is_backlog) if calls_left > 0 else None)
         calls_left -= len(by_place[-1] or ())
     return by_place
 
 
-def pending_topics(tx: Tx, place: rows.Place, asks: bool, limit: int) -> list[PendingTopic]:
+def pending_topics(tx: Tx, place: rows.Place, asks: bool, limit: int, is_backlog: bool) -> list[PendingTopic]:
     """The pending topics of a conversation, oldest first, at most `limit`."""
-    states = [rows.to_state(row) for row in tx.rows(rows.TABLE, limit=limit, where={**place, "pending": 1})]
+    # Few are found by their index. Of many, the first are found sooner in the order of all topics.
+    pending_rows = tx.rows(rows.TABLE, limit=limit if is_backlog else None, where={**place, "pending": 1})
+    states = [rows.to_state(row) for row in pending_rows[:limit]]
     return [load_pending_topic(tx, place, state, asks) for state in states]
 
 

@@ -304,14 +304,14 @@ def load_topics(
 ) -> CachedTopics:
     """The topics as the store has them; of those that were cached earlier, only what has changed since is read."""
     recent = rows.load_recent_messages(tx, place, bytes(head["recent"]))
-    changed = None if earlier is None else stamp.changes_since(earlier.stamp)
+    changes = None if earlier is None else stamp.changes_since(earlier.stamp)
     faded_topics = None
-    if earlier is None or changed is None:
+    if earlier is None or changes is None:
         states = TopicSet.of(rows.states_of(tx, place, active=True))
     else:
-        changed_states = rows.states_of(tx, place, firsts=changed)
-        states = earlier.book.topics.with_stored(changed, changed_states)
-        faded_topics = earlier.faded_topics and earlier.faded_topics.with_stored(changed, changed_states)
+        changed_states = rows.states_of(tx, place, firsts=changes)
+        states = earlier.book.topics.with_stored(changes, changed_states)
+        faded_topics = earlier.faded_topics and earlier.faded_topics.with_stored(changes, changed_states)
     book = Book(states, head["current"], tuple(recent_message for _, recent_message in recent))
     return CachedTopics(stamp, head["turn"], book, tuple(turn for turn, _ in recent), faded_topics)
 

@@ -78,24 +78,24 @@ class Centroids:
     topics: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     rows: Row = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
-    def with_rows(self, replaced: Collection[int], rows: Sequence[tuple[int, int, bytes]]) -> Centroids:
-        """These centroids without those of the topics that are `replaced`, and with these: opening turn, topic and
+    def with_rows(self, firsts: Collection[int], rows: Sequence[tuple[int, int, bytes]]) -> Centroids:
+        """These centroids without those of the topics of these opening turns, and with these: opening turn, topic and
         centroid of each."""
-        if len(replaced) == len(rows) == 1 and (changed := self._with_row(*rows[0])) is not None:
-            return changed
+        if len(firsts) == len(rows) == 1 and (result := self._with_row(*rows[0])) is not None:
+            return result
         known_firsts = self.firsts.tolist()
-        kept = [place for place, first in enumerate(known_firsts) if first not in replaced]
+        places = [place for place, first in enumerate(known_firsts) if first not in firsts]
         if not rows:
-            kept_all = len(kept) == len(known_firsts)
-            return self if kept_all else Centroids(self.firsts[kept], self.topics[kept], self.rows[kept])
-        firsts = np.array([*(known_firsts[place] for place in kept), *(first for first, _, _ in rows)], np.int64)
-        topics = np.concatenate([self.topics[kept], np.array([topic for _, topic, _ in rows], np.int64)])
+            has_all = len(places) == len(known_firsts)
+            return self if has_all else Centroids(self.firsts[places], self.topics[places], self.rows[places])
+        all_firsts = np.array([*(known_firsts[place] for place in places), *(first for first, _, _ in rows)], np.int64)
+        topics = np.concatenate([self.topics[places], np.array([topic for _, topic, _ in rows], np.int64)])
         new_rows = rows_of([centroid for _, _, centroid in rows])
-        all_rows = np.concatenate([self.rows[kept], new_rows]) if kept else new_rows
-        order = np.argsort(firsts)
+        all_rows = np.concatenate([self.rows[places], new_rows]) if places else new_rows
+        order = np.argsort(all_firsts)
         if (order[:-1] < order[1:]).all():
-            return Centroids(firsts, topics, all_rows)
-        return Centroids(firsts[order], topics[order], all_rows[order])
+            return Centroids(all_firsts, topics, all_rows)
+        return Centroids(all_firsts[order], topics[order], all_rows[order])
 
     def _with_row(self, first: int, topic: int, centroid: bytes) -> Centroids | None:
         """These centroids with another one of a topic that is among them; else None."""

@@ -75,7 +75,8 @@ def nearest_topics(near: Similarities, current: int | None) -> dict[int, float]:
     if len(cosines) > MANY:
         # Those that are as near as the last one count as well: which of them comes first is not the same everywhere.
         least = np.partition(cosines, -LOOKED_AT)[-LOOKED_AT]
-        places = np.flatnonzero((cosines >= least) | (topics == current))
+        is_near = cosines >= least
+        places = np.flatnonzero(is_near if current is None else is_near | (topics == current))
         topics = topics[places]
         cosines = cosines[places]
     nearest: dict[int, float] = {}

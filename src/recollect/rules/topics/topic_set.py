@@ -140,8 +140,12 @@ class TopicSet(Mapping[int, TopicState]):
         if self._touches_families(changes):
             roots = self._roots_after(changes)
             families = frozenset({*roots, *roots.values()})
-            moved = {first for first in {*roots, *self.roots} if roots.get(first) != self.roots.get(first)}
-            others = {first for first in moved | (families ^ self.families) if first not in changes and first in self}
+            parts_of_others = {first for first in {*roots, *self.roots} if roots.get(first) != self.roots.get(first)}
+            others = {
+                first
+                for first in parts_of_others | (families ^ self.families)
+                if first not in changes and first in self
+            }
             changes = {**changes, **{first: self[first] for first in others}}
         by_bucket: dict[int, dict[int, TopicState | None]] = {}
         for first, state in changes.items():
@@ -155,8 +159,8 @@ class TopicSet(Mapping[int, TopicState]):
         for key in by_bucket:
             if not buckets[key].states:
                 del buckets[key]
-        changed = TopicSet(buckets, roots, families, of_faded=self.of_faded)
-        return changed if self.of_faded else replace(changed, last_active=changed.last_active_after(self, changes))
+        result = TopicSet(buckets, roots, families, of_faded=self.of_faded)
+        return result if self.of_faded else replace(result, last_active=result.last_active_after(self, changes))
 
     def with_stored(self, firsts: Iterable[int], states: States) -> TopicSet:
         """The topics after those of some opening turns were read again: active ones only, or faded ones only."""
@@ -178,8 +182,10 @@ class TopicSet(Mapping[int, TopicState]):
         for key, bucket in self.buckets.items():
             bucket_before = before.buckets.get(key, NO_TOPICS)
             if bucket_before is not bucket:
-                known = bucket_before.states
-                changed_states += [state for first, state in bucket.states.items() if known.get(first) is not state]
+                states_before = bucket_before.states
+                changed_states += [
+                    state for first, state in bucket.states.items() if states_before.get(first) is not state
+                ]
         return sorted(changed_states, key=lambda state: state.first)
 
     def shared_firsts(self, other: TopicSet) -> list[int]:
@@ -207,8 +213,10 @@ class TopicSet(Mapping[int, TopicState]):
             into = None if state is None else state.merged_into
             if into is not None and into not in states and into in self:
                 states[into] = self[into]
-        left = {first: state for first, state in states.items() if state is not None}
-        return {first: root(left, first) for first, state in sorted(left.items()) if state.merged_into is not None}
+        remaining = {first: state for first, state in states.items() if state is not None}
+        return {
+            first: root(remaining, first) for first, state in sorted(remaining.items()) if state.merged_into is not None
+        }
 
     def last_active_after(self, before: TopicSet, changes: Changes) -> tuple[TopicState, ...]:
         """The last active topics, from those before some changes, if no others can be among them."""

@@ -308,10 +308,10 @@ def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
 
 def merge_topics(book: Book, into: int, first: int) -> Book:
     """Merge two topics: `first` becomes part of `into`."""
-    merged = book.with_states({first: replace(book.states[first], merged_into=into)})
-    faded_parts = [part for part in merged.topics.parts(into) if part.faded_at is not None]
-    merged = merged.with_states({part.first: replace(part, faded_at=None) for part in faded_parts})
-    return replace(merged, current=into if book.current == first else book.current)
+    whole = book.with_states({first: replace(book.states[first], merged_into=into)})
+    faded_parts = [part for part in whole.topics.parts(into) if part.faded_at is not None]
+    whole = whole.with_states({part.first: replace(part, faded_at=None) for part in faded_parts})
+    return replace(whole, current=into if book.current == first else book.current)
 
 
 def split_topic(book: Book, first: int) -> Book:
