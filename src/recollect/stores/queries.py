@@ -174,9 +174,13 @@ def keys_within_scope(table: Table) -> set[str]:
 
 
 @lru_cache(maxsize=64)
-def rows_by_key_query(table: Table) -> Any:
-    """The rows of any table that have one of these keys."""
-    return select(table).where(tuple_(*table.primary_key).in_(bindparam("keys", expanding=True)))
+def rows_by_key_query(table: Table, room: int) -> Any:
+    """The rows of any table that have one of so many keys. Each key has parameters of its own, so it can be kept."""
+    conditions = (
+        and_(*(column == bindparam(f"{column.name}_{number}") for column in table.primary_key))
+        for number in range(room)
+    )
+    return select(table).where(or_(*conditions))
 
 
 @lru_cache(maxsize=256)

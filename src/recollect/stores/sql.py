@@ -35,6 +35,7 @@ from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
 from recollect.stores.damage import OnDamage, RowReader, rows_one_by_one
+from recollect.stores.prepared import list_room, pad_list
 from recollect.stores.rows import (
     batches,
     conversation_row,
@@ -342,7 +343,13 @@ class SqlTx(RowReader, ABC):
 
     def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
         """The rows of a table with these keys."""
-        return SqlTx.fetch_named(self, queries.rows_by_key_query(source), {"keys": list(keys)})
+        room = list_room(len(keys))
+        params = {
+            f"{column.name}_{number}": value
+            for number, key in enumerate(pad_list(keys, room))
+            for column, value in zip(source.primary_key, key, strict=True)
+        }
+        return self.fetch_named(queries.rows_by_key_query(source, room), params)
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         if not rows:

@@ -17,6 +17,7 @@ from recollect.config import Settings
 from recollect.engine.context import recall
 from recollect.engine.context.index_or_database import StoreSource, open_source
 from recollect.engine.context.scope_index import ScopeIndexes
+from recollect.engine.context.scope_index_queries import ROUNDING, places_of_highest
 from recollect.engine.tables.log import new_id
 from recollect.language.terms import analyse
 from recollect.model import Entry, Erasure, Filter, Hit, Message
@@ -274,3 +275,14 @@ def test_after_a_rebuild_everything_is_read_again(store: Store) -> None:
     store.write(lambda tx: tx.reset_view("index"))
     store.write(lambda tx: tx.put_entries([world.entry(message) for message in world.messages]))
     assert "passages_after" in operations(store, indexes, "s", None)
+
+
+@pytest.mark.parametrize("size", [21, 31, 33, 640, 641, 5_000])
+def test_the_highest_of_many_scores_are_those_of_all(size: int) -> None:
+    scores = np.random.default_rng(size).standard_normal(size).astype(np.float32)
+    scores[size // 2 :] = scores[: size - size // 2]  # some are equal
+    highest = places_of_highest(scores, 20)
+    least = np.sort(scores)[-20]
+    assert set(np.flatnonzero(scores >= least).tolist()) <= set(highest.tolist())
+    assert (scores[highest] >= least - ROUNDING).all()
+    assert highest.tolist() == sorted(highest.tolist())

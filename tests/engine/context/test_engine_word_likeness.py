@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recollect.engine.context.term_codes import line_codes
-from recollect.engine.context.word_likeness import best_likeness, knows_language
+from recollect.engine.context.word_likeness import FEW_WORDS, best_likeness, knows_language
 from recollect.language.terms import analyse, query_groups
 
 
@@ -39,6 +39,13 @@ def test_no_words_no_likeness() -> None:
     nothing = np.empty(0, np.uint64)
     assert best_likeness(nothing, np.zeros(2, np.int64), [("boat",)]).tolist() == [[0.0], [0.0]]
     assert best_likeness(nothing, np.empty(0, np.int64), []).shape == (0, 0)
+
+
+def test_in_many_words_each_counts_as_in_few() -> None:
+    texts = ["our cat slept", "", "the violin and the piano", "some gravel by the lake"]
+    few = likeness("dogs instruments", *texts)
+    many = likeness("dogs instruments", *texts * (FEW_WORDS // 4))
+    assert many == few * (FEW_WORDS // 4)
 
 
 def test_it_knows_english() -> None:

@@ -26,6 +26,7 @@ MICROSECONDS = 1e6
 Rows = NDArray[np.intp]
 NO_ROWS = np.empty(0, np.intp)
 AT_ONCE = 32  # vectors
+GROUP = 32  # scores, of which the highest is looked at first
 ROUNDING = 1e-4  # more than two ways of rounding a product of unit vectors differ
 POSITION_BITS = 32  # of a sorted term: the low bits say where it is, the others are of its number
 POSITIONS = np.uint64((1 << POSITION_BITS) - 1)
@@ -156,8 +157,7 @@ class ScopeView:
             rows = np.flatnonzero(self.has_vector if mask is None else mask & self.has_vector)
         scores = fast_products(self.vectors if rows is None else self.vectors[rows], unit_vector)
         if len(scores) > limit:
-            least = np.partition(scores, len(scores) - limit)[len(scores) - limit] - ROUNDING
-            best = np.flatnonzero(scores >= least)
+            best = places_of_highest(scores, limit)
             rows = best if rows is None else rows[best]
         elif rows is None:
             rows = np.arange(len(scores))
@@ -276,6 +276,25 @@ def fast_products(vectors: Vectors, unit_vector: Vectors) -> Vectors:
     np.matmul(parts, unit_vector, out=products[:whole].reshape(-1, AT_ONCE))
     np.vecdot(vectors[whole:], unit_vector, out=products[whole:])
     return products
+
+
+def places_of_highest(scores: Vectors, limit: int) -> Rows:
+    """The places of so many highest scores, of more than so many; and of all that another rounding might put among
+    them. To find the last of the highest takes long, so it is looked for among those that are not below the last of
+    the highest of some groups of scores: at least as many are as high as that."""
+    groups = len(scores) // GROUP
+    if groups <= limit:
+        return np.flatnonzero(scores >= lowest_of_highest(scores, limit) - ROUNDING)
+    highest = np.maximum.reduce(scores[: groups * GROUP].reshape(GROUP, groups), axis=0)
+    places = np.flatnonzero(scores >= lowest_of_highest(highest, limit) - ROUNDING)
+    scores = scores[places]
+    return np.asarray(places[scores >= lowest_of_highest(scores, limit) - ROUNDING])
+
+
+def lowest_of_highest(scores: Vectors, limit: int) -> np.float32:
+    """The lowest of so many highest scores."""
+    lowest: np.float32 = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+    return lowest
 
 
 def shared_terms(codes: Codes) -> int:

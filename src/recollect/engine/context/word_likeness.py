@@ -94,10 +94,11 @@ def likeness_of_words(known: KnownWords, words: NDArray[Any], groups: Sequence[S
 
 
 @lru_cache(maxsize=64)
-def places_of_groups(groups: tuple[tuple[str, ...], ...]) -> list[int]:
+def places_of_groups(groups: tuple[tuple[str, ...], ...]) -> NDArray[np.intp]:
     """The place in the table of each group of terms: of its most frequent word."""
-    known = load_known_words()
-    return [int(known.find(np.array([term_code(term) for term in group], np.uint64)).min()) for group in groups]
+    places = load_known_words().find(np.array([term_code(term) for group in groups for term in group], np.uint64))
+    sizes = np.array([len(group) for group in groups])
+    return np.asarray(np.minimum.reduceat(places, np.cumsum(sizes) - sizes))
 
 
 def no_likeness(passages: int, groups: Sequence[Sequence[str]]) -> Likeness:

@@ -139,7 +139,7 @@ def surroundings(passages: Passages) -> Surroundings:
     at = np.minimum(places.searchsorted(neighbour_keys), len(places) - 1)
     is_neighbour = (places.take(at) == neighbour_keys) & (np.abs(times.take(at) - times) <= OCCASION)
     beside = np.where(is_neighbour, at, len(places))
-    lean = leaning(lengths, is_neighbour, lengths.take(at))
+    lean = lean_shares(lengths, is_neighbour, lengths.take(at))
     word_shares = _WORD_SHARES * lean
     is_assistant = np.zeros(len(places) + 1, np.bool_)
     is_assistant[:-1] = passages.roles[first] == ASSISTANT
@@ -153,7 +153,7 @@ def surroundings(passages: Passages) -> Surroundings:
     return Surroundings(places, home, beside, lean, word_shares, occasion, occasion_starts)
 
 
-def leaning(lengths: Scores, is_neighbour: NDArray[np.bool_], neighbour_lengths: Scores) -> Scores:
+def lean_shares(lengths: Scores, is_neighbour: NDArray[np.bool_], neighbour_lengths: Scores) -> Scores:
     """How much each message leans on its neighbours: the less, the longer it and they are."""
     total = lengths + np.add.reduce(is_neighbour * neighbour_lengths, axis=0)
     count = np.add.reduce(is_neighbour, axis=0, dtype=np.intp) + 1.0
