@@ -27,7 +27,7 @@ from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.priority import Callers
 from recollect.engine.work.threads import CallThreads, ThreadsClosed
 from recollect.engine.work.usage import Meter
-from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreError
+from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreClosed, StoreError
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
 from recollect.model.frozen import dataclass
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
@@ -353,7 +353,7 @@ class Runtime:
         try:
             return await self._threads.call(fn, *args)
         except ThreadsClosed:
-            raise RecollectError(CLOSED) from None
+            raise StoreClosed(CLOSED) from None
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads, connections and the interpreter to the others."""
