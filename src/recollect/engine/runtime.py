@@ -24,9 +24,10 @@ from recollect.engine.held.writer import HeldMessages
 from recollect.engine.tables import log
 from recollect.engine.views.index import IndexView
 from recollect.engine.work.metrics import ActivityCounter
+from recollect.engine.work.priority import Callers
 from recollect.engine.work.threads import CallThreads, ThreadsClosed
 from recollect.engine.work.usage import Meter
-from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreError
+from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreClosed, StoreError
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
 from recollect.model.frozen import dataclass
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
@@ -125,7 +126,7 @@ class Runtime:
         self._loops: dict[str, Loop] = {}
         self._schedule: RetentionSchedule | None = None
         self._parts: Parts | None = None
-        self._calls = 0  # so far, except those by views
+        self._callers = Callers()  # all but views
         self._turn_counts: Counter[tuple[str, str]] = Counter()
         self._open_turns: list[list[tuple[turn.Turn, turn.TurnTools]]] = []
         self._index_tasks: set[asyncio.Task[None]] = set()
@@ -141,6 +142,7 @@ class Runtime:
         self._loops = {}
         self._schedule = None
         self._threads = CallThreads(THREADS, "recollect")
+        self._callers = Callers()
         parts = await self.run(self._build)
         if not parts.store.writable:  # nothing can be written there; that is no error
             parts = replace(parts, followers=False)
@@ -215,7 +217,7 @@ class Runtime:
                 follower,
                 parts.clock,
                 partial(self.wake, FOLLOWED.get(name, ())),
-                lambda: self._calls,
+                lambda: self._callers.call_count,
             )
             for name, follower in self.followers.items()
         }
@@ -343,19 +345,20 @@ class Runtime:
 
     async def run(self, fn: Callable[..., T], *args: Any) -> T:
         """Call a function in a thread."""
-        self._calls += 1
-        return await self.run_aside(fn, *args)
+        with self._callers:
+            return await self.run_aside(fn, *args)
 
     async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
-        """Run a call of a view, which is not counted in `_calls`."""
+        """Run a call of a view, for which no other call waits."""
         try:
             return await self._threads.call(fn, *args)
         except ThreadsClosed:
-            raise RecollectError(CLOSED) from None
+            raise StoreClosed(CLOSED) from None
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
-        """Run a call that nobody waits for: it leaves threads and connections to the others."""
+        """Run a call that nobody waits for: it leaves threads, connections and the interpreter to the others."""
         async with self._background_slots:
+            await self._callers.go_first()
             return await self.run_aside(fn, *args)
 
     async def search(self, fn: Callable[[], T]) -> T:

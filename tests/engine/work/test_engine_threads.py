@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from pathlib import Path
 
 import pytest
 
+from recollect import AsyncMemory
 from recollect.engine.work.threads import CallThreads, ThreadsClosed
+from recollect.errors import StoreClosed
 
 
 def test_a_call_is_made_in_another_thread_and_its_result_or_error_comes_back() -> None:
@@ -91,3 +94,14 @@ def test_a_call_that_ends_after_its_loop_is_closed_disturbs_nobody() -> None:
     asyncio.run(use())
     may_end.set()
     threads.close()
+
+
+def test_a_memory_that_is_closed_says_so_to_its_own_loops_which_then_end(tmp_path: Path) -> None:
+    async def use() -> None:
+        memory = AsyncMemory(str(tmp_path / "memory.db"), followers=False)
+        await memory.open()
+        await memory.close()
+        with pytest.raises(StoreClosed, match="not open"):
+            await memory.runtime.run(int)
+
+    asyncio.run(use())
