@@ -25,6 +25,7 @@ from recollect.model import Batch, ChatMessage, Draft, Filter, Message, Role
 from recollect.model.topics import IMPORTANCE, Topic, TopicHit, TopicMessage, TopicStats
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
+from recollect.rules.recall.advice_and_account_requests import text_to_compare
 from recollect.rules.topics import half_lives, topic_set, topic_state
 from recollect.rules.topics.titles import subject
 
@@ -181,7 +182,7 @@ class ConversationTopics:
         rules.check_text("query", query)
         count = rules.check_number("limit", limit, MAX_TOPICS)
         parts = self._runtime.parts
-        vector = (await parts.embedder.embed([query]))[0]
+        vector = (await parts.embedder.embed([text_to_compare(query, parts.clock.now())]))[0]
 
         def read(tx: Tx, page: TopicPage, now: datetime) -> list[TopicHit]:
             self._runtime.index.check_embedder(tx)
