@@ -65,12 +65,15 @@ def argument_reader(route: APIRoute) -> Callable[[Request], Awaitable[dict[str, 
             raise
         except Exception:  # noqa: BLE001  FastAPI reads the same body, and tells what is wrong with it
             return None
-        arguments = {name: await check(request, None) for name, check in checks.items() if name and check}
+        arguments = dict[str, Any]()
         values = [(field, request.path_params.get(field.alias)) for field in dependant.path_params]
         for field, value in (*values, (body_field, body)):
             arguments[field.name], errors = field.validate(value, {}, loc=())
             if errors:
                 return None
+        for name, check in checks.items():  # last, and only here: FastAPI checks the callers of what is left to it
+            if name and check:
+                arguments[name] = await check(request, None)
         return arguments
 
     return read
