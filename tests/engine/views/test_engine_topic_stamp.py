@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Memory
+from recollect import AsyncMemory, Draft, Memory
 from recollect.engine.tables.topic_stamp import MAX_TOPICS, MAX_WRITES, Stamp
+from recollect.engine.work.follower import settle
+from recollect.engine.work.view import Run, SaveResult
+from recollect.model import Filter
+from recollect.ports import Lag
 
 TALK = (
     "My tomatoes have brown spots on their leaves.",
@@ -48,3 +53,31 @@ def test_two_memories_that_add_in_turn_have_the_topics_of_one(tmp_path: Path) ->
         assert [chats[number % 2].add_user_message(text).id for number, text in enumerate(texts)] == expected
         for chat in chats:
             assert sorted((topic.id, topic.messages) for topic in chat.topics(faded=True)) == expected_counts
+
+
+def test_summaries_that_are_written_while_messages_are_assigned_change_nothing_else(tmp_path: Path) -> None:
+    """Messages are assigned, then the summary of their topic is written, then the topics are stored."""
+    text = "My tomatoes have brown spots, and the tomatoes on the south side have more of them."
+
+    async def run() -> None:
+        async with AsyncMemory(str(tmp_path / "memory.db"), followers=False) as memory:
+            runtime = memory.runtime
+            chat = memory.conversation("chat", user="ann")
+            await chat.extend([Draft("user", f"{text} ({number})") for number in range(16)])
+            await settle([runtime.followers["index"], runtime.followers["topics"]], 60, runtime.read)
+            await chat.extend([Draft("user", f"{text} ({number})") for number in range(16, 22)])
+            await settle([runtime.followers["index"]], 60, runtime.read)
+            messages = await runtime.read(lambda tx: tx.messages(Filter("default", conversation="chat")))
+            view = runtime.followers["topics"].view
+            results = await view.prepare([Run(Lag("default", "chat", 16, 22), messages[16:])])
+            await settle([runtime.followers["titles"]], 60, runtime.read)
+            saved = await runtime.write(lambda tx: view.save(tx, results[0]))
+            assert saved == SaveResult(22, 6)
+            assert await memory.settle(60) == 0
+            (topic,) = await chat.topics()
+            assert topic.messages == 22
+            assert topic.summary
+            states = await runtime.read(lambda tx: tx.rows("topics"))
+            assert [row["pending"] for row in states] == [0]
+
+    asyncio.run(run())

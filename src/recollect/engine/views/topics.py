@@ -20,6 +20,7 @@ import numpy as np
 
 from recollect.engine.tables import topics as rows
 from recollect.engine.tables.topic_stamp import Stamp
+from recollect.engine.views.topic_cache import CachedTopics, load_topics
 from recollect.engine.work.faults import readable_messages
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Filter, Message
@@ -81,6 +82,19 @@ class TopicPage:
         state = self.before.find(first)
         return self.faded_topics.states.find(first) if state is None and self.faded_topics is not None else state
 
+    def take_pending(self, stored_states: Mapping[int, TopicState]) -> None:
+        """Take over from topics that were stored whether they wait for a title or a summary."""
+        own_states: dict[int, TopicState] = {}
+        for first, stored_state in stored_states.items():
+            state = self.book.topics.find(first)
+            if state is not None:
+                is_unchanged = state is self.previous_state(first)
+                own_states[first] = stored_state if is_unchanged else replace(state, pending=stored_state.pending)
+        self.book = self.book.with_states(own_states)
+        self.before = self.before.with_stored(stored_states, stored_states)
+        if self.faded_topics is not None:
+            self.faded_topics = self.faded_topics.with_stored(stored_states, stored_states)
+
     def state(self, tx: Tx, first: int) -> TopicState | None:
         """A topic of this conversation, faded or not; a faded one is added to the page, with all parts of its root."""
         if first not in self.book.states and first in (faded_states := self.load_faded(tx).states):
@@ -106,17 +120,6 @@ class FollowResult:
 
     page: TopicPage
     missing: Sequence[Message] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CachedTopics:
-    """The topics of a conversation in the cache: valid while the store has the same stamp."""
-
-    stamp: Stamp
-    turn: int
-    book: Book
-    turns: tuple[int, ...]
-    faded_topics: FadedTopics | None = None
 
 
 class Topics:
@@ -243,10 +246,23 @@ class Topics:
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))
 
-    def is_latest(self, tx: Tx, page: TopicPage) -> bool:
-        """Whether the topics are still those from which a page was made."""
+    def bring_up_to_date(self, tx: Tx, page: TopicPage) -> bool:
+        """Bring a page up to what was stored since it was made; whether that is possible. It is if nothing was, or if
+        summaries were written: that a topic no longer waits for one has no part in what is assigned to it."""
         heads = tx.rows(rows.HEADS, where=page.place)
-        return page.stamp.id == (Stamp.parse(heads[0]["stamp"]).id if heads else Stamp().id)
+        stamp = Stamp.parse(heads[0]["stamp"]) if heads else Stamp()
+        changes = set[int]() if stamp.id == page.stamp.id else stamp.changes_since(page.stamp)
+        if changes is None:
+            return False
+        stored_states = rows.states_of(tx, page.place, firsts=changes)
+        for first in changes:
+            before = page.previous_state(first)
+            state = stored_states.get(first)
+            if before is None or state is None or replace(before, pending=state.pending) != state:
+                return False
+        page.take_pending(stored_states)
+        page.stamp = stamp
+        return True
 
     def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
@@ -299,23 +315,6 @@ class Topics:
                     self._entries[key] = replace(other, faded_topics=None)
 
 
-def load_topics(
-    tx: Tx, place: rows.Place, head: Mapping[str, Any], stamp: Stamp, earlier: CachedTopics | None
-) -> CachedTopics:
-    """The topics as the store has them; of those that were cached earlier, only what has changed since is read."""
-    recent = rows.load_recent_messages(tx, place, bytes(head["recent"]))
-    changes = None if earlier is None else stamp.changes_since(earlier.stamp)
-    faded_topics = None
-    if earlier is None or changes is None:
-        states = TopicSet.of(rows.states_of(tx, place, active=True))
-    else:
-        changed_states = rows.states_of(tx, place, firsts=changes)
-        states = earlier.book.topics.with_stored(changes, changed_states)
-        faded_topics = earlier.faded_topics and earlier.faded_topics.with_stored(changes, changed_states)
-    book = Book(states, head["current"], tuple(recent_message for _, recent_message in recent))
-    return CachedTopics(stamp, head["turn"], book, tuple(turn for turn, _ in recent), faded_topics)
-
-
 @dataclass(frozen=True, slots=True)
 class AssignedRun:
     """A run whose messages are assigned to topics on a page that is not stored yet; the turn it had reached before."""
@@ -363,7 +362,7 @@ class TopicsView:
         lock_conversation(tx, lag.space, lag.conversation)
         # A copy, since a transaction may be run again.
         page = replace(result.page, turns=[*result.page.turns], assignments=[*result.page.assignments])
-        if not self._topics.is_latest(tx, page):  # somebody else has assigned messages, or changed topics, meanwhile
+        if not self._topics.bring_up_to_date(tx, page):  # somebody else has assigned messages, or changed topics
             page = self._topics.follow(tx, lag.space, lag.conversation, upto_of(result.run), {}).page
         elif page.turn > result.turn_before:
             self._topics.write_page(tx, page)
