@@ -75,6 +75,7 @@ RELEASED = [
     "9ee1d634e3cc4080",
     "29144b73cf23686f",
     "bdd84b9734038542",
+    "afa5f14a0e9a87ce",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {

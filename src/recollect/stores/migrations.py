@@ -361,6 +361,11 @@ CREATE TABLE receipts (
     PRIMARY KEY (space, conversation, slot))
 """
 
+# Few topics are part of another, and one of them is looked up among tens of thousands.
+MERGED_TOPICS = """
+CREATE INDEX IF NOT EXISTS topics_merged ON topics (space, conversation, merged_into) WHERE merged_into IS NOT NULL
+"""
+
 SPELLING = {
     "sqlite": {
         "key": "TEXT",
@@ -405,6 +410,7 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": STANDING_SENTENCES, "postgresql": STANDING_SENTENCES},
     {"sqlite": TOPIC_WORDS, "postgresql": TOPIC_WORDS},
     {"sqlite": RECEIPTS, "postgresql": RECEIPTS},
+    {"sqlite": MERGED_TOPICS, "postgresql": MERGED_TOPICS},
 )
 CURRENT = len(STEPS)
 CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")

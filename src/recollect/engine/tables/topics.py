@@ -55,6 +55,22 @@ def states_of(
     return {row["first"]: to_state(row) for row in tx.rows(TABLE, where=where)}
 
 
+def faded_family(tx: Tx, place: Place, first: int) -> dict[int, TopicState]:
+    """A topic that has faded, with all that are part of the same one; nothing if there is none."""
+    family = states_of(tx, place, active=False, firsts=[first])
+    root = family.get(first)
+    while root is not None and root.merged_into is not None:
+        above = states_of(tx, place, active=False, firsts=[root.merged_into])
+        family |= above
+        root = above.get(root.merged_into)
+    firsts = () if root is None else (root.first,)
+    while firsts:
+        rows = tx.rows(TABLE, where={**place, "active": 0, "merged_into": firsts})
+        family |= {row["first"]: to_state(row) for row in rows}
+        firsts = tuple(row["first"] for row in rows)
+    return family
+
+
 def put_states(tx: Tx, place: Place, states: Iterable[TopicState]) -> None:
     tx.put(TABLE, [state_row(place, state) for state in states])
 

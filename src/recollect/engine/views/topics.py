@@ -57,6 +57,7 @@ class TopicPage:
     faded_topics: FadedTopics | None = None
     cold: bool = True  # read from the store, not from the cache
     archive: FadedTopics | None = None  # the faded topics as they are now
+    read_states: dict[int, TopicState] = field(default_factory=dict)  # faded topics that were read one by one
 
     def load_faded(self, tx: Tx) -> FadedTopics:
         """The topics that have left the active set as they were read, loaded when first needed."""
@@ -79,7 +80,7 @@ class TopicPage:
 
     def previous_state(self, first: int) -> TopicState | None:
         """A topic as it is stored, as far as this page has read it."""
-        state = self.before.find(first)
+        state = self.before.find(first) or self.read_states.get(first)
         return self.faded_topics.states.find(first) if state is None and self.faded_topics is not None else state
 
     def take_pending(self, stored_states: Mapping[int, TopicState]) -> None:
@@ -92,16 +93,21 @@ class TopicPage:
                 own_states[first] = stored_state if is_unchanged else replace(state, pending=stored_state.pending)
         self.book = self.book.with_states(own_states)
         self.before = self.before.with_stored(stored_states, stored_states)
+        self.read_states |= {first: state for first, state in stored_states.items() if first in self.read_states}
         if self.faded_topics is not None:
             self.faded_topics = self.faded_topics.with_stored(stored_states, stored_states)
 
     def state(self, tx: Tx, first: int) -> TopicState | None:
         """A topic of this conversation, faded or not; a faded one is added to the page, with all parts of its root."""
-        if first not in self.book.states and first in (faded_states := self.load_faded(tx).states):
-            parts = faded_states.parts(root(faded_states, first))
-            self.book = self.book.with_states(
-                {part.first: part for part in parts if part.first not in self.book.states}
-            )
+        if first not in self.book.states:
+            if self.faded_topics is None:  # there may be tens of thousands: only these are read
+                family = rows.faded_family(tx, self.place, first)
+            else:
+                states = self.faded_topics.states
+                family = {part.first: part for part in states.parts(root(states, first))} if first in states else {}
+            new_states = {part: state for part, state in family.items() if part not in self.book.states}
+            self.book = self.book.with_states(new_states)
+            self.read_states |= new_states
         return self.book.states.get(first)
 
     def root(self, tx: Tx, first: int) -> int:
