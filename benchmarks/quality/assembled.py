@@ -32,6 +32,7 @@ from recollect.language.filler import is_filler
 from recollect.language.sentences import sentences
 from recollect.language.smalltalk import is_small_talk
 from recollect.ports import Vectors
+from recollect.rules.topics import topic_set
 from recollect.rules.topics import topics as topic_rules
 from recollect.rules.topics.centroids import round_vector
 from recollect.rules.topics.faded import FadedTopics
@@ -123,7 +124,7 @@ def follow_topics(placed: Sequence[Placed], vectors: Vectors, rule: TopicRule) -
         book = topic_rules.step(book, incoming, rule, FadedTopics)
         assert book.current is not None
         topics.append(book.current)
-    return book, [topic_rules.root(book.states, topic) for topic in topics]
+    return book, [topic_set.root(book.states, topic) for topic in topics]
 
 
 def tile_topics(vectors: Vectors, deviations: float) -> list[int]:
