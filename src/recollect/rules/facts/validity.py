@@ -7,7 +7,7 @@ it never ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
@@ -52,7 +52,7 @@ def facts_now(facts: Iterable[Fact], now: datetime) -> list[Fact]:
     """The active facts, with plans and events to come. A plan whose day has come is a fact, and one whose end has come
     is none."""
     standing = [come_true(fact, now) for fact in facts if fact.active and _end(fact) > now]
-    return without_answered_claims([fact for fact in standing if not _is_overtaken(fact, standing)])
+    return without_answered_claims(_without_overtaken(standing))
 
 
 def come_true(fact: Fact, moment: datetime) -> Fact:
@@ -63,17 +63,17 @@ def come_true(fact: Fact, moment: datetime) -> Fact:
     return replace(fact, category=home_of_planned(fact.key) or fact.category)
 
 
-def _is_overtaken(fact: Fact, facts: Iterable[Fact]) -> bool:
-    """Whether another value of the same key has begun since, as was planned."""
-    if holds_several_values(fact.category, fact.key):
-        return False
-    slot = (fact.speaker, fact.subject, fact.category, fact.key)
-    return any(
-        other.id != fact.id
-        and (other.speaker, other.subject, other.category, other.key) == slot
-        and (begin_of(other), other.id) > (begin_of(fact), fact.id)
-        for other in facts
-    )
+def _without_overtaken(facts: Sequence[Fact]) -> list[Fact]:
+    """Facts without those whose key has another value that has begun since, as was planned."""
+    last: dict[tuple[str | None, ...], tuple[datetime, str]] = {}
+    places = [((fact.speaker, fact.subject, fact.category, fact.key), (begin_of(fact), fact.id)) for fact in facts]
+    for slot, beginning in places:
+        last[slot] = max(last.get(slot, beginning), beginning)
+    return [
+        fact
+        for fact, (slot, beginning) in zip(facts, places, strict=True)
+        if last[slot] == beginning or holds_several_values(fact.category, fact.key)
+    ]
 
 
 def is_other_occasion(event: Fact, new: FoundFact, message: Message) -> bool:

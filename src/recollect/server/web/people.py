@@ -6,6 +6,7 @@ A key of one user sees that user, and of them what they may see: the same rules 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -14,7 +15,7 @@ from starlette.responses import Response
 from recollect.engine.context.viewers import channels_spoken_in
 from recollect.engine.context.visible import undo_for, visible_facts, visible_profile, visible_refusals
 from recollect.engine.inspection.people import days_of, page_of_people
-from recollect.engine.tables.facts import facts_of
+from recollect.engine.tables.facts import former_facts_of
 from recollect.model import FACT_CATEGORIES, Fact, Statement
 from recollect.rules.access import Viewer, channels_of
 from recollect.rules.expiry import parse_expiry
@@ -28,6 +29,8 @@ from recollect.server.web.search_lab import parse_day
 PAGE = 50  # people in a page
 DAYS = 30  # days of a person that are offered, the last
 WAIT = 1.0  # seconds that a page waits for a digest that has to be written first
+FACTS = 15  # of a category that a person's page shows; a page of the category alone has more
+CATEGORY = 100  # facts in such a page
 REFUSED = 200  # refused facts that are shown, the newest
 NOTICES = {
     "added": "The fact was added.",
@@ -39,6 +42,17 @@ NOTICES = {
     "everything": "That would be everything that is known: say what, or erase the person.",
     "undone": "It is as it was before.",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class FactGroup:
+    """Some facts of a category, from one on, and how many there are."""
+
+    category: str
+    facts: Sequence[Fact]
+    count: int
+    next_skip: int | None = None
+
 
 FactSlot = tuple[str, str, str | None]
 
@@ -55,10 +69,15 @@ async def show_people(caller: ReadCaller, after: OptionalId = "", name: Optional
     return show_page(caller, "people.html", section="People", page=page, name=name)
 
 
-def group_facts(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
-    """Facts by category, in the order in which contexts show them; categories without any are left out."""
-    groups = ((category, [fact for fact in facts if fact.category == category]) for category in FACT_CATEGORIES)
-    return [(category, members) for category, members in groups if members]
+def group_facts(facts: Sequence[Fact], chosen: str, skip: int) -> list[FactGroup]:
+    """Facts by category, in the order in which contexts show them; categories without any are left out. The first ones
+    of each, or a page of the one that was chosen."""
+    by_category = {category: [fact for fact in facts if fact.category == category] for category in FACT_CATEGORIES}
+    if chosen in by_category:
+        members = by_category[chosen]
+        next_skip = skip + CATEGORY if skip + CATEGORY < len(members) else None
+        return [FactGroup(chosen, members[skip : skip + CATEGORY], len(members), next_skip)]
+    return [FactGroup(category, members[:FACTS], len(members)) for category, members in by_category.items() if members]
 
 
 async def channels_with(caller: Caller, user: str, facts: Sequence[Fact]) -> list[str]:
@@ -69,8 +88,7 @@ async def channels_with(caller: Caller, user: str, facts: Sequence[Fact]) -> lis
 
 async def former_values(caller: Caller, user: str, viewer: Viewer | None) -> dict[FactSlot, list[Fact]]:
     """What was known of a person before, by category, key and subject, the newest first."""
-    all_facts = await caller.memory.runtime.read(lambda tx: facts_of(tx, caller.space, user))
-    former = [fact for fact in all_facts if not fact.active]
+    former = await caller.memory.runtime.read(lambda tx: former_facts_of(tx, caller.space, user))
     visible = await visible_facts(caller.memory, caller.access, caller.space, former)
     values: dict[FactSlot, list[Fact]] = {}
     for fact in sorted(visible, key=lambda fact: fact.said_at, reverse=True):
@@ -86,8 +104,10 @@ async def show_person(
     channel: OptionalId = "",
     outcome: Word = "",
     undo: OptionalId = "",
+    category: Annotated[str, Query(max_length=32)] = "",
+    skip: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
 ) -> Response:
-    """What is known of a person: all that the key may see, or what a channel may see of it."""
+    """What is known of a person: all that the key may see, or what a channel may see of it; or one category of it."""
     arguments = person_arguments(caller, id)
     profile = await visible_profile(caller.memory, caller.access, wait=0, **arguments)
     facts: Sequence[Fact] = await caller.memory.facts(**arguments)
@@ -98,9 +118,15 @@ async def show_person(
     if viewer is not None:
         facts = [fact for fact in facts if viewer.sees(fact)]
         statements = [statement for statement in statements if viewer.sees(statement)]
-    values = {"id": id, "profile": profile, "groups": group_facts(facts), "statements": statements}
+    values = {"id": id, "profile": profile, "groups": group_facts(facts, category, skip), "statements": statements}
     values["former"] = await former_values(caller, id, viewer)
-    values |= {"channel": channel, "channels": channels, "notice": NOTICES.get(outcome, ""), "undo": undo}
+    values |= {
+        "chosen": category,
+        "channel": channel,
+        "channels": channels,
+        "notice": NOTICES.get(outcome, ""),
+        "undo": undo,
+    }
     return show_page(caller, "person.html", section="People", categories=FACT_CATEGORIES, **values)
 
 
