@@ -65,15 +65,14 @@ def come_true(fact: Fact, moment: datetime) -> Fact:
 
 def _without_overtaken(facts: Sequence[Fact]) -> list[Fact]:
     """Facts without those whose key has another value that has begun since, as was planned."""
-    last: dict[tuple[str | None, ...], tuple[datetime, str]] = {}
-    places = [((fact.speaker, fact.subject, fact.category, fact.key), (begin_of(fact), fact.id)) for fact in facts]
-    for slot, beginning in places:
-        last[slot] = max(last.get(slot, beginning), beginning)
-    return [
-        fact
-        for fact, (slot, beginning) in zip(facts, places, strict=True)
-        if last[slot] == beginning or holds_several_values(fact.category, fact.key)
-    ]
+    by_slot: dict[tuple[str | None, ...], list[Fact]] = {}
+    for fact in facts:
+        by_slot.setdefault((fact.speaker, fact.subject, fact.category, fact.key), []).append(fact)
+    overtaken: set[str] = set()
+    for values in by_slot.values():
+        if len(values) > 1 and not holds_several_values(values[0].category, values[0].key):
+            overtaken.update(fact.id for fact in sorted(values, key=lambda fact: (begin_of(fact), fact.id))[:-1])
+    return [fact for fact in facts if fact.id not in overtaken] if overtaken else [*facts]
 
 
 def is_other_occasion(event: Fact, new: FoundFact, message: Message) -> bool:

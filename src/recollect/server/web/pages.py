@@ -15,7 +15,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -104,7 +104,9 @@ class PageView:
     def link(self, path: str, **parameters: Any) -> str:
         """A link to a page of the same space; parameters without a value are left out."""
         values = {"space": self._named_space} | parameters
-        query = urlencode({name: str(value) for name, value in values.items() if value is not None and value != ""})
+        query = "&".join(
+            [f"{name}={quote_plus(str(value))}" for name, value in values.items() if value is not None and value != ""]
+        )
         return f"{path}?{query}" if query else path
 
     def field(self) -> Markup:
