@@ -199,7 +199,9 @@ def test_a_member_costs_about_seven_kilobytes_c15(tmp_path: Path) -> None:
         memory.settle()
         for number in range(MEMBERS):
             assert len(memory.profile(user=f"{number}", space=GUILD).context) > 600  # as long as it is meant to be
-    with Memory(url, clock=now, telemetry="off") as memory:
+    with Memory(
+        url, clock=now, telemetry="off", followers=False
+    ) as memory:  # what they hold at a moment is not a member's
         for number in range(MEMBERS // 2):  # what is loaded once is loaded now
             memory.profile(user=f"{number}", space=GUILD)
         before = allocated()
