@@ -18,7 +18,7 @@ from recollect.config import Settings
 from recollect.errors import ConfigError, StoreBusy, StoreError
 from recollect.model import Filter
 from recollect.ports import Tx
-from recollect.stores.postgres import PostgresStore
+from recollect.stores.postgres import PostgresStore, array_text
 from recollect.testing.samples import append_messages, make_conversation, make_message
 from recollect.testing.transaction_contract import PATIENCE, run_at_once
 from recollect.wiring import open_store
@@ -171,3 +171,23 @@ def test_a_store_that_is_closed_under_a_thread_leaves_no_connection(postgres_url
     may_end.set()
     reader.join(PATIENCE)
     assert used[0].closed
+
+
+def test_texts_of_any_kind_are_members_of_an_array(postgres_url: str) -> None:
+    texts = [
+        "plain",
+        "",
+        "NULL",
+        'a "quoted" word',
+        "back\\slash",
+        "a,b",
+        "{}",
+        " spaces ",
+        "雪 ❄",
+        "line\nbreak",
+        "tab\t",
+        "'",
+    ]
+    with psycopg.connect(postgres_url) as connection:
+        read = connection.execute("SELECT %s::text[]", [array_text([*texts, "plain"])]).fetchall()[0][0]
+    assert read == texts

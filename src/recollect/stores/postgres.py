@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
@@ -32,12 +32,14 @@ from sqlalchemy import (
     any_,
     bindparam,
     cast,
+    column,
     create_engine,
     event,
     func,
     literal,
     select,
     text,
+    true,
     tuple_,
 )
 from sqlalchemy.dialects.postgresql import insert
@@ -46,17 +48,27 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, Pending
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.util import LRUCache
 
-from recollect.errors import CommitUnknown, ConfigError, MissingExtra, StoreAway, StoreBusy, StoreError, StoreUnwritable
-from recollect.model import Filter
+from recollect.errors import (
+    CommitUnknown,
+    ConfigError,
+    DamagedMessage,
+    MissingExtra,
+    StoreAway,
+    StoreBusy,
+    StoreError,
+    StoreUnwritable,
+)
+from recollect.model import Filter, Message
 from recollect.ports import Vectors
 from recollect.stores import migrations, queries
-from recollect.stores.columns import VECTOR_HEADER, Halfvec, vector_text
+from recollect.stores.columns import UNDECODED, VECTOR_HEADER, Halfvec, UnreadableRow, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.connections import OpenConnections
 from recollect.stores.index import scope_terms
 from recollect.stores.moves import MoveTx
 from recollect.stores.prepared import PreparedStatement, prepare, wrap_error
-from recollect.stores.schema import TABLES, entries, vectors
+from recollect.stores.rows import to_message
+from recollect.stores.schema import TABLES, entries, messages, vectors
 from recollect.stores.sql import RetryPauses, SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
 from recollect.stores.vectors import unit_vectors
@@ -103,6 +115,15 @@ class PostgresTx(MoveTx):
         if not ARRAYS.isdisjoint(params):  # a list that is one value
             return super()._fetch_raw(query, params)
         return self._run_prepared(prepare(query, self.connection.dialect, params), query, params)
+
+    def fetch_messages_by_id(
+        self, space: str, ids: Sequence[str], damaged: Callable[[DamagedMessage], None] | None
+    ) -> list[Message]:
+        try:
+            rows = self._fetch_raw(EACH_MESSAGE_BY_ID, {"space": space, "id_list": array_text(ids)})
+            return [to_message(row) for row in rows]
+        except (UnreadableRow, *UNDECODED):
+            return super().fetch_messages_by_id(space, ids, damaged)
 
     def _run_prepared(self, prepared: PreparedStatement, query: Any, params: Mapping[str, Any]) -> list[Any]:
         """Run a statement by the driver itself. Whoever listens to statements is told, as by SQLAlchemy."""
@@ -219,6 +240,25 @@ class PostgresTx(MoveTx):
             return False
         query = text("SELECT 1 FROM pg_indexes WHERE schemaname = :schema AND indexname = :name")
         return self.connection.execute(query, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
+
+
+def each_message_by_id() -> Any:
+    """The messages with some ids, each looked up by itself. Until a table is analysed, the server takes a space for a
+    few rows, and would read all of its messages to find those with the ids."""
+    ids = func.unnest(cast(bindparam("id_list", type_=Text()), ARRAY(Text))).table_valued(column("id", Text()))
+    wanted = ids.render_derived(name="wanted")
+    is_wanted = (messages.c.space == bindparam("space"), messages.c.id == wanted.c.id)
+    found = select(messages).where(*is_wanted).limit(1).lateral("found")
+    return select(*found.c).select_from(wanted.join(found, true()))
+
+
+EACH_MESSAGE_BY_ID = each_message_by_id()
+
+
+def array_text(values: Iterable[str]) -> str:
+    """Texts as the server writes an array of them, each once."""
+    escaped = (value.replace("\\", "\\\\").replace('"', '\\"') for value in dict.fromkeys(values))
+    return "{" + ",".join(f'"{value}"' for value in escaped) + "}"
 
 
 @lru_cache(maxsize=64)

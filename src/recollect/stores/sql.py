@@ -176,11 +176,16 @@ class SqlTx(RowReader, ABC):
     ) -> list[Message]:
         results: list[Message] = []
         for batch in batches(ids):
-            results += self.fetch_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": batch}, damaged)
+            results += self.fetch_messages_by_id(space, batch, damaged)
         for batch in batches(platform_ids):
             params = {"space": space, "conversation": conversation, "ids": batch}
             results += self.fetch_messages(queries.MESSAGES_BY_PLATFORM_ID, params, damaged)
         return results
+
+    def fetch_messages_by_id(
+        self, space: str, ids: Sequence[str], damaged: Callable[[DamagedMessage], None] | None
+    ) -> list[Message]:
+        return self.fetch_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": ids}, damaged)
 
     def messages(
         self,
