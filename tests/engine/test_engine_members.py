@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
-import tracemalloc
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
+import member_bytes
 import pytest
+from prepared_programs import PreparedProgram
 
 from recollect import Draft, InvalidInput, Memory
 from recollect.engine.views.digests import public_names
 from recollect.model import Ambiguous, Member, Resolved, Unknown
 from recollect.rules.people.xml_transcript import transcript
-from recollect.stores.prepared import open_cursor, run_text
 from recollect.testing import FrozenClock
 
 GUILD = "guild"
@@ -199,28 +200,7 @@ def test_a_member_costs_about_seven_kilobytes_c15(tmp_path: Path) -> None:
         memory.settle()
         for number in range(MEMBERS):
             assert len(memory.profile(user=f"{number}", space=GUILD).context) > 600  # as long as it is meant to be
-    with Memory(
-        url, clock=now, telemetry="off", followers=False
-    ) as memory:  # what they hold at a moment is not a member's
-        for number in range(MEMBERS // 2):  # what is loaded once is loaded now
-            memory.profile(user=f"{number}", space=GUILD)
-        before = allocated()
-        for number in range(MEMBERS // 2, MEMBERS):
-            memory.profile(user=f"{number}", space=GUILD)
-        held = allocated() - before
-        tracemalloc.stop()
-        assert held / (MEMBERS // 2) < 7_500  # bytes; so 100 members are well under a megabyte
-
-
-def allocated() -> int:
-    """Bytes that Python holds, without what comes and goes beside a member: cursors of the database, which its driver
-    lets go some hundred at a time, connections, tasks, and the register of finalizers."""
-    gc.collect()
-    tracemalloc.start()
-    passing = [tracemalloc.Filter(False, f"*/{part}*") for part in ("sqlalchemy/pool/", "asyncio/", "weakref.py")]
-    for function in (open_cursor, run_text):
-        code = function.__code__
-        lines = {line for _, _, line in code.co_lines() if line}
-        passing += [tracemalloc.Filter(False, code.co_filename, lineno=line) for line in lines]
-    shot = tracemalloc.take_snapshot().filter_traces(passing)
-    return sum(trace.size for trace in shot.traces)
+    command = [sys.executable, member_bytes.__file__, url, GUILD, str(MEMBERS), now.now().isoformat()]
+    with PreparedProgram(command, stdout=subprocess.PIPE, text=True) as program:
+        printed, _ = program.communicate()
+    assert 1_000 < float(printed) < 7_500  # bytes; so 100 members are well under a megabyte
