@@ -19,6 +19,15 @@ def facts_of(tx: Tx, space: str, person: str, *, active: bool = False) -> list[F
     return [to_fact(row) for row in tx.rows(TABLE, where=where | {"active": 1} if active else where)]
 
 
+def active_facts_by_person(tx: Tx, space: str, people: Iterable[str]) -> dict[str, list[Fact]]:
+    """The facts that hold now about each of some people, in order of id. One query for all of them."""
+    facts: dict[str, list[Fact]] = {person: [] for person in people}
+    where = {"space": space, "user_id": tuple(facts), "active": 1}
+    for fact in map(to_fact, tx.rows(TABLE, where=where) if facts else ()):
+        facts[fact.user].append(fact)
+    return facts
+
+
 def former_facts_of(tx: Tx, space: str, person: str) -> list[Fact]:
     """The facts about a person that no longer hold, in order of id."""
     return [to_fact(row) for row in tx.rows(TABLE, where={"space": space, "user_id": person, "active": 0})]

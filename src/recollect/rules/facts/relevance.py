@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse, query_groups
-from recollect.model import Fact, FactCategory
+from recollect.model import FACT_CATEGORIES, Fact, FactCategory
 from recollect.rules.facts.keys import normalise_key
 from recollect.rules.recall.floor import rarity, relevance
 
@@ -72,15 +72,25 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
     if not facts:
         return np.zeros(0)
-    terms = [_terms(fact_text(fact)) for fact in facts]
     groups = query_groups(query, ("en",))
-    columns = [[float(not fact_terms.isdisjoint(group)) for fact_terms in terms] for group in groups]
-    columns += _key_columns(query, facts)
+    columns = [*_word_columns(groups, facts), *_key_columns(query, facts)]
     if not columns:
         return np.zeros(len(facts))
     shares = np.array(columns).T
     weights = rarity([int(count) for count in (shares > 0).sum(axis=0)], len(facts))
     return np.asarray(shares @ weights)
+
+
+def _word_columns(groups: Sequence[tuple[str, ...]], facts: Sequence[Fact]) -> list[list[float]]:
+    """For each word of a query the facts that have it. Most words are in none, which is seen without looking at each
+    fact."""
+    terms = [_terms(fact_text(fact)) for fact in facts]
+    known_terms = frozenset[str]().union(*terms)
+    no_fact = [0.0] * len(facts)
+    return [
+        no_fact if known_terms.isdisjoint(group) else [float(not fact_terms.isdisjoint(group)) for fact_terms in terms]
+        for group in groups
+    ]
 
 
 @lru_cache(maxsize=16_384)
@@ -92,22 +102,23 @@ def _terms(text: str) -> frozenset[str]:
 
 def _key_columns(query: str, facts: Sequence[Fact]) -> list[list[float]]:
     """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
-    keys = {(fact.category, fact.key) for fact in facts}
+    places = [(fact.category, fact.key) for fact in facts]
+    keys = set(places)
     columns = []
     for word in dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS]):
-        asked_keys = {place for place in keys if _asks_for(word, *place)}
+        answers = _ANSWERS.get(word, frozenset())
+        named_keys = _keys_named(word)
+        asked_keys = {
+            (category, key)
+            for category, key in keys
+            if (category in answers or key in answers or key == named_keys.get(category)) and word not in key
+        }
         if asked_keys:
-            columns.append([ASKED_KEY if (fact.category, fact.key) in asked_keys else 0.0 for fact in facts])
+            columns.append([ASKED_KEY if place in asked_keys else 0.0 for place in places])
     return columns
 
 
 @lru_cache(maxsize=16_384)
-def _asks_for(word: str, category: FactCategory, key: str) -> bool:
-    """Whether a word of a question asks for a key, by another name than the key itself."""
-    answers = _ANSWERS.get(word, frozenset())
-    return word not in key and (category in answers or key in answers or key == _key_named(category, word))
-
-
-@lru_cache(maxsize=16_384)
-def _key_named(category: FactCategory, word: str) -> str:
-    return normalise_key(category, word)
+def _keys_named(word: str) -> dict[FactCategory, str]:
+    """The key that a word of a question means in each category."""
+    return {category: normalise_key(category, word) for category in FACT_CATEGORIES}
