@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import fields
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -59,5 +60,13 @@ def fact_row(fact: Fact) -> dict[str, Any]:
 
 
 def to_fact(row: Mapping[str, Any]) -> Fact:
-    """A row as a fact. A person may have a thousand: values are given in order, which takes half as long as by name."""
+    """A row as a fact. A row that a store gives again is the same object, and so is its fact."""
+    return known_fact(row) if isinstance(row, Hashable) else make_fact(row)
+
+
+def make_fact(row: Mapping[str, Any]) -> Fact:
+    """A person may have a thousand: values are given in order, which takes half as long as by name."""
     return Fact(*get_values({**row, "active": bool(row["active"])}))
+
+
+known_fact = lru_cache(maxsize=4096)(make_fact)

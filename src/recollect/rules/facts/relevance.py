@@ -9,6 +9,7 @@ from 0.5 on, a fact is relevant. A fact has few words, so one that it shares wit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse, query_groups
-from recollect.model import FACT_CATEGORIES, Fact, FactCategory
+from recollect.model import Fact, FactCategory
 from recollect.rules.facts.keys import normalise_key
 from recollect.rules.recall.floor import rarity, relevance
 
@@ -53,7 +54,8 @@ _WORD = lazy_pattern(r"[^\W\d_]+")
 
 def fact_text(fact: Fact) -> str:
     """A fact as a text that is searched: whom it is about, its key, its value, and the month of an event or plan."""
-    month = f"{fact.valid_from:%B %Y}" if fact.valid_from and fact.category in ("event", "plan") else ""
+    since = fact.valid_from if fact.category in ("event", "plan") else None
+    month = _month_text(since.year, since.month) if since is not None else ""
     return " ".join(filter(None, (fact.subject, fact.key, fact.value, month)))
 
 
@@ -103,22 +105,25 @@ def _terms(text: str) -> frozenset[str]:
 def _key_columns(query: str, facts: Sequence[Fact]) -> list[list[float]]:
     """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
     places = [(fact.category, fact.key) for fact in facts]
-    keys = set(places)
+    distinct_places = list(dict.fromkeys(places))
     columns = []
     for word in dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS]):
         answers = _ANSWERS.get(word, frozenset())
-        named_keys = _keys_named(word)
-        asked_keys = {
+        asked_places = {
             (category, key)
-            for category, key in keys
-            if (category in answers or key in answers or key == named_keys.get(category)) and word not in key
+            for category, key in distinct_places
+            if (key == _key_named(category, word) or category in answers or key in answers) and word not in key
         }
-        if asked_keys:
-            columns.append([ASKED_KEY if place in asked_keys else 0.0 for place in places])
+        if asked_places:
+            columns.append([ASKED_KEY if place in asked_places else 0.0 for place in places])
     return columns
 
 
 @lru_cache(maxsize=16_384)
-def _keys_named(word: str) -> dict[FactCategory, str]:
-    """The key that a word of a question means in each category."""
-    return {category: normalise_key(category, word) for category in FACT_CATEGORIES}
+def _key_named(category: FactCategory, word: str) -> str:
+    return normalise_key(category, word)
+
+
+@lru_cache(maxsize=1_024)
+def _month_text(year: int, month: int) -> str:
+    return f"{date(year, month, 1):%B %Y}"
