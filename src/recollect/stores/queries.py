@@ -151,11 +151,10 @@ def rows_query(table: Table, comparison: Comparison, after: bool, has_limit: boo
     keys = list(table.primary_key)
     conditions = equality_conditions(table, comparison)
     order: list[Any] = keys
-    is_sorted = not (has_limit or is_found_by_key(table, comparison))
-    if is_sorted:
+    if not (after or has_limit or is_found_by_key(table, comparison)):
         order = [func.coalesce(key, key) for key in keys]
-        names = [name for name, _ in comparison if name in keys_within_scope(table)]
-        conditions = equality_conditions(table, comparison, without_index=names)
+        places = [name for name, _ in comparison if name in keys_within_scope(table)]
+        conditions = equality_conditions(table, comparison, without_index=places)
     query = select(table).where(*conditions)
     query = query.order_by(*(key.desc() for key in order)) if newest else query.order_by(*order)
     if after:
@@ -163,8 +162,7 @@ def rows_query(table: Table, comparison: Comparison, after: bool, has_limit: boo
         same_names = {name for name, kind in comparison if kind == "value"}
         later_keys = list(dropwhile(lambda key: key.name in same_names, keys)) or keys
         past = [bindparam(f"after_{key.name}", type_=key.type) for key in later_keys]
-        places: list[Any] = [func.coalesce(key, key) for key in later_keys] if is_sorted else later_keys
-        query = query.where(tuple_(*places) > tuple_(*past) if len(places) > 1 else places[0] > past[0])
+        query = query.where(tuple_(*later_keys) > tuple_(*past) if len(later_keys) > 1 else later_keys[0] > past[0])
     return query.limit(bindparam("most", type_=Integer)) if has_limit else query
 
 
