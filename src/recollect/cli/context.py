@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.terminal.opening import MemoryHandle, current_settings, require_existing
+from recollect.cli.terminal.opening import MemoryHandle, current_settings, index_state, require_existing
 from recollect.cli.terminal.options import StoreCommand, printable, warn
-from recollect.cli.terminal.settling import index_state
 from recollect.cli.terminal.show import console, plural, print_json
 from recollect.model import Budget
 

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.opening import MemoryHandle, find_conversation, open_for_reading
+from recollect.cli.terminal.opening import MemoryHandle, find_conversation, index_state, open_for_reading
 from recollect.cli.terminal.options import StoreCommand, parse_moment, printable, report_remains, warn
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.settling import index_state
 from recollect.cli.terminal.show import (
     console,
     format_time,
@@ -324,6 +322,7 @@ def erase(user: str, yes: bool) -> None:
     \b
     recollect erase --user alex
     """
+    from recollect.cli.terminal.progress import progress_bar
     from recollect.errors import RecollectError
 
     with open_for_reading() as handle:

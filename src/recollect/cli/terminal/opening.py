@@ -6,22 +6,22 @@ read, verified, exported and erased without a working embedder: only searching a
 
 from __future__ import annotations
 
-import gc
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect.cli.terminal.collection import without_collection
 from recollect.cli.terminal.options import SPACE, STORE, global_option
 
 if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.sync import BlockingMemory
-    from recollect.model import Conversation
+    from recollect.model import Conversation, ViewState
     from recollect.ports import Store
 
 
@@ -62,28 +62,17 @@ def require_existing(url: str) -> str:
 
 
 @contextmanager
-def without_collection() -> Iterator[None]:
-    """Collect no garbage meanwhile: what modules make while they are imported stays, and looking through it again and
-    again is a quarter of the time that a command takes to start."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        freeze_imports()
-        if was_enabled:
-            gc.enable()
-
-
-@cache
-def freeze_imports() -> None:
-    """Leave what is imported so far out of every later collection. Once a process: what is garbage then stays."""
-    gc.freeze()
+def open_for_reading(*, searching: bool = False) -> Iterator[MemoryHandle]:
+    """Open an existing memory to read its log; with `searching`, also to search it: a search makes so little garbage
+    that none is collected."""
+    with ExitStack() as stack:
+        if searching:
+            stack.enter_context(without_collection(freezes=False))
+        yield stack.enter_context(open_memory(searching))
 
 
 @contextmanager
-def open_for_reading(*, searching: bool = False) -> Iterator[MemoryHandle]:
-    """Open an existing memory to read its log; with `searching`, also to search it."""
+def open_memory(searching: bool) -> Iterator[MemoryHandle]:
     with without_collection():
         from recollect.engine.memory import MemoryEngine
         from recollect.engine.sync import BlockingMemory
@@ -121,11 +110,15 @@ async def open_engine(
 def for_search(settings: Settings, store: Store) -> Settings:
     """The settings for a search. Where the index has every message, nothing follows the log: the views and the models
     that write them take longer to load than the search takes."""
+    return settings if index_state(store, settings.space).behind else without_followers(settings)
+
+
+def index_state(store: Store, space: str | None = None) -> ViewState:
+    """How far the index is."""
     from recollect.engine.views.index import IndexView
 
     now = datetime.now(UTC)
-    state = store.read(lambda tx: tx.view_state(IndexView.name, now, settings.space))
-    return settings if state.behind else without_followers(settings)
+    return store.read(lambda tx: tx.view_state(IndexView.name, now, space))
 
 
 def without_followers(settings: Settings) -> Settings:

@@ -19,6 +19,7 @@ from typing import IO, Any
 
 import click
 
+from recollect.cli.terminal.collection import without_collection
 from recollect.errors import RecollectError
 
 STORE = "recollect.store"
@@ -71,7 +72,8 @@ class CommandTable(MutableMapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         if name not in self._commands:
             module, _, attribute = self._places[name].partition(":")
-            self._commands[name] = getattr(import_module(module), attribute)
+            with without_collection(freezes=False):
+                self._commands[name] = getattr(import_module(module), attribute)
         return self._commands[name]
 
     def __contains__(self, name: object) -> bool:

@@ -34,13 +34,6 @@ BUSY = 0.5  # seconds between a worker's reports, while there is work
 IDLE = 3.0  # and while there is none
 
 
-def index_state(store: Store, space: str | None = None) -> ViewState:
-    """How far the index is."""
-    from recollect.engine.views.index import IndexView
-
-    return view_states(store, [IndexView.name], space)[0]
-
-
 def view_states(store: Store, views: Sequence[str], space: str | None = None) -> list[ViewState]:
     """How far each of these views is."""
     now = datetime.now(UTC)
