@@ -85,13 +85,15 @@ def query_groups(text: str, languages: Collection[str]) -> list[tuple[str, ...]]
 
 def _alternatives(pieces: Iterable[str], languages: Iterable[str]) -> dict[tuple[str, ...], None]:
     """The terms of each word, as written and without accents: some people leave accents out."""
-    groups: dict[tuple[str, ...], None] = {}
-    for piece in pieces:
-        forms = dict.fromkeys((piece, _fold(piece)))
-        terms = dict.fromkeys(term for language in languages for form in forms if (term := _term(form, language)))
-        if terms:
-            groups[tuple(terms)] = None
-    return groups
+    language_names = tuple(languages)
+    return dict.fromkeys(group for piece in pieces if (group := _group(piece, language_names)))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _group(piece: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    """The terms of one word. Most words of a query were in one before."""
+    forms = dict.fromkeys((piece, _fold(piece)))
+    return tuple(dict.fromkeys(term for language in languages for form in forms if (term := _term(form, language))))
 
 
 # A text is cut into tokens, runs of letters with what joins them inside, ...

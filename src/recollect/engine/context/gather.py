@@ -15,7 +15,7 @@ from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
 from recollect.engine.context.build import assemble, head_of, room_beside
 from recollect.engine.context.index_or_database import open_source
-from recollect.engine.context.render import CurrentTopic, Note
+from recollect.engine.context.render import CurrentTopic
 from recollect.engine.context.state import ContextState
 from recollect.engine.context.topic import find_current_topic
 from recollect.engine.context.viewers import names_in_context, viewer_alone
@@ -26,6 +26,7 @@ from recollect.engine.scope import ConversationScope
 from recollect.engine.search import search_messages
 from recollect.engine.tables import log
 from recollect.engine.tables.changes import add_versions
+from recollect.engine.tables.facts import active_facts_by_person
 from recollect.engine.views import episodes
 from recollect.engine.views.digest_texts import MergedDigest
 from recollect.engine.views.digests import zone_of
@@ -66,7 +67,6 @@ LONG_REQUEST = 8_000  # characters: whether a longer text fits at all is seen be
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
 TOKENS = 32  # one for so many tokens of the section
 RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
-SPEAKERS = 12  # messages of a channel whose authors a context tells about
 EXCHANGE = 4  # messages that tell what a follow-up question is about
 FOUND = 10  # messages that a model's own search gives it
 
@@ -223,7 +223,12 @@ class ContextBuilder:
         topic = self._current_topic(tx, request, spoken) if conversation is not None else None
         active_episodes = [record.episode for record in episodes.active_episodes(tx, *place)] if conversation else []
         viewer = self._viewer(tx, person)
-        notes = self._profile_notes(tx, person, viewer, window, request)
+        speakers = knowing.last_speakers([*window, *([request.question] if request.question else [])])
+        facts_by_person = active_facts_by_person(tx, self._scope.space, speakers if person is None else [person])
+        query = request.query if request.vector is not None else ""
+        notes = knowing.context_notes(
+            tx, self._scope.space, person, viewer, request.now, facts_by_person, request.speaker, query
+        )
         asks_for_tiers = not is_terse([*(message.content for message in window), request.text])
         state = ContextState(
             text=request.text,
@@ -256,7 +261,7 @@ class ContextBuilder:
             state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=asks_for_tiers))
         # In a channel the register knows who speaks, but of messages that are held, which no view has read.
         own_messages = [m for m in (*state.earlier, *window) if person is not None or m.degraded is not None]
-        names = names_in_context(tx, self._scope.space, state.people, viewer, own_messages)
+        names = names_in_context(tx, self._scope.space, state.people, viewer, own_messages, facts_by_person)
         return replace(state, names=names)
 
     def _recall_state(self, known: HeldConversation, request: ContextRequest) -> ContextState:
@@ -424,22 +429,6 @@ class ContextBuilder:
             text = standalone.offline(standalone.Inputs(text, await self.last_exchange(question))).question
         parts = self._runtime.parts
         return text, (await parts.embedder.embed([text_to_compare(text, parts.clock.now())]))[0]
-
-    def _profile_notes(
-        self,
-        tx: Tx,
-        person: str | None,
-        viewer: Viewer,
-        window: Sequence[Message],
-        request: ContextRequest,
-    ) -> list[Note]:
-        """Notes about the person, or about those who spoke last in a channel; what the message is about first."""
-        query = request.query if request.vector is not None else ""
-        if person is not None:
-            return knowing.person_notes(tx, self._scope.space, person, viewer, request.now, query)
-        recent = [*window, *([request.question] if request.question else [])][-SPEAKERS:]
-        people = dict.fromkeys(m.author for m in reversed(recent) if m.role == "user")
-        return knowing.group_notes(tx, self._scope.space, people, viewer, request.now, request.speaker, query)
 
     def _viewer(self, tx: Tx, person: str | None) -> Viewer:
         """Who reads the context: the person of the chat, or everybody in the channel."""
