@@ -294,8 +294,7 @@ class RankedMessages:
 
     def occasions(self, rows: NDArray[np.intp]) -> list[int]:
         """The numbers of the occasions of these rows."""
-        around = self.candidates.around
-        numbers: list[int] = around.occasion[around.home[rows]].tolist()
+        numbers: list[int] = self.candidates.around.occasions(rows).tolist()
         return numbers
 
     def places_to_read(
