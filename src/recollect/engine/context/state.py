@@ -61,7 +61,7 @@ class ContextState:
         return {
             *(message.author for message in messages if message.role == "user"),
             *(message.author for message in last_of_topic if message.role == "user"),
-            *(line.author for line in self.summary_lines if line.author),
+            *(line.author for line in self.summary_lines if line.author and line.role != "assistant"),
             *(id for note in self.profile for id in (note.person, note.speaker) if id),
             *(() if self.author is None else (self.author,)),
         }
