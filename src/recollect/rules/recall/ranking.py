@@ -22,7 +22,7 @@ from recollect.errors import ConfigError
 from recollect.model.frozen import dataclass
 from recollect.model.passages import Posting, Tally
 from recollect.rules.recall.neighbours import Surroundings, surroundings
-from recollect.rules.recall.passage_columns import ASSISTANT, USER, Passages
+from recollect.rules.recall.passage_columns import USER, Passages
 from recollect.rules.recall.query import ParsedQuery, closeness
 
 K1 = 1.2
@@ -158,7 +158,7 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
     weights = np.repeat(worth, [len(posting.docs) for posting in having])
     if int(all_docs.max()) < max(FEW_DOCS, SPARSE * len(all_docs)):
         scores = np.bincount(all_docs, weights=weights)
-        docs = np.flatnonzero(scores > 0)
+        docs = (scores > 0).nonzero()[0]
         scores = scores[docs]
     else:
         docs, places = np.unique(all_docs, return_inverse=True)
@@ -236,7 +236,7 @@ def fuse(
         parts[SPEAKER] = _speaker_weight(query, weights) * _speaker_matches(passages, query)
     if query.times:
         parts[TIME] = weights.time * _time_matches(moments, query)
-    if (passages.roles == ASSISTANT).any():
+    if passages.has_assistant:
         parts[OPENING] = weights.opening * (passages.turns == 1)
     parts = (parts * relevant).round(6)  # so that they add up
     scores = np.add.reduce(parts, axis=0).round(6)
