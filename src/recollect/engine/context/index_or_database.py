@@ -76,7 +76,7 @@ class IndexSource:
     def __init__(self, view: ScopeView, now: datetime) -> None:
         self._view = view
         self._now = now
-        self._masks: dict[Filter, NDArray[np.bool_] | None] = {}
+        self._mask_of: tuple[Filter, NDArray[np.bool_] | None] | None = None
         self._query: tuple[Vectors, Vectors] | None = None
         self._term_places: tuple[Rows, TermPlaces] | None = None
         self._group_likeness: tuple[Groups, GroupLikeness] | None = None
@@ -91,9 +91,9 @@ class IndexSource:
         return self._view.tally
 
     def _mask(self, where: Filter) -> NDArray[np.bool_] | None:
-        if where not in self._masks:
-            self._masks[where] = self._view.mask(where, self._now)
-        return self._masks[where]
+        if self._mask_of is None or (self._mask_of[0] is not where and self._mask_of[0] != where):
+            self._mask_of = (where, self._view.mask(where, self._now))
+        return self._mask_of[1]
 
     def _within(self, where: Filter, rows: Rows) -> Rows:
         mask = self._mask(where)

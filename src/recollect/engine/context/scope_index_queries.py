@@ -109,7 +109,7 @@ class ScopeView:
         positions = (self.sorted_terms[ranges(first, sizes)] & POSITIONS).astype(np.intp)
         terms = np.arange(len(codes)).repeat(sizes)
         is_same = self.terms[positions] == codes[terms]
-        if not is_same.all():  # two terms whose numbers differ only in the bits that are not sorted by
+        if not np.logical_and.reduce(is_same):  # two terms whose numbers differ only in the bits that are not sorted by
             positions = positions[is_same]
             terms = terms[is_same]
         rows = self.owners[positions].astype(np.intp)
@@ -162,14 +162,14 @@ class ScopeView:
             rows = best if rows is None else rows[best]
         elif rows is None:
             rows = np.arange(len(scores))
-        scores = np.vecdot(self.vectors[rows], unit_vector)
+        scores = np.vecdot(self.vectors.take(rows, axis=0), unit_vector)
         return rows[np.lexsort((-rows, -scores))[:limit]]
 
     def cosines(self, rows: Numbers, unit_vector: Vectors) -> NDArray[np.float64]:
         """The cosine of each of these rows; NaN for one without a vector."""
         if not self.vectors.shape[1]:
             return np.full(len(rows), np.nan)
-        cosines = np.vecdot(self.vectors[rows], unit_vector).astype(np.float64)
+        cosines = np.vecdot(self.vectors.take(rows, axis=0), unit_vector).astype(np.float64)
         if not self.all_have_vectors:
             cosines[~self.has_vector[rows]] = np.nan
         return np.asarray(cosines)

@@ -33,7 +33,8 @@ LONG_LINES = 2 * SHORT_LINES
 OCCASION = 6 * 3600.0
 """Seconds between two messages beyond which they are not of one occasion."""
 
-_APART = 1 << 32  # more than the turns of a conversation
+_APART = 1 << 32  # more than the turns of a conversation, by far
+_FAR = _APART >> 1  # between the keys of two conversations
 _WORD_SHARES = np.array([WORDS.get(distance, 0.0) for distance in range(-REACH, REACH + 1)])  # by distance + REACH
 _MEANING_SHARES = np.array([MEANING.get(distance, 0.0) for distance in range(-REACH, REACH + 1)])
 _NEXT_TO = np.array([[-1], [0], [1]], np.int64)
@@ -179,34 +180,40 @@ def surroundings(passages: Passages) -> Surroundings:
         lengths = np.bincount(home, weights=passages.lengths) / np.bincount(home)
         is_assistant = is_assistant[first]
     sorted_times = times.take(order)
-    near = find_neighbours(places, sorted_times, order)
+    gaps = places[1:] - places[:-1]
+    near = find_neighbours(gaps, sorted_times, order)
     lean = lean_shares(lengths, near)
-    occasion, occasion_starts = split_occasions(places, sorted_times, order)
+    occasion, occasion_starts = split_occasions(gaps, sorted_times, order)
     return Surroundings(
         places, order, home, near, lean, share_words(near, lean, is_assistant), occasion, occasion_starts
     )
 
 
-def find_neighbours(places: Numbers, times: Scores, order: Places) -> Neighbours:
-    """The pairs of messages on one occasion that are not more than `REACH` turns apart, given the keys of messages in
-    order, their times and their numbers."""
-    first_parts = list[Places]()
-    second_parts = list[Places]()
-    for step in range(1, min(REACH, len(places) - 1) + 1):  # no message lies between more of them
-        is_near = places[step:] - places[:-step] <= REACH
-        is_near &= np.abs(times[step:] - times[:-step]) <= OCCASION
-        first_parts.append(is_near.nonzero()[0])
-        second_parts.append(first_parts[-1] + step)
-    if not any(map(len, first_parts)):
+def find_neighbours(gaps: Numbers, times: Scores, order: Places) -> Neighbours:
+    """The pairs of messages on one occasion that are not more than `REACH` turns apart, given the differences between
+    the keys of messages in order, their times and their numbers."""
+    gaps_of_steps = [
+        gaps,
+        gaps[1:] + gaps[:-1],
+        gaps[2:] + gaps[1:-1] + gaps[:-2],
+    ]  # to the next, the second, the third
+    firsts = [(step_gaps <= REACH).nonzero()[0] for step_gaps in gaps_of_steps]
+    first = np.concatenate(firsts)
+    second = np.concatenate([places + step for step, places in enumerate(firsts, start=1)])
+    distances = np.concatenate([step_gaps[places] for step_gaps, places in zip(gaps_of_steps, firsts, strict=True)])
+    is_near = np.abs(times.take(second) - times.take(first)) <= OCCASION
+    if not np.logical_and.reduce(is_near):
+        first = first[is_near]
+        second = second[is_near]
+        distances = distances[is_near]
+    if not len(first):
         return Neighbours(_NONE, _NONE, _NONE, _NONE, _NONE)
-    first = np.concatenate(first_parts + second_parts)
-    second = np.concatenate(second_parts + first_parts)
-    distances = places.take(second) - places.take(first)
-    messages = order.take(first)
+    distances = np.concatenate([distances, -distances])
+    messages = order.take(np.concatenate([first, second]))
     by_message = (messages * (2 * REACH + 1) + distances).argsort(kind="stable")
     messages = messages.take(by_message)
     starts = np.concatenate([_FIRST, (messages[1:] != messages[:-1]).nonzero()[0] + 1])
-    others = order.take(second.take(by_message))
+    others = order.take(np.concatenate([second, first]).take(by_message))
     return Neighbours(messages, others, distances.take(by_message), starts, messages.take(starts))
 
 
@@ -224,11 +231,11 @@ def share_words(near: Neighbours, lean: Scores, is_assistant: NDArray[np.bool_])
     return np.asarray(np.maximum(shares, REPLY * is_reply))
 
 
-def split_occasions(places: Numbers, times: Scores, order: Places) -> tuple[Places, Places]:
-    """The number of the occasion of each message, and where each occasion begins among the places in order."""
-    is_apart = places[1:] // _APART != places[:-1] // _APART
-    is_apart |= np.abs(times[1:] - times[:-1]) > OCCASION
-    occasion = np.empty(len(places), np.intp)
+def split_occasions(gaps: Numbers, times: Scores, order: Places) -> tuple[Places, Places]:
+    """The number of the occasion of each message, and where each occasion begins among the places in order; given the
+    differences between the keys of messages in order, their times and their numbers."""
+    is_apart = (gaps > _FAR) | (np.abs(times[1:] - times[:-1]) > OCCASION)
+    occasion = np.empty(len(order), np.intp)
     occasion[order[:1]] = 0
     occasion[order[1:]] = np.add.accumulate(is_apart, dtype=np.intp)
     return occasion, np.concatenate([_FIRST, is_apart.nonzero()[0] + 1])
