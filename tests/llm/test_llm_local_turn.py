@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,19 +24,24 @@ SAID = (
 )
 TOLD = ("My name is Alex and I am allergic to peanuts.", "I have a cat called Mia.")  # it reads slowly
 READ = 100  # characters
-SHORT = 12  # tokens of a reply: enough to be one
-ANSWER = 32  # tokens of an answer to a question: enough to name lines
+SHORT = 8  # tokens of a reply: enough to be one, or for the first words of an answer
+ROLE = ChatMessage(role="system", content="Hi")  # without one it is given its own, which takes it as long as a question
 
 
 class Brief(LocalModel):
-    """The local model, given few words: the test is of the turn, not of its wit."""
+    """The local model, given few words: the test is of the turn, not of its wit. It is loaded once, and so stays when a
+    memory that used it is closed."""
 
     asked_for: list[str]
-    max_tokens: int
+
+    async def close(self) -> None:
+        pass
+
+    async def unload(self) -> None:
+        await super().close()
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        limit = getattr(self, "max_tokens", SHORT)
-        async for piece in super().stream(replace(request, temperature=0.0, max_tokens=limit)):
+        async for piece in super().stream(replace(request, temperature=0.0, max_tokens=SHORT)):
             yield piece
 
     async def complete(self, request: Request) -> Completion:
@@ -43,14 +49,20 @@ class Brief(LocalModel):
         self.asked_for = [*getattr(self, "asked_for", ()), *required]
         # The end of what it is asked, without instructions, which take it long to read and help it little.
         (*_, message) = request.messages
-        last = [ChatMessage(role=message["role"], content=message["content"][-READ:])]
-        self.max_tokens = ANSWER if "answer" in required else SHORT
-        return await super().complete(replace(request, messages=last, temperature=0.0, max_tokens=self.max_tokens))
+        last = ChatMessage(role=message["role"], content=message["content"][-READ:])
+        return await super().complete(replace(request, messages=[ROLE, last]))
 
 
-def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def model() -> Iterator[Brief]:
+    brief = Brief()
+    yield brief
+    asyncio.run(brief.unload())
+
+
+def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path, model: Brief) -> None:
     store = open_store(str(tmp_path / "memory.db"), Settings())
-    with Memory(store, chat=Brief(), model_seconds=300) as memory:
+    with Memory(store, chat=model, model_seconds=300) as memory:
         chat = memory.conversation("demo", user="alex")
         seen = "".join(chat.stream(SAID, budget=Budget(total=1_000)))
         memory.settle()
@@ -68,9 +80,8 @@ def test_a_turn_with_a_real_model_is_kept_with_its_tiers(tmp_path: Path) -> None
     assert len(tiers[1].tier2) < len(SAID)
 
 
-def test_the_nonsense_of_a_real_model_never_becomes_a_fact_or_a_source_f6(tmp_path: Path) -> None:
+def test_the_nonsense_of_a_real_model_never_becomes_a_fact_or_a_source_f6(tmp_path: Path, model: Brief) -> None:
     """F6: the whole path, from lines to facts and to an answer, with a model that is too small for it."""
-    model = Brief()
     with Memory(str(tmp_path / "memory.db"), memory=model, followers=False, model_seconds=300) as memory:
         chat = memory.conversation("demo", user="alex")
         chat.extend([{"role": "user", "content": text} for text in TOLD])

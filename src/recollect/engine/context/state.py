@@ -61,14 +61,18 @@ class ContextState:
         return {
             *(message.author for message in messages if message.role == "user"),
             *(message.author for message in last_of_topic if message.role == "user"),
-            *(line.author for line in self._summary_lines if line.author and line.role != "assistant"),
+            *(line.author for line in self.summary_lines if line.author and line.role != "assistant"),
             *(id for note in self.profile for id in (note.person, note.speaker) if id),
             *(() if self.author is None else (self.author,)),
         }
 
     @property
-    def _summary_lines(self) -> Iterator[ExtractLine]:
-        return (line for episode in (*self.episodes, *self.past) for line in episode.lines)
+    def summary_lines(self) -> Iterator[ExtractLine]:
+        """The lines of all summaries that may be in the context."""
+        for episode in (*self.episodes, *self.past):
+            yield from episode.lines
+        if self.topic is not None:
+            yield from self.topic.lines
 
     @cached_property
     def times_lines(self) -> dict[frozenset[int], str]:
@@ -81,7 +85,7 @@ class ContextState:
         messages = [*self.window, *(hit.message for hit in (*self.found, *self.retrieved))]
         speakers: list[tuple[Role, str]] = [(message.role, message.author) for message in messages]
         speakers += [(message.role, message.author) for message in (self.topic.last_messages if self.topic else ())]
-        speakers += [(line.role, line.author) for line in self._summary_lines if line.role]
+        speakers += [(line.role, line.author) for line in self.summary_lines if line.role]
         speakers += [("user", person) for note in self.profile for person in (note.person, note.speaker) if person]
         speakers += [] if self.author is None else [("user", self.author)]
         return author_labels(speakers, self.names)

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import count
+from secrets import token_hex
 from typing import Any
 
 from psycopg import Connection
@@ -23,7 +24,6 @@ from recollect.stores.prepared import PreparedStatement
 
 OFTEN = 3  # runs on a connection after which a statement is prepared: preparing takes as long as a run
 MOST = 400  # statements of a connection
-NUMBERS = count()
 UNKNOWN_STATEMENT = "26000"  # the server has no such statement
 DONE = (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
 PARAMETER = re.compile(r"%\((\w+)\)s(?=(::)?)")
@@ -42,6 +42,8 @@ class ServerStatements:
     def __init__(self, driver: Connection[Any]) -> None:
         self._driver = driver
         self._transformer = Transformer(driver)
+        self._token = token_hex(8).encode()  # another connection behind a pooler never has these names
+        self._numbers = count()
         self._runs: Counter[str] = Counter()
         self._prepared: dict[str, tuple[bytes, list[str]]] = {}
         self._is_open = driver.info.encoding == "utf-8"
@@ -76,7 +78,7 @@ class ServerStatements:
             self._runs[sql] = -MOST
             return None
         text, parameter_names = numbered
-        name = b"recollect_%d" % next(NUMBERS)
+        name = b"recollect_%s_%d" % (self._token, next(self._numbers))
         check_result(self._driver.pgconn.prepare(name, text.encode()))
         self._prepared[sql] = name, parameter_names
         return self._prepared[sql]
