@@ -245,10 +245,12 @@ class Tx(Protocol):
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
         damaged: Callable[[StoreError, Mapping[str, Any]], None] | None = None,
+        kept: bool = False,
     ) -> list[Mapping[str, Any]]:
         """Rows of a table in order of its primary key, or with `newest` in reverse: those with the values of `where` (a
         tuple means any of its values), after the row `after`. A row that cannot be read raises an error that names its
-        key; with `damaged`, every value is checked, and that is called with the error and the readable values."""
+        key; with `damaged`, every value is checked, and that is called with the error and the readable values. Rows
+        that will be read again soon may be `kept`: while they do not change, they are the same objects."""
 
     def near(
         self,

@@ -116,9 +116,9 @@ class PostgresTx(MoveTx):
         prepared = prepare(query, self.connection.dialect, params)
         return prepared.convert_rows(self._run_prepared(prepared, query, params))
 
-    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
         prepared = prepare(query, self.connection.dialect, params)
-        return prepared.rows_by_name(self._run_prepared(prepared, query, params))
+        return prepared.rows_by_name(self._run_prepared(prepared, query, params), kept)
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         if not ARRAYS.isdisjoint(params):  # a list that is one value

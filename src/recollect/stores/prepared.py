@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Dialect, Float
 from sqlalchemy.exc import DBAPIError
@@ -20,7 +20,7 @@ Convert = Callable[[Any], Any]
 Key = tuple[Any, str, tuple[str, ...], tuple[tuple[str, int], ...]]
 
 LISTS = (list, tuple)  # the parameters of a query that stand for several values
-MAX_NAMED = 4_096  # rows by the names of their columns: some kilobytes each, at most
+MAX_NAMED = 4_096  # rows that are kept, of a kilobyte or two
 MAX_PREPARED = 2_000  # statements in their compiled form; all are dropped when there are more
 
 _prepared: dict[Key, PreparedStatement] = {}
@@ -92,10 +92,17 @@ class PreparedStatement:
         except self._error as error:
             raise wrap_error(self.sql, error, self._error) from error
 
-    def rows_by_name(self, rows: Sequence[Sequence[Any]]) -> list[Mapping[str, Any]]:
-        """Rows of the driver with the values that the columns stand for, by the names of the columns. Most rows that a
-        context reads are those that the context before it has read: the same values give the same object."""
-        return [named_row(self, row) for row in rows]
+    def rows_by_name(self, rows: Sequence[Sequence[Any]], kept: bool = False) -> list[Mapping[str, Any]]:
+        """Rows of the driver with the values that the columns stand for, by the names of the columns. Those that are
+        `kept` are the same objects as those of the same values before."""
+        if kept:
+            return [named_row(self, row) for row in rows]
+        rows_by_name = [dict(zip(self.columns, row, strict=True)) for row in rows]
+        for place, reader in self._readers if rows_by_name else ():
+            name = self.columns[place]
+            for row_by_name in rows_by_name:
+                row_by_name[name] = reader(row_by_name[name])
+        return cast(list[Mapping[str, Any]], rows_by_name)
 
     def name_row(self, row: Sequence[Any]) -> NamedRow:
         values = NamedRow(zip(self.columns, row, strict=True))

@@ -106,8 +106,8 @@ class SqlTx(RowReader, ABC):
         """The rows of a query that is kept."""
         return self.connection.execute(query, params).all()
 
-    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """The rows of a query that is kept, with the names of their columns."""
+    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
+        """The rows of a query that is kept, with the names of their columns; rows may be `kept`, too."""
         result = self.connection.execute(query, params)
         names = tuple(result.keys())
         return [dict(zip(names, row, strict=True)) for row in result]
@@ -313,6 +313,7 @@ class SqlTx(RowReader, ABC):
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
         damaged: OnDamage | None = None,
+        kept: bool = False,
     ) -> list[Mapping[str, Any]]:
         source = schema.TABLES[table]
         where = where or {}
@@ -325,7 +326,7 @@ class SqlTx(RowReader, ABC):
         if damaged is not None:
             return self.fetch_readable_rows(source, query, params, limit, newest, damaged)
         with self.naming_damage(source, query, params):
-            return self.fetch_named(query, params)
+            return self.fetch_named(query, params, kept)
 
     def near(
         self,

@@ -85,9 +85,9 @@ class SqliteTx(MoveTx):
         prepared = prepare(query, self.connection.dialect, params)
         return prepared.convert_rows(prepared.run(self.connection, params))
 
-    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
         prepared = prepare(query, self.connection.dialect, params)
-        return prepared.rows_by_name(prepared.run(self.connection, params))
+        return prepared.rows_by_name(prepared.run(self.connection, params), kept)
 
     def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
         """A query for each key: none of them goes over a network, and each is compiled already."""

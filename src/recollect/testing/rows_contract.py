@@ -58,7 +58,7 @@ class RowsContract:
     def test_a_row_that_changes_is_read_as_it_is(self, store: Store) -> None:
         for summary in ("once", "twice", "once"):
             store.write(lambda tx: tx.put("episodes", [episode_row(1) | {"summary": summary}]))  # noqa: B023
-            rows = store.read(lambda tx: tx.rows("episodes", where={"space": "s", "conversation": "c"}))
+            rows = store.read(lambda tx: tx.rows("episodes", where={"space": "s", "conversation": "c"}, kept=True))
             assert [row["summary"] for row in rows] == [summary]
 
     def test_near_rows_are_those_with_the_highest_cosine_in_scope(self, store: Store) -> None:

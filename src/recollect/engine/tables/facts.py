@@ -24,7 +24,7 @@ def active_facts_by_person(tx: Tx, space: str, people: Iterable[str]) -> dict[st
     """The facts that hold now about each of some people, in order of id. One query for all of them."""
     facts: dict[str, list[Fact]] = {person: [] for person in people}
     where = {"space": space, "user_id": tuple(facts), "active": 1}
-    for fact in map(to_fact, tx.rows(TABLE, where=where) if facts else ()):
+    for fact in map(to_fact, tx.rows(TABLE, where=where, kept=True) if facts else ()):
         facts[fact.user].append(fact)
     return facts
 
@@ -60,7 +60,7 @@ def fact_row(fact: Fact) -> dict[str, Any]:
 
 
 def to_fact(row: Mapping[str, Any]) -> Fact:
-    """A row as a fact. A row that a store gives again is the same object, and so is its fact."""
+    """A row as a fact. A row that is kept is the same object when it is read again, and so is its fact."""
     return known_fact(row) if isinstance(row, Hashable) else make_fact(row)
 
 

@@ -429,7 +429,9 @@ def episode_tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
     return sorted(active, key=lambda episode: (-episode.level, episode.first))
 
 
-def part_rows(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
+def part_rows(
+    tx: Tx, episodes: Sequence[Episode], *, kept: bool = False
+) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
     """The rows of the parts of episodes of one level, by the conversation and the first turn of the episode."""
     if not episodes:
         return {}
@@ -437,7 +439,7 @@ def part_rows(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list
     firsts = tuple(dict.fromkeys(episode.first for episode in episodes))
     where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
     parts: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for row in tx.rows(TABLE, where=where):
+    for row in tx.rows(TABLE, where=where, kept=kept):
         parts.setdefault((row["conversation"], row["parent"]), []).append(row)
     return parts
 
