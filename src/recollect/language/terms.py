@@ -90,7 +90,9 @@ def _query_words(token: str, language: str, languages: tuple[str, ...]) -> tuple
     return (_short_query_words if len(token) <= MAX_TERM else _find_query_words)(token, language, languages)
 
 
-def _find_query_words(token: str, language: str, languages: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], bool], ...]:
+def _find_query_words(
+    token: str, language: str, languages: tuple[str, ...]
+) -> tuple[tuple[tuple[str, ...], bool], ...]:
     return tuple(
         (_alternatives(piece, languages), _is_function_word(piece, language))
         for piece in _pieces(token, for_query=True)

@@ -222,7 +222,9 @@ def fuse(
     nearest = (passages.counts > 0).astype(np.float64)
     if likeness is not None:
         np.maximum(nearest, likeness.nearest, out=nearest)
-    both_with_neighbours = around.words_with_neighbours(np.concatenate([words, nearest], axis=1))  # at once: it is faster
+    both_with_neighbours = around.words_with_neighbours(
+        np.concatenate([words, nearest], axis=1)
+    )  # at once: it is faster
     words_around = both_with_neighbours[:, : words.shape[1]]
     _add_own_and_lent(parts, words, words_around, deviations, query, weights, around)
     relevant = np.add.reduce(parts, axis=0) > 0
