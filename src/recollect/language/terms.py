@@ -312,6 +312,7 @@ _STEMMERS = {
     "tr": "turkish",
 }  # fmt: skip
 _HOME = {language: script for script, languages in BY_SCRIPT.items() for language in languages}
+_AFTER_LATIN = "\u0370"  # of the characters before it, `script_of` says the same
 # English writes "café" and "cafe" for the same word; other stemmers need the accents to know an ending.
 _FOLD_FIRST = frozenset({"en", "id"})
 
@@ -352,7 +353,7 @@ def _function_word_forms(language: str) -> frozenset[str]:
 
 def _language_of(word: str, language: str) -> str:
     """The language to analyse a word in: that of its text, unless the word is in another script."""
-    script = script_of(word[0])
+    script = "latin" if word[0] < _AFTER_LATIN else script_of(word[0])
     if _HOME.get(language, script) == script:
         return language
     return BY_SCRIPT.get(script, (UNKNOWN,))[0]
@@ -362,7 +363,7 @@ def _language_of(word: str, language: str) -> str:
 def _term(word: str, language: str) -> str:
     """The term a word is indexed as; empty if nothing of it is left."""
     language = _language_of(word, language) if word else UNKNOWN
-    if language in _STEMMERS and not any(map(str.isdigit, word)):
+    if language in _STEMMERS and (word.isalpha() or not any(map(str.isdigit, word))):
         if language in _FOLD_FIRST:
             word = _fold(word)
         elif language == "ar":

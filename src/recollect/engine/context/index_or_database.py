@@ -78,6 +78,7 @@ class IndexSource:
         self._now = now
         self._mask_of: tuple[Filter, NDArray[np.bool_] | None] | None = None
         self._query: tuple[Vectors, Vectors] | None = None
+        self._products: Vectors | None = None  # of all rows with the vector of the query
         self._term_places: tuple[Rows, TermPlaces] | None = None
         self._group_likeness: tuple[Groups, GroupLikeness] | None = None
 
@@ -85,6 +86,7 @@ class IndexSource:
         """The vector of the query with length one: it is compared several times."""
         if self._query is None or self._query[0] is not vector:
             self._query = (vector, unit_vector(vector))
+            self._products = None
         return self._query[1]
 
     def tally(self) -> Tally:
@@ -107,7 +109,11 @@ class IndexSource:
         ]
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
-        return self._view.nearest(self._mask(where), self._unit_vector(vector), limit)
+        query_vector = self._unit_vector(vector)
+        mask = self._mask(where)
+        if mask is None and self._products is None and self._view.vectors.shape[1]:
+            self._products = self._view.products(query_vector)
+        return self._view.nearest(mask, query_vector, limit, self._products)
 
     def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
         return self._passages(self._within(where, np.sort(docs)), groups)

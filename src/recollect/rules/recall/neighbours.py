@@ -40,6 +40,8 @@ _MEANING_SHARES = np.array([MEANING.get(distance, 0.0) for distance in range(-RE
 _NEXT_TO = np.array([[-1], [0], [1]], np.int64)
 _FIRST = np.zeros(1, np.intp)
 _NONE = np.empty(0, np.intp)
+_STEPS = np.arange(1, REACH + 1)[:, np.newaxis]  # to the next messages in order, beyond which none is near
+_NO_PLACES = np.full(REACH, np.iinfo(np.int64).max)  # after the last, and far from it
 
 Scores = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -181,7 +183,7 @@ def surroundings(passages: Passages) -> Surroundings:
         is_assistant = is_assistant[first]
     sorted_times = times.take(order)
     gaps = places[1:] - places[:-1]
-    near = find_neighbours(gaps, sorted_times, order)
+    near = find_neighbours(places, sorted_times, order)
     lean = lean_shares(lengths, near)
     occasion, occasion_starts = split_occasions(gaps, sorted_times, order)
     return Surroundings(
@@ -189,18 +191,15 @@ def surroundings(passages: Passages) -> Surroundings:
     )
 
 
-def find_neighbours(gaps: Numbers, times: Scores, order: Places) -> Neighbours:
-    """The pairs of messages on one occasion that are not more than `REACH` turns apart, given the differences between
-    the keys of messages in order, their times and their numbers."""
-    gaps_of_steps = [
-        gaps,
-        gaps[1:] + gaps[:-1],
-        gaps[2:] + gaps[1:-1] + gaps[:-2],
-    ]  # to the next, the second, the third
-    firsts = [(step_gaps <= REACH).nonzero()[0] for step_gaps in gaps_of_steps]
-    first = np.concatenate(firsts)
-    second = np.concatenate([places + step for step, places in enumerate(firsts, start=1)])
-    distances = np.concatenate([step_gaps[places] for step_gaps, places in zip(gaps_of_steps, firsts, strict=True)])
+def find_neighbours(places: Numbers, times: Scores, order: Places) -> Neighbours:
+    """The pairs of messages on one occasion that are not more than `REACH` turns apart, given the keys of messages in
+    order, their times and their numbers."""
+    next_places = np.concatenate([places, _NO_PLACES]).take(np.arange(len(places)) + _STEPS)
+    gaps = (next_places - places).ravel()
+    pairs = (gaps <= REACH).nonzero()[0]
+    steps, first = np.divmod(pairs, max(len(places), 1))
+    second = first + steps + 1
+    distances = gaps.take(pairs)
     is_near = np.abs(times.take(second) - times.take(first)) <= OCCASION
     if not np.logical_and.reduce(is_near):
         first = first[is_near]
