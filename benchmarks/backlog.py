@@ -62,6 +62,14 @@ def talks(data: str | None, size: int) -> list[tuple[str, list[Draft]]]:
     return chosen
 
 
+def split_talks(conversations: Sequence[tuple[str, list[Draft]]], length: int) -> list[tuple[str, list[Draft]]]:
+    return [
+        (f"{name}-{start}", drafts[start : start + length])
+        for name, drafts in conversations
+        for start in range(0, len(drafts), length)
+    ]
+
+
 def read_talks(path: str) -> Iterator[tuple[str, list[Draft]]]:
     """The conversations of a data set; the sessions of one that is not continuous are put together by hundreds."""
     for haystack in datasets.load(path).haystacks:
@@ -167,9 +175,12 @@ def cost_rows(size: int, costs: Sequence[ViewCost]) -> list[list[str]]:
 HEADER = ["view", "processor s", "ms a message", "messages / processor s", "seconds", "messages /s"]
 
 
-def run(url: str, data: str | None, size: int) -> tuple[list[list[str]], int]:
-    """The rows of a table, and the most memory that the process has had, in megabytes."""
-    rows = view_rows(size, asyncio.run(measure(url, talks(data, size))))
+def run(url: str, data: str | None, size: int, length: int = 0) -> tuple[list[list[str]], int]:
+    """The rows of a table, and the most memory that the process has had, in megabytes. With a `length`, conversations
+    have so many messages at most."""
+    conversations = talks(data, size)
+    costs = asyncio.run(measure(url, split_talks(conversations, length) if length else conversations))
+    rows = view_rows(size, costs)
     return rows, getrusage(RUSAGE_SELF).ru_maxrss // 1024
 
 

@@ -1,12 +1,13 @@
 """How fast messages are kept, beside floors measured in the same run.
 
     python benchmarks/ingest.py [--sizes 1000 10000 100000] [--store URL] [--minilm 300]
-    python benchmarks/ingest.py --views 6000 [--data FILE] [--together]
+    python benchmarks/ingest.py --views 6000 [--data FILE] [--together | --length 30]
 
 Floors: the same rows put into a bare SQLite table with the same durability, and the bare embedder. Ours: `add` one by
 one, `extend` in batches of 500, and batches with the index brought up to date (full text and vectors), until all of
 it can be searched. Every number is from a store on the disk of the working directory. With `--views`, what every view
-takes of an import of so many messages (`backlog.py`); with `--together`, the same import in two processes.
+takes of an import of so many messages (`backlog.py`); with `--together`, the same import in two processes; with
+`--length`, cut into conversations of so many messages, as exports of assistants are.
 """
 
 from __future__ import annotations
@@ -95,10 +96,11 @@ def show_import(store: str | None, data: str | None, size: int) -> None:
     show(title, backlog.HEADER, backlog.cost_rows(size, [cost]))
 
 
-def show_views(store: str | None, data: str | None, size: int) -> None:
+def show_views(store: str | None, data: str | None, size: int, length: int) -> None:
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        rows, megabytes = backlog.run(store or f"{folder}/views.db", data, size)
-    title = f"Every view, {size:,} messages, {backlog.data_name(data)}, at most {megabytes:,} MB of memory"
+        rows, megabytes = backlog.run(store or f"{folder}/views.db", data, size, length)
+    parts = f" in conversations of {length}" if length else ""
+    title = f"Every view, {size:,} messages{parts}, {backlog.data_name(data)}, at most {megabytes:,} MB of memory"
     show(title, backlog.HEADER, rows)
 
 
@@ -109,10 +111,14 @@ def main() -> None:
     parser.add_argument("--minilm", type=int, default=0, metavar="N", help="also N messages with the minilm embedder")
     parser.add_argument("--views", type=int, default=0, metavar="N", help="only the views, with a backlog of N")
     parser.add_argument("--together", action="store_true", help="with --views, all of them at once, in two processes")
+    parser.add_argument("--length", type=int, default=0, metavar="N", help="with --views, messages of a conversation")
     parser.add_argument("--data", help="a data set whose messages are the backlog of --views")
     options = parser.parse_args()
     if options.views:
-        (show_import if options.together else show_views)(options.store, options.data, options.views)
+        if options.together:
+            show_import(options.store, options.data, options.views)
+        else:
+            show_views(options.store, options.data, options.views, options.length)
         return
     rows = []
     for size in options.sizes:

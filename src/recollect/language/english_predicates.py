@@ -67,8 +67,8 @@ _OBJECT = r"(?:an?|the|my|our|your|his|her|its|their|this|these|those|some|any|a
 _PARTICLE = r"(?:to|in|on|at|for|with|from|by|out|up|down|off|over|into|about|as|away|back|through|around|that|how)"
 _BEFORE_ADJECTIVE = ("a", "an", "the", "my", "our", "your", "so", "too", "very", "super", "really", "and", "but", "or")
 _NO_SUBJECT = "(?<!,)" + "".join(rf"(?<!\b(?i:{word}))" for word in _BEFORE_ADJECTIVE)
-_PAST = lazy_pattern(
-    rf"{_NO_SUBJECT}\s[a-z]\w+[^\We]ed\b(?=\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])|\W*$)"
+_PAST = lazy_pattern(  # what is before the verb is looked at last: it takes longest
+    rf"(?=\s[a-z]\w+[^\We]ed\b){_NO_SUBJECT}\s\w+(?=\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])|\W*$)"
     rf"|^\w{{2,}}[^\We]ed\s(?:{_OBJECT}|{_PARTICLE}|\d|[A-Z])"
 )
 _THIRD_PERSON = lazy_pattern(

@@ -48,7 +48,7 @@ _CALLED = lazy_pattern(
     r"^(?i:hey|hi|hello|thanks|thank you|thx|wow|yeah|yep|sure|dear|cheers|nice|cool|congrats|oh|aww|woah)"
     r"[ ,]+[A-Z]\w+[,!.]+\s*"
 )
-_SPOKEN_TO = lazy_pattern(r"(?<=[a-z]),\s[A-Z]\w+(?=[!.?]+$)")
+_SPOKEN_TO = lazy_pattern(r",(?<=[a-z],)\s[A-Z]\w+(?=[!.?]+$)")
 _ASIDE = lazy_pattern(
     r"(?:(?<!\s)\s+)?[(（\[](?:[^()（）\[\]]|[(（\[][^()（）\[\]]{0,100}[)）\]]){0,300}[)）\]]"
     r"|(?<=,)\s(?:of course|for example|for instance|however|I think),"

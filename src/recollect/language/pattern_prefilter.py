@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from importlib import import_module
+from operator import itemgetter
 from typing import Any
 
 from recollect.language.word_runs import lower_words
@@ -32,6 +33,7 @@ GAP = "\x02"  # some character that is no part of a word
 DIGIT = "\x03"
 ANY = "\x00"  # anything, or nothing
 MARKS = EDGE + GAP + DIGIT + ANY
+read_prefix = itemgetter(slice(0, PREFIX))
 WORDS = re.compile(r"\w+")
 WORDS_AFTER_EDGE = re.compile(rf"(?<=[^\w{ANY}{DIGIT}])(\w+)(?=([^\w{ANY}{DIGIT}]?))")
 DIGITS = re.compile(r"\d")
@@ -116,8 +118,8 @@ def text_words(text: str) -> AbstractSet[str] | None:
 def _read_words(text: str) -> AbstractSet[str] | None:
     if not text.isascii() and ODD_CASES.search(text):
         return None
-    keys = set(lower_words(text))
-    keys.update([word[:PREFIX] for word in keys])
+    words = lower_words(text)
+    keys = {*words, *map(read_prefix, words)}
     if DIGITS.search(text):
         keys.add(DIGIT)
     return keys

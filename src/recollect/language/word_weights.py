@@ -47,6 +47,8 @@ SPELT_NUMBERS = frozenset(_SPELT.split())
 
 _PUNCTUATION = r"\s!-#%-/:-@\[-^`{-~¡¿«»“”‘’‚„…–—·•、。，．！？；：（）「」『』【】《》〈〉؟،؛۔।॥"
 WORD = lazy_pattern(rf"[^{_PUNCTUATION}]+(?:['’.\-&/:,@][^{_PUNCTUATION}]+)*(?:\+\+|#)?")
+_ASCII_PUNCTUATION = r"\t-\r\x1c- !-#%-/:-@\[-^`{-~"  # of these, a set that is looked up at once
+_ASCII_WORD = lazy_pattern(rf"[^{_ASCII_PUNCTUATION}]+(?:['.\-&/:,@][^{_ASCII_PUNCTUATION}]+)*(?:\+\+|#)?")
 _HAN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _KATAKANA = lazy_pattern("[\u30a0-\u30ff]{2,}")
 _PARTICLES = lazy_pattern("[的了是在和我你他她它们也都就很吗呢吧这那不有没要会能可把被给对从到与及或而但因所以为着过]")
@@ -64,6 +66,8 @@ def words(text: str) -> list[str]:
 
 @remember_short_texts
 def _read_words(text: str) -> tuple[str, ...]:
+    if text.isascii():
+        return tuple(_ASCII_WORD.findall(text))
     tokens: list[str] = []
     for word in WORD.findall(text):
         if word.isascii() or not is_unspaced(word):

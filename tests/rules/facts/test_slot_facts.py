@@ -7,7 +7,7 @@ from random import Random
 
 from recollect.model import Fact, FactCategory, FoundFact, Message
 from recollect.rules.facts.deciding import decide
-from recollect.rules.facts.slot_facts import SlotFacts, is_compared_by_words
+from recollect.rules.facts.slot_facts import FEW, ConnectedValues, SlotFacts, is_compared_by_words
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 THINGS = ("a bike", "an old bike", "the red bike", "a tent", "two tents", "pottery", "a pottery class", "chess", "Anna")
@@ -49,3 +49,53 @@ def test_what_is_taken_back_is_compared_with_all() -> None:
     assert not is_compared_by_words(FoundFact("event", "event", "went to Oslo", holds="not"))
     assert not is_compared_by_words(FoundFact("identity", "name", "Anna"))
     assert not is_compared_by_words(FoundFact("identity", "pets", "Rex (dog)"))
+
+
+def weigh(pairs: list[tuple[FoundFact, Message]]) -> dict[str, Fact]:
+    facts = SlotFacts()
+    for fact, message in pairs:
+        for action in decide(facts.facts_like(fact), fact, message, user="ann"):
+            for row in action.rows:
+                facts.put(row)
+    return facts.by_id
+
+
+def test_a_late_finding_changes_only_facts_of_those_it_is_connected_with() -> None:
+    pairs = [(fact, message) for fact, message in found_facts(400) if fact.key == "event" and fact.holds == "now"]
+    all_facts = weigh(pairs)
+    for place in range(0, len(pairs), 9):
+        late, message = pairs[place]
+        others = pairs[:place] + pairs[place + 1 :]
+        values = ConnectedValues()
+        for fact, _ in others:
+            values.add(fact.value)
+        connected = [others[number] for number in values.connected_with([late.value])]
+        before = {id: fact for id, fact in weigh(others).items() if id not in weigh(connected)}
+        after = weigh(sorted([*connected, (late, message)], key=lambda pair: pair[1].turn))
+        assert before | after == all_facts
+
+
+def test_values_are_connected_through_others() -> None:
+    values = ConnectedValues()
+    for value in ("bought a red bike", "sold the boat", "bought a red racing bike", "bought a racing bike", "saw Oslo"):
+        values.add(value)
+    assert values.connected_with(["bought the red bike"]) == [0, 2, 3]
+    assert values.connected_with(["Saw Oslo"]) == [4]
+    assert values.connected_with(["moved to Rome"]) == []
+
+
+def test_facts_like_one_are_in_the_order_in_which_they_were_said() -> None:
+    facts = list(weigh([pair for pair in found_facts(60) if pair[0].key == "event"]).values())
+    found = FoundFact("event", "event", facts[0].value, holds="not")
+    in_order = SlotFacts(facts).facts_like(found)
+    assert SlotFacts(reversed(facts)).facts_like(found) == in_order
+
+
+def test_a_fact_that_was_taken_out_is_not_like_any() -> None:
+    facts = SlotFacts(weigh([pair for pair in found_facts(80) if pair[0].key == "event"]).values())
+    assert len(facts.by_id) > FEW
+    gone = next(iter(facts.by_id.values()))
+    found = FoundFact("event", "event", gone.value)
+    assert gone in facts.facts_like(found)
+    facts.remove(gone.id)
+    assert gone not in facts.facts_like(found)

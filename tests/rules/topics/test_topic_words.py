@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from recollect.model import Role
@@ -69,6 +71,17 @@ def test_a_topic_keeps_few_words_and_the_frequent_ones_stay() -> None:
     assert words.stems["bee"] == 3
     assert TopicWords.from_object(words.to_object()) == words
     assert TopicWords.from_object({}) == NO_WORDS
+
+
+def test_words_come_back_from_a_store_in_their_order() -> None:
+    words = talked(*ROOF, *BEES)
+    stored = json.loads(json.dumps(words.to_object(), sort_keys=True))
+    again = TopicWords.from_object(stored)
+    assert list(again.stems.items()) == list(words.stems.items())
+    assert list(again.phrases.items()) == list(words.phrases.items())
+    assert list(again.phrases) != sorted(again.phrases)
+    del stored["order"]  # as it was stored before
+    assert TopicWords.from_object(stored) == words
 
 
 def test_rare_words_count_more() -> None:

@@ -73,7 +73,7 @@ _DATED = lazy_pattern(
     r"(?:^|(?<=[.!?…;。！？]\s)|(?<=[.!?…;。！？][\"'”’»)\]]\s))"
     rf"(?=[^\w{GUARD}]*\d{{1,2}}\s\w{{3,4}}\.?\s\d{{4}}\s*(?:[,，][^:：.!?]{{1,80}})?[:：∶ː꞉︓﹕])"
 )
-
+_YEAR = lazy_pattern(r"\d{4}")  # found in a small part of the time
 _COLON = lazy_pattern("[:：∶ː꞉︓﹕]")  # without one, nothing reads as the line of a speaker
 
 
@@ -143,7 +143,8 @@ def guard_words(text: str, labels: Collection[str]) -> str:
     """Words that do not read as the line of another speaker, with or without a day before the name."""
     if ":" not in text and (text.isascii() or not _COLON.search(text)):
         return text
-    return _DATED.sub(GUARD, without_posing(text, labels))
+    text = without_posing(text, labels)
+    return _DATED.sub(GUARD, text) if _YEAR.search(text) else text
 
 
 def _with_stop(text: str, line: ExtractLine, after: ExtractLine | None) -> str:

@@ -17,8 +17,12 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.word_weights import is_ordinary
 from recollect.rules.episodes import reference_words as lists
+from recollect.rules.episodes.word_kinds import ENDS_PHRASE, NAMELESS, PLURAL, is_content, word_kinds
 
 _TOKEN = lazy_pattern(r"[^\W_]+(?:[-.,&/][^\W_]+)*%?|['’](?:s|re|m|ve|ll|d|t)\b|[\"“”]|[.,;:!?…–—()]|-(?=\s)")
+_ASCII_TOKEN = lazy_pattern(  # finds the same in plain text, in two thirds of the time
+    r"[A-Za-z0-9]+(?:[-.,&/][A-Za-z0-9]+)*%?|'(?:s|re|m|ve|ll|d|t)\b|[\".,;:!?()]|-(?=\s)"
+)
 _CAPITAL_END = lazy_pattern(r"'[A-Z]")
 _MARKS = frozenset('.,;:!?…–—()-"“”')
 _NOUNS = 4  # words after "the" among which its noun is
@@ -26,10 +30,8 @@ _EARLY = 5  # words in which "also" belongs to the subject
 _WINDOW = 9  # words after "it" that say whether it stands for something
 _AFTER_TO = 2  # words after the "to" of "it is hard to row against the wind", at least
 _JUDGED = 5  # words from "hard" to "to" in "it is hard for me to row"
-_LONG = 4  # letters of a plural
 _PART = 4  # words of "the name of it"
 _REMEMBERED = 4_096  # sentences: a message is read for its summary and for that of the level above
-_KNOWN_WORDS = 20_000
 
 
 class References(NamedTuple):
@@ -79,30 +81,24 @@ def lower_tokens(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _spelt_tokens(text: str) -> tuple[str, ...]:
-    return tuple(_TOKEN.findall(text.replace("’", "'")))
+    text = text.replace("’", "'")
+    return tuple(_ASCII_TOKEN.findall(text) if text.isascii() else _TOKEN.findall(text))
 
 
 def root(word: str) -> str:
     """A noun in the form in which two mentions of it are compared."""
-    if len(word) > _LONG and word.endswith("ies"):
+    if len(word) > PLURAL and word.endswith("ies"):
         return f"{word[:-3]}y"
-    return word[:-1] if len(word) > _LONG - 1 and word.endswith("s") and not word.endswith("ss") else word
+    return word[:-1] if len(word) > PLURAL - 1 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def _nouns(words: Iterable[str]) -> set[str]:
-    return {word for word in words if _is_content(word)}
+    return {word for word in words if is_content(word)}
 
 
 def begins_with(words: Sequence[str], phrases: frozenset[str]) -> bool:
     """Whether the first two or three words are one of the phrases."""
     return " ".join(words[:2]) in phrases or " ".join(words[:3]) in phrases
-
-
-@lru_cache(maxsize=20_000)
-def _is_content(word: str) -> bool:
-    if word in lists.TIMES:
-        return False
-    return len(word) > 2 and word not in function_words("en") and not is_ordinary(word) and word[0].isalpha()
 
 
 def _may_be_it(word: str) -> bool:
@@ -132,7 +128,7 @@ class _Reader:
                 continue
             if word in _POINTING:
                 self._read_word(at, word)
-            if word not in _NAMELESS or self.spelt[at][0].isupper():
+            if word not in NAMELESS or self.spelt[at][0].isupper():
                 self._add_names(at, word)
         return References(
             self.hangs,
@@ -193,7 +189,7 @@ class _Reader:
         self._add_definite(phrase, is_near=at == 0)  # not what a title before it names
 
     def _add_definite(self, phrase: Sequence[str], *, is_near: bool = False) -> None:
-        nouns = frozenset(filter(_is_content, phrase))
+        nouns = frozenset(filter(is_content, phrase))
         if not nouns.isdisjoint(self.nouns):
             return
         self.definites.append(nouns)
@@ -205,7 +201,7 @@ class _Reader:
         end = start
         while end < len(self.words) and end < start + _NOUNS:
             word = self.words[end]
-            is_inside = word[0].isalnum() and word not in _ENDS_PHRASE
+            is_inside = word[0].isalnum() and word not in ENDS_PHRASE
             if not is_inside or (end > start and word in lists.RELATIVE_TIMES):
                 break
             end += 1
@@ -270,7 +266,7 @@ class _Reader:
             return after not in lists.AFTER_POINTING
         if before in lists.BEFORE_THAT or before == ",":
             return False
-        return not (before.endswith(("ing", "ed")) and after not in lists.SUBJECTS | _ENDS_PHRASE)
+        return not (before.endswith(("ing", "ed")) and after not in lists.SUBJECTS | ENDS_PHRASE)
 
     def _read_other(self, at: int, word: str) -> None:
         """Words that compare with what was said: "the same", "another", "there", "six more"."""
@@ -292,7 +288,7 @@ class _Reader:
         elif word == "each":
             if after in lists.BE_FORMS or after in _MARKS:
                 self.hangs |= "plural" not in self.named_at
-            elif after not in lists.TIMES and after not in _ENDS_PHRASE:
+            elif after not in lists.TIMES and after not in ENDS_PHRASE:
                 self._add_definite(self._phrase(at + 1)[0])
         elif word in ("same", "such"):
             is_measure = word == "such" and after in ("a", "an", "as")
@@ -388,7 +384,7 @@ class _Reader:
 
     def _add_names(self, at: int, word: str) -> None:
         """Note what a word names: of each kind only the first counts, so others are not looked at."""
-        kind = _word_kinds[word]
+        kind = word_kinds[word]
         named_at = self.named_at
         if kind.is_content:
             self.nouns.add(word)
@@ -427,14 +423,14 @@ class _Reader:
             return all(_may_be_it(follower) for follower in phrase)
         is_done = word.endswith("ing") and self._word(at + 1) not in lists.OBJECTS
         if at == 0:
-            is_subject = _is_content(word) and self._word(1) in lists.BE_FORMS
+            is_subject = is_content(word) and self._word(1) in lists.BE_FORMS
             return is_done or (is_subject and not self._is_plural(at, word))
         if before not in lists.BEFORE_NOUN or self._is_plural(at, word) or self._is_plural(at, self._phrase(at)[0][-1]):
             return False
-        return _is_content(word) and (is_done or not word.endswith(("ing", "ed")))
+        return is_content(word) and (is_done or not word.endswith(("ing", "ed")))
 
     def _is_plural(self, at: int, word: str) -> bool:
-        return _word_kinds[word].may_be_plural and self._word(at - 1) not in lists.BEFORE_VERB
+        return word_kinds[word].may_be_plural and self._word(at - 1) not in lists.BEFORE_VERB
 
     def _is_name(self, at: int) -> bool:
         token = self.spelt[at]
@@ -450,7 +446,7 @@ class _Reader:
             return False
         return (
             token[0].isupper()
-            and _is_content(self.words[0])
+            and is_content(self.words[0])
             and self.words[0] not in lists.TIMES
             and self._is_after_name(1)
         )
@@ -476,47 +472,3 @@ _POINTING = frozenset(
     | lists.COMPARING
     | lists.SEEMING
 )
-_ENDS_PHRASE = (
-    function_words("en") | lists.BE_FORMS | lists.SUBJECTS | lists.DETERMINERS | {"'s", "'m", "'re", "'ve", "'t"}
-) - (lists.ORDINALS | {"own", "more"})
-
-
-def _names_nothing(word: str) -> bool:
-    """Whether a word that ends a phrase names nothing, wherever it stands, if it is written small."""
-    may_be_plural = word.endswith("s") and word not in function_words("en")
-    return not (_is_content(word) or word in lists.PERSONS or word in lists.GROUPS or may_be_plural)
-
-
-_NAMELESS = frozenset(filter(_names_nothing, _ENDS_PHRASE))
-
-
-class _WordKind(NamedTuple):
-    """What a word may name, wherever it stands."""
-
-    is_content: bool
-    is_person: bool
-    is_group: bool
-    may_be_plural: bool
-    may_be_thing: bool
-
-
-class _WordKinds(dict[str, _WordKind]):
-    """The kinds of the words that were met."""
-
-    def __missing__(self, word: str) -> _WordKind:
-        if len(self) >= _KNOWN_WORDS:
-            self.clear()  # another thread may use it too, so entries are not removed one by one
-        is_person = word in lists.PERSONS
-        has_ending = len(word) >= _LONG and word.endswith("s") and not word.endswith(("ss", "us"))
-        kind = _WordKind(
-            _is_content(word),
-            is_person,
-            word in lists.GROUPS,
-            has_ending and word not in lists.NOT_PLURAL and word not in function_words("en"),
-            not (is_person or word in lists.TIMES or word in _ENDS_PHRASE) and word[0].isalpha(),
-        )
-        self[word] = kind
-        return kind
-
-
-_word_kinds = _WordKinds()

@@ -24,7 +24,7 @@ from recollect.rules.episodes.lines import prefix, render_lines, speaker_labels
 from recollect.rules.episodes.sentence_forms import drop_addition
 from recollect.rules.prompt.fences import Labels
 from recollect.rules.tiers import tiers
-from recollect.rules.tiers.keyvalues import DANGLING
+from recollect.rules.tiers.keyvalues import drop_dangling
 
 Count = Callable[[str], int]
 
@@ -140,9 +140,9 @@ def cut_to_tokens(text: str, limit: int, count: Count) -> str:
 
 def drop_torn_end(text: str) -> str:
     """A text that was cut, without words that are not to be the last: a number without what it counts, "the", "and"."""
-    text = DANGLING.sub("", " ".join(text.split())).rstrip(_TRAIL)
+    text = drop_dangling(" ".join(text.split())).rstrip(_TRAIL)
     while text and _TORN.search(text):
-        text = DANGLING.sub("", _TORN.sub("", text)).rstrip(_TRAIL)
+        text = drop_dangling(_TORN.sub("", text)).rstrip(_TRAIL)
     return text
 
 
@@ -184,7 +184,7 @@ def _wordings(statement: SummarySentence) -> Iterator[str]:
         return
     parts = clauses(full_text)
     for length in range(len(parts) - 1, 0, -1):
-        shorter = DANGLING.sub("", "".join(parts[:length]).rstrip(_TRAIL))
+        shorter = drop_dangling("".join(parts[:length]).rstrip(_TRAIL))
         is_comma = parts[length - 1].rstrip().endswith(",")
         may_end = (is_comma and _ADDS.match(parts[length])) or _PAUSES.search(parts[length - 1])
         changes_meaning = any(_CONDITION.match(part) for part in parts[length:])

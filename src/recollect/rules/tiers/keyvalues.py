@@ -78,7 +78,7 @@ def _tidy_pair(pair: KeyValue, language: str) -> KeyValue:
     value = " ".join(pair.value.replace(";", ",").replace(" = ", " is ").split())
     value = value.strip(_MARKS if pair.key in _LITERAL else _MARKS + "\"'“”«»")
     if pair.key not in _LITERAL:
-        value = DANGLING.sub("", value)
+        value = drop_dangling(value)
     key = shorten_phrase(" ".join(re.split(r"[\s;=]+", pair.key)).strip(), language)
     solid = pair.key in _SURE or any(matters(word, language) for word in value.split())
     return KeyValue(key, value, pair.weight if solid else pair.weight * 0.3)
@@ -88,12 +88,20 @@ _MARKS = " .,:!?…–—-*"
 _LITERAL = frozenset({"error", "code"})
 # Values that count even if they are ordinary words, and are not shortened.
 _SURE = frozenset({"name", "age", "when", "duration", "amounts", "names", "topic", "text"})
-DANGLING = lazy_pattern(
-    r"(?:[\s,]+(?:the|a|an|that|to|of|for|in|on|at|and|or|with|by|is|are|was|my|your|our|so|but|i|we|it|this|too|from|as"
-    r"|which|because|since|really|very|also|just|been|have|not)){1,20}$",
-    re.IGNORECASE,
-)
-"""Words that are not to be the last of a phrase. Not more: a long run would be read again from each of them."""
+_LAST_OF_NONE = """
+    the a an that to of for in on at and or with by is are was my your our so but i we it this too from as which because
+    since really very also just been have not
+"""
+_DANGLING_WORDS = frozenset(_LAST_OF_NONE.split())
+_DANGLING = lazy_pattern(rf"(?:[\s,]+(?:{'|'.join(_LAST_OF_NONE.split())})){{1,20}}$", re.IGNORECASE)
+
+
+def drop_dangling(text: str) -> str:
+    """A phrase without words that are not to be its last. Not more than twenty: a long run would be read again from
+    each of them."""
+    last = text.rpartition(" ")[2]
+    is_plain = last.isascii() and last.isalnum()  # as the words that most phrases end with
+    return text if is_plain and last.lower() not in _DANGLING_WORDS else _DANGLING.sub("", text)
 
 
 def render_pairs(pairs: Iterable[KeyValue]) -> str:
@@ -185,7 +193,7 @@ def _pair_forms(
     fewest = min(len(pieces), 2)
     fits = False
     while len(pieces) >= fewest > 0:
-        value = DANGLING.sub("", joint.join(pieces)).strip(" ,")
+        value = drop_dangling(joint.join(pieces)).strip(" ,")
         if value and (not fits or len(pieces) == half) and count(f"{pair.key} = {value}") <= budget:
             fits = True
             yield KeyValue(pair.key, value, pair.weight)

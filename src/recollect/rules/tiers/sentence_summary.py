@@ -19,7 +19,7 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import AMOUNT, WHEN
 from recollect.language.sentences import Sentence, clauses, sentences
 from recollect.language.word_weights import is_unspaced, stems, weigh
-from recollect.rules.tiers.keyvalues import DANGLING
+from recollect.rules.tiers.keyvalues import drop_dangling
 from recollect.rules.tiers.message_claims import last_clauses
 
 Count = Callable[[str], int]
@@ -146,7 +146,7 @@ class _SentenceChooser:
         pieces = text.split()[:max_tokens] if joint else list(text[: 2 * max_tokens])
 
         def shorten(length: int) -> str:
-            return DANGLING.sub("", joint.join(pieces[:length])).rstrip(_TRAIL) + "…"
+            return drop_dangling(joint.join(pieces[:length])).rstrip(_TRAIL) + "…"
 
         fits = (
             bisect_right(range(len(pieces) + 1), max_tokens, key=lambda length: self._count(f" {shorten(length)}")) - 1

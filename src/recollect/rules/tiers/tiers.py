@@ -77,7 +77,10 @@ def is_terse(texts: Sequence[str]) -> bool:
 
 def budgets(text: str, count: Count) -> tuple[int, int]:
     """The most tokens that tier 1 and tier 2 of a message are to have."""
-    tokens = size(text, count)
+    return _budgets_of(size(text, count))
+
+
+def _budgets_of(tokens: int) -> tuple[int, int]:
     tier1 = min(max(int(tokens * TIER1_SHARE[1]), TIER1_LEAST), TIER1_MOST)
     tier2 = min(max(int(tokens * TIER2_SHARE[1]), TIER2_LEAST), TIER2_MOST)
     return tier1, tier2
@@ -85,9 +88,10 @@ def budgets(text: str, count: Count) -> tuple[int, int]:
 
 def write_tiers(text: str, count: Count) -> Tiers:
     """The tiers of a message, made without a model."""
-    if is_short(text, count):
+    tokens = size(text, count)
+    if len(text) <= MAX_CHARACTERS and tokens <= SHORT:
         return Tiers()
-    budget1, budget2 = budgets(text, count)
+    budget1, budget2 = _budgets_of(tokens)
     source = _MARKER.sub(" ", fences.strip_invisible(limit_text(text))).strip()
     if not source:
         return Tiers("text = blank", "[blank]", "offline")

@@ -87,19 +87,39 @@ class TopicWords:
         )
 
     def to_object(self) -> dict[str, Any]:
-        return {"stems": dict(self.stems), "phrases": dict(self.phrases)} if self.stems else {}
+        """What is stored of it. A store keeps no order of keys, and the order decides what is dropped and which phrase
+        comes first in a title: so it is stored beside them."""
+        if not self.stems:
+            return {}
+        order = [_places_in_order(self.stems), _places_in_order(self.phrases)]
+        return {"stems": dict(self.stems), "phrases": dict(self.phrases), "order": order}
 
     @classmethod
     def from_object(cls, value: Mapping[str, Any]) -> TopicWords:
-        return cls(_intern_keys(value["stems"]), _intern_keys(value["phrases"])) if value else NO_WORDS
+        """What `to_object` wrote; without an order, if it was stored before orders were."""
+        if not value:
+            return NO_WORDS
+        stems_order, phrases_order = value.get("order") or ((), ())
+        return cls(_put_in_order(value["stems"], stems_order), _put_in_order(value["phrases"], phrases_order))
 
 
 NO_WORDS = TopicWords()
 
 
-def _intern_keys(counts: Mapping[str, int]) -> dict[str, int]:
-    """Counts with one string for each word: thousands of topics say the same words."""
-    return {intern(key): count for key, count in counts.items()}
+def _places_in_order(counts: Mapping[str, int]) -> list[int]:
+    """The places that keys have when they are sorted, in their own order."""
+    places = {key: place for place, key in enumerate(sorted(counts))}
+    return [places[key] for key in counts]
+
+
+def _put_in_order(counts: Mapping[str, int], order: Sequence[int]) -> dict[str, int]:
+    """Counts in an order of places, with one string for each word: thousands of topics say the same words."""
+    keys = sorted(counts)
+    if len(order) == len(keys):
+        keys = [keys[place] for place in order]
+    else:
+        keys = list(counts)
+    return {intern(key): counts[key] for key in keys}
 
 
 def _count(counts: Mapping[str, int], new: Iterable[str], most: int) -> dict[str, int]:
