@@ -129,14 +129,15 @@ async def append_talks(url: str, conversations: Sequence[tuple[str, list[Draft]]
         await append(memory, conversations)
 
 
-def run_import(url: str, data: str | None, size: int) -> ViewCost:
-    """What it takes to append the messages and to bring all views up to date in two processes."""
+def run_import(url: str, data: str | None, size: int) -> tuple[ViewCost, ViewCost]:
+    """What it takes to append the messages, and to do that and bring all views up to date in two processes."""
     conversations = talks(data, size)
     clock = time.perf_counter(), processor_seconds()
     asyncio.run(append_talks(url, conversations))
+    log_cost = ViewCost("append", processor_seconds() - clock[1], time.perf_counter() - clock[0])
     worker = [sys.executable, "-m", "recollect", "worker", "--once"]
     subprocess.run(worker, env={**os.environ, "RECOLLECT_STORE": url}, check=True, stdout=subprocess.DEVNULL)
-    return ViewCost("import", processor_seconds() - clock[1], time.perf_counter() - clock[0])
+    return log_cost, ViewCost("import", processor_seconds() - clock[1], time.perf_counter() - clock[0])
 
 
 def processor_seconds() -> float:

@@ -251,10 +251,17 @@ class Tx(Protocol):
         key; with `damaged`, every value is checked, and that is called with the error and the readable values."""
 
     def near(
-        self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
+        self,
+        table: str,
+        vector: Vectors,
+        limit: int,
+        *,
+        where: Mapping[str, Any],
+        known: Sequence[Mapping[str, Any]] = (),
     ) -> list[tuple[Mapping[str, Any], float]]:
         """The rows of a table with vectors that have the values of `where`, by highest cosine, best first. For small
-        views: all their vectors are compared."""
+        views: all their vectors are compared. `known` are rows that were read in this transaction; they are not read
+        again."""
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         """Insert or replace rows by primary key; the columns in `add` are added to the values that are there."""

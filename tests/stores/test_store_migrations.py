@@ -31,8 +31,8 @@ from recollect.stores.postgres import (
     PostgresTx,
     create_pooled_engine,
     parse_url,
-    rolling_back,
 )
+from recollect.stores.postgres_driver.statement_runs import rolling_back
 from recollect.stores.schema import metadata
 from recollect.stores.sql import SqlTx
 from recollect.stores.sqlite import SqliteStore, SqliteTx, memory_engine

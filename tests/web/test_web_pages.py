@@ -551,3 +551,21 @@ def test_a_category_with_many_facts_has_pages_of_its_own(tmp_path: Path) -> None
         assert (category.count(">kettle "), rest.count(">kettle ")) == (CATEGORY, FACTS)
         assert f"skip={CATEGORY}" in category
         assert "skip=" not in rest
+
+
+def test_people_are_shown_by_name_wherever_their_words_are_c11(tmp_path: Path) -> None:
+    """A bot knows people by numbers; the dashboard shows what they are called."""
+    store = str(tmp_path / "names.db")
+    with Memory(store, followers=False) as memory:
+        channel = memory.conversation("general")
+        text = "The {}th lantern of the harbour festival has a crack in its red paper."
+        channel.extend(
+            Draft("user", text.format(number), "member-901", metadata={"name": "Ingrid"}) for number in range(60)
+        )
+        memory.settle()
+        topic = channel.topics()[0].id
+    with Serving(store, followers=False) as server:
+        for path in ("search?query=lantern", f"topic?conversation=general&id={topic}", "episodes?conversation=general"):
+            page = httpx2.get(f"{server.url}/web/{path}").text
+            assert "Ingrid" in page, path
+            assert "member-901" not in page, path

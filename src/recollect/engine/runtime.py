@@ -254,7 +254,7 @@ class Runtime:
             EpisodesView(asking, writer, read),
             FactsView(asking, read, self.run_aside, parts.telemetry),
             DaysView(parts.clock, parts.time_zone),
-            TopicsView(self.topics, self.read),
+            TopicsView(self.topics, read),
             self.titles,
         ]
 

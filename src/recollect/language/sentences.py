@@ -269,21 +269,21 @@ def _word_before_stop(text: str) -> str:
 
 
 _SUBJECT = r"(?:i|we|you|he|she|it|they|there|my|our|your|his|her|their)\b"
-_CLAUSE = lazy_pattern(
-    rf"(?<=[,;:])\s+|(?<!\s)\s+(?:[—–-]+\s+|--+\s*)|--+\s*|(?<=[，；：、،؛])\s*|…\s*"
-    rf"|(?<!\s)\s+(?=(?:and|but|so|or)\s(?:{_SUBJECT}|do\s|can\s|what\b))"
-    r"|(?<!\s)\s+(?=(?:because|although|though|whereas|which|but)\s)"
-    r"|(?<!\s)\s+(?=(?:aber|weil|denn|mais|parce|pero|porque|perché|mas|maar|omdat|но|потому)\s)",
-    re.IGNORECASE,
-    skips=True,
+_BEFORE_CLAUSE = (
+    "because|although|though|whereas|which|but|aber|weil|denn|mais|parce|pero|porque|perché|mas|maar|omdat|но|потому"
 )
+_AFTER_MARK = r"(?<=[,;:])\s+|(?<!\s)\s+(?:[—–-]+\s+|--+\s*)|--+\s*"
+_AT_WORD = rf"(?<!\s)\s+(?=(?:and|but|so|or)\s(?:{_SUBJECT}|do\s|can\s|what\b)|(?:{_BEFORE_CLAUSE})\s)"
+_CLAUSE = lazy_pattern(rf"{_AFTER_MARK}|(?<=[，；：、،؛])\s*|…\s*|{_AT_WORD}", re.IGNORECASE)
+_ASCII_CLAUSE = lazy_pattern(rf"{_AFTER_MARK}|{_AT_WORD}", re.IGNORECASE, skips=True)
 _CLAUSE_WORDS = 4
 _CLAUSE_CHARACTERS = 6
 
 
 def clauses(sentence: str) -> list[str]:
     """The clauses of a sentence. Joined they are the sentence; a list stays in one clause."""
-    cuts = [0, *(cut.end() for cut in _CLAUSE.finditer(sentence)), len(sentence)]
+    pattern = _ASCII_CLAUSE if sentence.isascii() else _CLAUSE
+    cuts = [0, *[cut.end() for cut in pattern.finditer(sentence)], len(sentence)]
     pieces: list[str] = []
     for start, end in pairwise(cuts):
         piece = sentence[start:end]

@@ -75,23 +75,37 @@ def query_groups(text: str, languages: Collection[str]) -> list[tuple[str, ...]]
     """
     text = _normalise(text)
     language = detect(text)
-    all_languages = dict.fromkeys((language, *sorted(languages)))
-    pieces = dict.fromkeys(piece for token in _tokens(text) for piece in _pieces(token, for_query=True))
-    content = [piece for piece in pieces if not _is_function_word(piece, language)]
-    groups = _alternatives(content, all_languages) or _alternatives(pieces, all_languages)
+    languages = tuple(dict.fromkeys((language, *sorted(languages))))
+    words = [word for token in _tokens(text) for word in _query_words(token, language, languages)]
+    groups = dict.fromkeys(terms for terms, is_function_word in words if terms and not is_function_word)
+    groups = groups or dict.fromkeys(terms for terms, _ in words if terms)
+    if len(groups) <= MAX_GROUPS:
+        return list(groups)
     longest = set(sorted(groups, key=lambda terms: -len(terms[0]))[:MAX_GROUPS])
     return [terms for terms in groups if terms in longest]
 
 
-def _alternatives(pieces: Iterable[str], languages: Iterable[str]) -> dict[tuple[str, ...], None]:
-    """The terms of each word, as written and without accents: some people leave accents out."""
-    groups: dict[tuple[str, ...], None] = {}
-    for piece in pieces:
-        forms = dict.fromkeys((piece, _fold(piece)))
-        terms = dict.fromkeys(term for language in languages for form in forms if (term := _term(form, language)))
-        if terms:
-            groups[tuple(terms)] = None
-    return groups
+def _query_words(token: str, language: str, languages: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], bool], ...]:
+    """For each word of a token of a query its terms in each of `languages`, and whether it is a function word."""
+    return (_short_query_words if len(token) <= MAX_TERM else _find_query_words)(token, language, languages)
+
+
+def _find_query_words(
+    token: str, language: str, languages: tuple[str, ...]
+) -> tuple[tuple[tuple[str, ...], bool], ...]:
+    return tuple(
+        (_alternatives(piece, languages), _is_function_word(piece, language))
+        for piece in _pieces(token, for_query=True)
+    )
+
+
+_short_query_words = lru_cache(maxsize=_REMEMBERED)(_find_query_words)
+
+
+def _alternatives(word: str, languages: Iterable[str]) -> tuple[str, ...]:
+    """The terms of a word, as written and without accents: some people leave accents out."""
+    forms = dict.fromkeys((word, _fold(word)))
+    return tuple(dict.fromkeys(term for language in languages for form in forms if (term := _term(form, language))))
 
 
 # A text is cut into tokens, runs of letters with what joins them inside, ...

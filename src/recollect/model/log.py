@@ -197,7 +197,8 @@ class Filter:
     @property
     def is_unrestricted(self) -> bool:
         """Whether it means all messages of a user, or of a space."""
-        return self == Filter(self.space, self.user)
+        restrictions = (self.author, self.conversation, self.role, self.after, self.before, self.expired_by)
+        return restrictions == (None,) * len(restrictions)
 
 
 @dataclass(frozen=True, slots=True)

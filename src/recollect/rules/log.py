@@ -42,6 +42,8 @@ SPEAKERS: dict[Role, str] = {"assistant": "assistant", "system": "system", "tool
 
 def check_id(field: str, value: object) -> str:
     """An id chosen by the caller: any script, any printable character, on one line."""
+    if type(value) is str and len(value) <= MAX_ID and value.isascii() and value.isprintable() and value.strip():
+        return value
     if not isinstance(value, str):
         raise InvalidInput(field, f"must be text, not {type(value).__name__}")
     if not value.strip():

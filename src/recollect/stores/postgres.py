@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from sqlalchemy import (
     ARRAY,
     BigInteger,
-    Connection,
     Dialect,
     Engine,
     Float,
@@ -44,7 +43,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, PendingRollbackError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.util import LRUCache
 
@@ -66,7 +65,16 @@ from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.connections import OpenConnections
 from recollect.stores.index import scope_terms
 from recollect.stores.moves import MoveTx
-from recollect.stores.prepared import PreparedStatement, prepare, wrap_error
+from recollect.stores.postgres_driver.statement_runs import (
+    begin_reading,
+    begin_writing,
+    drop_statements,
+    rolling_back,
+    run_on_server,
+    run_text,
+    tell_listeners,
+)
+from recollect.stores.prepared import PreparedStatement, prepare
 from recollect.stores.rows import to_message
 from recollect.stores.schema import TABLES, entries, messages, vectors
 from recollect.stores.sql import RetryPauses, SqlStore
@@ -74,7 +82,8 @@ from recollect.stores.traces import clear_traces, rewrite_limits
 from recollect.stores.vectors import unit_vectors
 
 SCHEMA = "recollect"
-AGAIN = {"40001", "40P01", "55P03"}  # serialisation failure, deadlock, lock not available
+# Serialisation failure, deadlock, lock not available; and a prepared statement that the server has dropped.
+AGAIN = {"40001", "40P01", "55P03", "26000"}
 GONE = {"57P01", "57P02", "57P03", "08000", "08003", "08006", "08001", "08004"}  # the server went away
 AWAY = (
     *(f"failed: {os.strerror(number)}" for number in (errno.ECONNREFUSED, errno.ECONNRESET, errno.ENOENT)),
@@ -129,7 +138,8 @@ class PostgresTx(MoveTx):
         """Run a statement by the driver itself. Whoever listens to statements is told, as by SQLAlchemy."""
         tell_listeners(self.connection, prepared.sql, params)
         try:
-            return prepared.run(self.connection, params)
+            rows = run_on_server(self.connection, prepared, params)
+            return prepared.run(self.connection, params) if rows is None else rows
         except DBAPIError:
             driver: Any = self.connection.connection.driver_connection
             if driver is not None and driver.closed:
@@ -450,47 +460,10 @@ def create_pooled_engine(url: URL, busy_seconds: float) -> Any:
         if not connection.autocommit:
             connection.commit()
 
+    event.listen(engine, "checkin", drop_statements)
     return engine
 
 
 def close_returned(connection: Any, _: Any) -> None:
     if connection is not None:
         connection.close()
-
-
-def begin_reading(connection: Connection) -> None:
-    run_text(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-
-
-def begin_writing(connection: Connection) -> None:
-    run_text(connection, "BEGIN")
-
-
-def run_text(connection: Connection, sql: str) -> None:
-    """Run a statement without parameters or rows by the driver itself; it opens no transactions of its own."""
-    tell_listeners(connection, sql, {})
-    driver: Any = connection.connection.driver_connection
-    try:
-        driver.execute(sql)
-    except connection.dialect.loaded_dbapi.Error as error:
-        if driver.closed:
-            connection.exec_driver_sql(sql)  # it fails, too, and the pool learns that the server is away
-        raise wrap_error(sql, error, connection.dialect.loaded_dbapi.Error) from error
-
-
-def tell_listeners(connection: Connection, sql: str, params: Mapping[str, Any]) -> None:
-    """Tell whoever listens to statements of one that the driver runs itself."""
-    for told in connection.engine.dispatch.before_cursor_execute:
-        told(connection, None, sql, params, None, False)
-
-
-@contextmanager
-def rolling_back(connection: Connection) -> Iterator[None]:
-    """ROLLBACK if anything fails. The caller has to end the transaction inside the block."""
-    try:
-        yield
-    except BaseException:
-        # If the connection is what failed, the server has rolled back already.
-        with suppress(DBAPIError, PendingRollbackError):
-            connection.exec_driver_sql("ROLLBACK")
-        raise

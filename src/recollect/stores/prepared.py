@@ -10,7 +10,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import Dialect, Float
 from sqlalchemy.exc import DBAPIError
@@ -19,9 +20,18 @@ Convert = Callable[[Any], Any]
 Key = tuple[Any, str, tuple[str, ...], tuple[tuple[str, int], ...]]
 
 LISTS = (list, tuple)  # the parameters of a query that stand for several values
+MAX_NAMED = 4_096  # rows by the names of their columns: some kilobytes each, at most
 MAX_PREPARED = 2_000  # statements in their compiled form; all are dropped when there are more
 
 _prepared: dict[Key, PreparedStatement] = {}
+
+
+class NamedRow(dict[str, Any]):
+    """A row by the names of its columns that nobody changes. It is hashed by what it is, so that what is made of it can
+    be kept under it."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
 
 
 class PreparedStatement:
@@ -83,13 +93,16 @@ class PreparedStatement:
             raise wrap_error(self.sql, error, self._error) from error
 
     def rows_by_name(self, rows: Sequence[Sequence[Any]]) -> list[Mapping[str, Any]]:
-        """Rows of the driver with the values that the columns stand for, by the names of the columns."""
-        rows_by_name = [dict(zip(self.columns, row, strict=True)) for row in rows]
-        for place, reader in self._readers if rows_by_name else ():
+        """Rows of the driver with the values that the columns stand for, by the names of the columns. Most rows that a
+        context reads are those that the context before it has read: the same values give the same object."""
+        return [named_row(self, row) for row in rows]
+
+    def name_row(self, row: Sequence[Any]) -> NamedRow:
+        values = NamedRow(zip(self.columns, row, strict=True))
+        for place, reader in self._readers:
             name = self.columns[place]
-            for row in rows_by_name:
-                row[name] = reader(row[name])
-        return cast(list[Mapping[str, Any]], rows_by_name)
+            values[name] = reader(values[name])
+        return values
 
     def convert_rows(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Rows of the driver with the values that the columns stand for."""
@@ -100,6 +113,11 @@ class PreparedStatement:
             for row in converted_rows:
                 row[place] = reader(row[place])
         return converted_rows
+
+
+@lru_cache(maxsize=MAX_NAMED)
+def named_row(statement: PreparedStatement, row: Sequence[Any]) -> NamedRow:
+    return statement.name_row(row)
 
 
 def bind_converter(kind: Any, dialect: Dialect) -> Convert | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import dropwhile
 from typing import Any, Literal
 
 from sqlalchemy import Integer, Table, and_, bindparam, exists, func, or_, select, tuple_
@@ -157,8 +158,11 @@ def rows_query(table: Table, comparison: Comparison, after: bool, has_limit: boo
     query = select(table).where(*conditions)
     query = query.order_by(*(key.desc() for key in order)) if newest else query.order_by(*order)
     if after:
-        past = (bindparam(f"after_{key.name}", type_=key.type) for key in keys)
-        query = query.where(tuple_(*keys) > tuple_(*past))
+        # Of rows that are alike in the first columns only the others are compared: so the index finds where to begin.
+        same_names = {name for name, kind in comparison if kind == "value"}
+        later_keys = list(dropwhile(lambda key: key.name in same_names, keys)) or keys
+        past = [bindparam(f"after_{key.name}", type_=key.type) for key in later_keys]
+        query = query.where(tuple_(*later_keys) > tuple_(*past) if len(later_keys) > 1 else later_keys[0] > past[0])
     return query.limit(bindparam("most", type_=Integer)) if has_limit else query
 
 

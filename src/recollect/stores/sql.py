@@ -328,7 +328,13 @@ class SqlTx(RowReader, ABC):
             return self.fetch_named(query, params)
 
     def near(
-        self, table: str, vector: Vectors, limit: int, *, where: Mapping[str, Any]
+        self,
+        table: str,
+        vector: Vectors,
+        limit: int,
+        *,
+        where: Mapping[str, Any],
+        known: Sequence[Mapping[str, Any]] = (),
     ) -> list[tuple[Mapping[str, Any], float]]:
         source = schema.TABLES[table]
         keys = list(source.primary_key)
@@ -340,10 +346,10 @@ class SqlTx(RowReader, ABC):
         scores = cosines(unit_vectors(vectors), unit_vectors(vector))
         top = np.argpartition(-scores, limit)[: limit + 1] if len(vector_rows) > limit + 1 else range(len(vector_rows))
         best = sorted(top, key=lambda i: (-float(scores[i]), tuple(vector_rows[i][1:])))[:limit]
-        rows = {
-            tuple(row[key.name] for key in keys): row
-            for row in self.rows_by_key(source, [tuple(vector_rows[i][1:]) for i in best])
-        }
+        rows = {tuple(row[key.name] for key in keys): row for row in known}
+        unread = [key for key in (tuple(vector_rows[i][1:]) for i in best) if key not in rows]
+        if unread:
+            rows |= {tuple(row[key.name] for key in keys): row for row in self.rows_by_key(source, unread)}
         return [(rows[tuple(vector_rows[i][1:])], float(scores[i])) for i in best]
 
     def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:

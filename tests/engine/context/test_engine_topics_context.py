@@ -80,6 +80,18 @@ def test_one_topic_alone_or_one_that_is_in_the_window_has_no_section(url: str) -
         assert section(chat.context("thanks!"), "topic") is None
 
 
+def test_who_spoke_is_named_in_the_summary_of_a_topic_c11(url: str) -> None:
+    clock = FrozenClock()
+    with opened(url, clock) as memory:
+        channel = memory.conversation("general")
+        for number, thing in enumerate([1] * 16 + [2, 3] * 15):
+            channel.add("user", about(thing, number), author="member-901", name="Ingrid")
+        memory.settle()
+        inside = block(channel.context(about(1, 99), budget=Budget(retrieved=0, summaries=0)))
+        assert "Ingrid" in inside.partition("messages: ")[2].partition("[")[0]
+        assert "901" not in inside
+
+
 @pytest.mark.parametrize("total", [120, 200, 400, 900, 2_000])
 def test_it_keeps_to_its_budget_and_gives_way_before_the_last_exchange(
     far_back: BlockingConversation, total: int

@@ -100,3 +100,15 @@ def test_a_topic_is_named_again_as_it_grows_not_with_every_message() -> None:
     due = [count for count in range(1, 100) if is_due(count)]
     assert due[0] == 3
     assert len(due) < 10
+
+
+def test_a_title_says_what_and_not_how_it_is_or_what_is_done_with_it_e1() -> None:
+    choir = (
+        "I am joining the choir of our street, though I am afraid of high notes.",
+        "They are fine with joining a choir late. On Friday I was terribly nervous and afraid.",
+        "The old choir sings on Friday, it is dangerous for the windows and nervous neighbours.",
+    )
+    title = key_title(talked(*choir), [talked(*BEES)])
+    assert "choir" in title
+    for word in ("joining", "afraid", "Friday", "dangerous"):
+        assert word not in title

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
 from recollect.engine.context.build import assemble, head_of, room_beside
 from recollect.engine.context.index_or_database import open_source
-from recollect.engine.context.render import CurrentTopic, Note
+from recollect.engine.context.render import CurrentTopic
 from recollect.engine.context.state import ContextState
 from recollect.engine.context.topic import find_current_topic
 from recollect.engine.context.viewers import names_in_context, viewer_alone
@@ -26,10 +26,11 @@ from recollect.engine.scope import ConversationScope
 from recollect.engine.search import search_messages
 from recollect.engine.tables import log
 from recollect.engine.tables.changes import add_versions
-from recollect.engine.views import episodes
+from recollect.engine.tables.facts import active_facts_by_person
 from recollect.engine.views.digest_texts import MergedDigest
 from recollect.engine.views.digests import zone_of
-from recollect.engine.views.episode_search import nearest_episodes
+from recollect.engine.views.episode_search import active_rows, nearest_episodes
+from recollect.engine.views.episodes import to_record
 from recollect.engine.views.tiers import load_tiers
 from recollect.engine.views.window import last_archived_turn
 from recollect.language.smalltalk import is_small_talk
@@ -66,7 +67,6 @@ LONG_REQUEST = 8_000  # characters: whether a longer text fits at all is seen be
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
 TOKENS = 32  # one for so many tokens of the section
 RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
-SPEAKERS = 12  # messages of a channel whose authors a context tells about
 EXCHANGE = 4  # messages that tell what a follow-up question is about
 FOUND = 10  # messages that a model's own search gives it
 
@@ -215,15 +215,20 @@ class ContextBuilder:
         conversation = self._scope.find(tx)
         person = conversation.user if conversation is not None else self._scope.user
         spoken = self._read_messages(tx, conversation, request)
-        recalled = self._recall_outside(tx, request, person, spoken)
+        episode_rows = active_rows(tx, *place) if conversation is not None else []
+        recalled = self._recall_outside(tx, request, person, spoken, episode_rows)
         # What has just left the window stays in it for a message to which it is relevant.
         window = [m for m in spoken.nearest if m.turn > spoken.start or m.turn in recalled.relevance]
         window_ids = {message.id for message in window}
         retrieved = [hit for hit in recalled.hits if hit.message.id not in window_ids]
         topic = self._current_topic(tx, request, spoken) if conversation is not None else None
-        active_episodes = [record.episode for record in episodes.active_episodes(tx, *place)] if conversation else []
         viewer = self._viewer(tx, person)
-        notes = self._profile_notes(tx, person, viewer, window, request)
+        speakers = knowing.last_speakers([*window, *([request.question] if request.question else [])])
+        facts_by_person = active_facts_by_person(tx, self._scope.space, speakers if person is None else [person])
+        query = request.query if request.vector is not None else ""
+        notes = knowing.context_notes(
+            tx, self._scope.space, person, viewer, request.now, facts_by_person, request.speaker, query
+        )
         asks_for_tiers = not is_terse([*(message.content for message in window), request.text])
         state = ContextState(
             text=request.text,
@@ -235,7 +240,7 @@ class ContextBuilder:
             earlier=[m for m in spoken.messages if m.id not in window_ids] if spoken.is_whole else (),
             is_whole=spoken.is_whole,
             tiers=load_tiers(tx, *place, window[0].turn - 1) | self._held_tiers(window) if window else {},
-            episodes=active_episodes,
+            episodes=[to_record(row).episode for row in episode_rows],
             past=recalled.episodes,
             profile=notes,
             relevance={m.turn: recalled.relevance[m.turn] for m in window if m.turn in recalled.relevance},
@@ -256,7 +261,7 @@ class ContextBuilder:
             state = replace(state, whole_instructions=whole_instructions(searching=searching, inline=asks_for_tiers))
         # In a channel the register knows who speaks, but of messages that are held, which no view has read.
         own_messages = [m for m in (*state.earlier, *window) if person is not None or m.degraded is not None]
-        names = names_in_context(tx, self._scope.space, state.people, viewer, own_messages)
+        names = names_in_context(tx, self._scope.space, state.people, viewer, own_messages, facts_by_person)
         return replace(state, names=names)
 
     def _recall_state(self, known: HeldConversation, request: ContextRequest) -> ContextState:
@@ -319,13 +324,18 @@ class ContextBuilder:
         return find_current_topic(tx, topics, place, request.text, request.vector, spoken.window, request.now)
 
     def _recall_outside(
-        self, tx: Tx, request: ContextRequest, person: str | None, spoken: SpokenMessages
+        self,
+        tx: Tx,
+        request: ContextRequest,
+        person: str | None,
+        spoken: SpokenMessages,
+        episode_rows: Sequence[Mapping[str, Any]],
     ) -> RecalledMessages:
         """What is relevant to the question: messages from outside the window, and turns among the last messages."""
         excluded_ids = request.shown_ids | {message.id for message in spoken.window}
         known = {message.id: message for message in spoken.messages if not message.erased}
         reading_rule = recall.ReadingRule(worthwhile_share(request.text), excluded_ids, known)
-        hits, past_episodes, nothing_relevant, docs = self._recall(tx, request, person, reading_rule)
+        hits, past_episodes, nothing_relevant, docs = self._recall(tx, request, person, reading_rule, episode_rows)
         held_hits = self._match_held(request, person, spoken, max((hit.score for hit in hits), default=1.0))
         hits = sorted([*hits, *held_hits], key=lambda hit: -hit.score)
         nothing_relevant = nothing_relevant and not held_hits
@@ -342,7 +352,12 @@ class ContextBuilder:
         return RecalledMessages(retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0)
 
     def _recall(
-        self, tx: Tx, request: ContextRequest, person: str | None, reading_rule: recall.ReadingRule
+        self,
+        tx: Tx,
+        request: ContextRequest,
+        person: str | None,
+        reading_rule: recall.ReadingRule,
+        episode_rows: Sequence[Mapping[str, Any]],
     ) -> tuple[list[Hit], list[Episode], bool, int]:
         """Messages and past episodes near the question, from the person's memory or from the channel; and whether the
         search found nothing relevant: then no message is recalled, and only an episode that is very close. And how
@@ -372,7 +387,7 @@ class ContextBuilder:
         least = 1 - parts.episode_distance
         if hits and nothing_relevant:
             least = max(least, parts.weights.cosine_at(CLOSE))
-        past_episodes = nearest_episodes(tx, scope, request.vector, parts.near_episodes, least)
+        past_episodes = nearest_episodes(tx, scope, request.vector, parts.near_episodes, least, episode_rows)
         return [] if nothing_relevant else hits, past_episodes, nothing_relevant, source.tally().docs
 
     def _match_held(
@@ -424,22 +439,6 @@ class ContextBuilder:
             text = standalone.offline(standalone.Inputs(text, await self.last_exchange(question))).question
         parts = self._runtime.parts
         return text, (await parts.embedder.embed([text_to_compare(text, parts.clock.now())]))[0]
-
-    def _profile_notes(
-        self,
-        tx: Tx,
-        person: str | None,
-        viewer: Viewer,
-        window: Sequence[Message],
-        request: ContextRequest,
-    ) -> list[Note]:
-        """Notes about the person, or about those who spoke last in a channel; what the message is about first."""
-        query = request.query if request.vector is not None else ""
-        if person is not None:
-            return knowing.person_notes(tx, self._scope.space, person, viewer, request.now, query)
-        recent = [*window, *([request.question] if request.question else [])][-SPEAKERS:]
-        people = dict.fromkeys(m.author for m in reversed(recent) if m.role == "user")
-        return knowing.group_notes(tx, self._scope.space, people, viewer, request.now, request.speaker, query)
 
     def _viewer(self, tx: Tx, person: str | None) -> Viewer:
         """Who reads the context: the person of the chat, or everybody in the channel."""

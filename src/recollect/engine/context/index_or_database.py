@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
 from recollect.engine.context.scope_index_queries import Rows, ScopeView, TermPlaces
 from recollect.engine.context.term_codes import line_codes
-from recollect.engine.context.word_likeness import Likeness, best_likeness, no_likeness
+from recollect.engine.context.word_likeness import GroupLikeness, Likeness, best_likeness, no_likeness
 from recollect.model import Filter
 from recollect.model.passages import NEVER, Posting, Tally
 from recollect.ports import Tx, Vectors
@@ -76,9 +76,10 @@ class IndexSource:
     def __init__(self, view: ScopeView, now: datetime) -> None:
         self._view = view
         self._now = now
-        self._masks: dict[Filter, NDArray[np.bool_] | None] = {}
+        self._mask_of: tuple[Filter, NDArray[np.bool_] | None] | None = None
         self._query: tuple[Vectors, Vectors] | None = None
         self._term_places: tuple[Rows, TermPlaces] | None = None
+        self._group_likeness: tuple[Groups, GroupLikeness] | None = None
 
     def _unit_vector(self, vector: Vectors) -> Vectors:
         """The vector of the query with length one: it is compared several times."""
@@ -90,9 +91,9 @@ class IndexSource:
         return self._view.tally
 
     def _mask(self, where: Filter) -> NDArray[np.bool_] | None:
-        if where not in self._masks:
-            self._masks[where] = self._view.mask(where, self._now)
-        return self._masks[where]
+        if self._mask_of is None or (self._mask_of[0] is not where and self._mask_of[0] != where):
+            self._mask_of = (where, self._view.mask(where, self._now))
+        return self._mask_of[1]
 
     def _within(self, where: Filter, rows: Rows) -> Rows:
         mask = self._mask(where)
@@ -129,7 +130,9 @@ class IndexSource:
         return self._view.cosines(passages.docs, self._unit_vector(vector))
 
     def likeness(self, passages: Passages, groups: Groups) -> Likeness:
-        return self._view.likeness(self._places_of_terms(passages.docs), groups)
+        if self._group_likeness is None or self._group_likeness[0] is not groups:
+            self._group_likeness = (groups, GroupLikeness(groups))
+        return self._view.likeness(self._places_of_terms(passages.docs), self._group_likeness[1])
 
     def details(self, docs: Numbers) -> NDArray[np.int8]:
         return self._view.details[docs]

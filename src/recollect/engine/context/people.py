@@ -18,12 +18,12 @@ from itertools import filterfalse
 from types import MappingProxyType
 
 from recollect.engine.context.render import Note
-from recollect.engine.context.viewers import hears_channel, name_for, own_name, public_name
+from recollect.engine.context.viewers import FactsByPerson, hears_channel, name_for, own_name, public_name
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.tables.people import begins_with_name, name_in_statement, statements_of
 from recollect.engine.views.digest_texts import MergedDigest
-from recollect.model import FACT_CATEGORIES, Fact, Profile, Statement
+from recollect.model import FACT_CATEGORIES, Fact, Message, Profile, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
 from recollect.rules.facts.deciding import MAX_SOURCES
@@ -38,17 +38,48 @@ from recollect.rules.recall.floor import FLOOR
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
 LESSER_FACTS = 2  # facts of little importance that a context shows, if they have to do with the message
+SPEAKERS = 12  # messages of a channel whose authors a context tells about
 LAST = len(FACT_CATEGORIES) + 2  # the position of digests: after all facts
 ANY_DAY = date(2000, 1, 1)  # whether a text is an instruction does not depend on the day
 CLAIMS = 50  # statements of others about a person that are shown, the newest ones
 LINE = 300  # characters of a line, about: a key with many values takes several lines, so that some fit a small budget
 
 
-def person_notes(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime, query: str = "") -> list[Note]:
+def last_speakers(messages: Sequence[Message]) -> list[str]:
+    """Those who wrote the last messages of a channel, the last one first."""
+    return list(dict.fromkeys(message.author for message in reversed(messages[-SPEAKERS:]) if message.role == "user"))
+
+
+def context_notes(
+    tx: Tx,
+    space: str,
+    person: str | None,
+    viewer: Viewer,
+    now: datetime,
+    facts_by_person: FactsByPerson,
+    speaker: tuple[str, MergedDigest] | None,
+    query: str,
+) -> list[Note]:
+    """Notes about the person of a chat, or about those whose facts are given for a channel; what a query is about comes
+    first."""
+    if person is not None:
+        return person_notes(tx, space, person, viewer, now, query, facts_by_person)
+    return group_notes(tx, space, facts_by_person, viewer, now, speaker, query, facts_by_person)
+
+
+def person_notes(
+    tx: Tx,
+    space: str,
+    person: str,
+    viewer: Viewer,
+    now: datetime,
+    query: str = "",
+    facts_by_person: FactsByPerson = MappingProxyType({}),
+) -> list[Note]:
     """What a chat with one person shows of them: what a query is about first, then the most important. What they said
     themselves comes first, so that what others say takes no room from it; of what others say, the newest comes
-    first."""
-    all_facts, all_statements = knowledge_for_viewer(tx, space, person, viewer, now)
+    first. `facts_by_person` are facts that are read already."""
+    all_facts, all_statements = knowledge_for_viewer(tx, space, person, viewer, now, facts_by_person)
     shown_facts = facts_to_show(all_facts, query)
     all_statements = statements_beside(tx, all_statements, shown_facts)
     facts, statements = own_knowledge(shown_facts, all_statements)
@@ -69,7 +100,12 @@ def profile_of(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -
 
 
 def knowledge_for_viewer(
-    tx: Tx, space: str, person: str, viewer: Viewer, now: datetime
+    tx: Tx,
+    space: str,
+    person: str,
+    viewer: Viewer,
+    now: datetime,
+    facts_by_person: FactsByPerson = MappingProxyType({}),
 ) -> tuple[list[Fact], list[Statement]]:
     """What a viewer may be shown of a person now."""
     statements = [
@@ -77,13 +113,24 @@ def knowledge_for_viewer(
         for statement in statements_of(tx, space, person)
         if statement.is_shown_at(now) and viewer.sees(statement)
     ]
-    return facts_for_viewer(tx, space, person, viewer, now), hide_private_names(tx, statements, viewer)
+    facts = facts_for_viewer(tx, space, person, viewer, now, facts_by_person)
+    return facts, hide_private_names(tx, statements, viewer)
 
 
-def facts_for_viewer(tx: Tx, space: str, person: str, viewer: Viewer, now: datetime) -> list[Fact]:
+def facts_for_viewer(
+    tx: Tx,
+    space: str,
+    person: str,
+    viewer: Viewer,
+    now: datetime,
+    facts_by_person: FactsByPerson = MappingProxyType({}),
+) -> list[Fact]:
     """The facts of a person that a viewer may be shown, as they hold now: a plan whose day has come is a fact. Where
     the viewer did not hear the day, it stays a plan: else the day could be guessed from it."""
-    visible_facts = [fact for fact in facts_of(tx, space, person, active=True) if viewer.sees(fact)]
+    facts = facts_by_person.get(person)
+    if facts is None:
+        facts = facts_of(tx, space, person, active=True)
+    visible_facts = [fact for fact in facts if viewer.sees(fact)]
     return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
 
 
@@ -109,6 +156,7 @@ def group_notes(
     now: datetime,
     speaker: tuple[str, MergedDigest] | None = None,
     query: str = "",
+    facts_by_person: FactsByPerson = MappingProxyType({}),
 ) -> list[Note]:
     """What a channel shows of those who speak in it: only what was said in it; what others say of them comes last. Of
     the `speaker` it also shows what they did lately: merged with what is known if a model did that, or separately."""
@@ -116,7 +164,7 @@ def group_notes(
     claims: list[Note] = []
     for number, person in enumerate(people):
         merged_digest = speaker[1] if speaker is not None and speaker[0] == person else None
-        facts = facts_for_viewer(tx, space, person, viewer, now)
+        facts = facts_for_viewer(tx, space, person, viewer, now, facts_by_person)
         own_facts = [fact for fact in facts if not is_claim(fact)]
         claims += fact_notes([fact for fact in facts if is_claim(fact)], name=person, number=number, query=query)
         if merged_digest is not None and merged_digest.made_by == "model":

@@ -44,7 +44,7 @@ from recollect.rules.recall.neighbours import (
     place_keys,
     surroundings,
 )
-from recollect.rules.recall.passage_columns import ASSISTANT, Numbers, Passages, distinct_numbers
+from recollect.rules.recall.passage_columns import Numbers, Passages, distinct_numbers
 from recollect.rules.recall.ranking import (
     PARTS,
     Ranking,
@@ -225,7 +225,7 @@ class PassageScorer:
         neighbours = self.source.passages_at(scope, candidates.passages, keys, self.groups)
         all_passages = candidates.passages.join(neighbours)
         is_short = mean_lengths(anchors, all_passages) < LONG_LINES
-        if is_short.all():
+        if np.logical_and.reduce(is_short):
             return neighbours, all_passages
         near_keys = np.concatenate([adjacent_keys(anchors, 1, 1), adjacent_keys(anchors.take(is_short), 2, REACH)])
         neighbours = neighbours.take(np.isin(place_keys(neighbours.conversations, neighbours.turns), near_keys))
@@ -294,8 +294,7 @@ class RankedMessages:
 
     def occasions(self, rows: NDArray[np.intp]) -> list[int]:
         """The numbers of the occasions of these rows."""
-        around = self.candidates.around
-        numbers: list[int] = around.occasion[around.home[rows]].tolist()
+        numbers: list[int] = self.candidates.around.occasions(rows).tolist()
         return numbers
 
     def places_to_read(
@@ -328,10 +327,10 @@ def best_rows(passages: Passages, ranking: Ranking, row_mask: NDArray[np.bool_] 
 def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, standing: Numbers) -> NDArray[np.intp]:
     """The best rows, and those of standing instructions that are not among them. Such are instructions to an assistant:
     where none speaks, nothing is added."""
-    if not len(standing) or not (passages.roles == ASSISTANT).any():
+    if not len(standing) or not passages.has_assistant:
         return best
     at = np.minimum(standing.searchsorted(passages.docs), len(standing) - 1)
-    rows = np.flatnonzero((standing[at] == passages.docs) & (ranking.scores > 0))
+    rows = ((standing[at] == passages.docs) & (ranking.scores > 0)).nonzero()[0]
     known = set(passages.message_ids[best].tolist())
     others = [row for row in rows.tolist() if passages.message_ids[row] not in known]
     return np.array([*best.tolist(), *others], np.intp)
@@ -399,7 +398,7 @@ def text_parts(
     passages = ranked_messages.passages
     rows = ranked_messages.rows
     traits = reader.traits(passages, rows)
-    is_assisted = bool((passages.roles == ASSISTANT).any())
+    is_assisted = passages.has_assistant
     detail = weights.assisted_detail if is_assisted else weights.detail
     details = np.asarray(detail * count_particulars(traits), np.float64).round(6)
     preferences = np.asarray(weights.preference * is_preference(traits), np.float64)
@@ -408,7 +407,7 @@ def text_parts(
     if not is_assisted:
         replies = weights.statement * ~is_question(traits) + weights.answer * follows_question(reader, ranked_messages)
     elif weights.standing:
-        places = np.flatnonzero(is_standing(traits))
+        places = is_standing(traits).nonzero()[0]
         scores = ranked_messages.ranking.scores[rows] + details + preferences
         by_score = np.argsort(-scores[places], kind="stable")
         standing[places[by_score[:STANDING_LIFTED]]] = weights.standing

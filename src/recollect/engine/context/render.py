@@ -12,8 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMappin
 from dataclasses import replace
 from datetime import datetime
 
-from recollect.language.sentences import split_sentences
-from recollect.model import Episode, Hit, Item, Message, TopicMessage
+from recollect.model import Episode, ExtractLine, Hit, Item, Message, TopicMessage
 from recollect.model.frozen import dataclass
 from recollect.rules.episodes.lines import narrative_lines, render_lines
 from recollect.rules.prompt import fences
@@ -48,15 +47,15 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class CurrentTopic:
-    """The topic of the message: since when, how many messages, the summary of its packed part, its last messages if the
-    conversation returns to it; and which turns of a large window belong to it."""
+    """The topic of the message: since when, how many messages, the lines of the summary of its packed part, its last
+    messages if the conversation returns to it; and which turns of a large window belong to it."""
 
     id: str
     title: str
     first: int
     since: datetime
     messages: int
-    summary: str = ""
+    lines: Sequence[ExtractLine] = ()
     last_messages: Sequence[TopicMessage] = ()
     turns: frozenset[int] = frozenset()
 
@@ -170,9 +169,9 @@ def topic_pieces(
     topic: CurrentTopic, shown_turns: set[int], shown_text: str, labels: Labels, calendar: Calendar, count: Count
 ) -> list[Piece]:
     """The topic of the message, without the messages in `shown_turns` and the sentences in `shown_text`."""
-    summary = " ".join(sentence for sentence in split_sentences(topic.summary) if sentence.casefold() not in shown_text)
+    lines = tuple(line for line in topic.lines if line.text.casefold() not in shown_text)
     pieces = []
-    if summary:
+    if lines:
         # A title may be the beginning of its first message: if that is shown, the title would repeat it.
         title = (
             ""
@@ -180,7 +179,7 @@ def topic_pieces(
             else f"{fences.escape_line(topic.title)}: "
         )
         since = f"Since {calendar.day(topic.since)}, {topic.messages} messages"
-        text = fences.Fenced(f"{since}: {title}{fences.escape_line(summary)}")
+        text = fences.Fenced(f"{since}: {title}{render_lines(lines, labels=labels, escaped=True)}")
         pieces.append(Piece(text, Item(topic.id, count(text) + 1, "what is being talked of", 2), (0,)))
     for message in reversed(topic.last_messages):
         if message.turn not in shown_turns and message.content.strip():

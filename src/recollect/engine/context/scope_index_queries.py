@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.term_codes import Codes, spread_codes, term_code
-from recollect.engine.context.word_likeness import Likeness, best_likeness, best_likeness_of_words
+from recollect.engine.context.word_likeness import GroupLikeness, Likeness, load_known_words
 from recollect.model import ROLES, Filter
 from recollect.model.frozen import dataclass
 from recollect.model.passages import Tally
@@ -91,7 +92,7 @@ class ScopeView:
     def rows_of_groups(self, groups: Sequence[Sequence[str]]) -> list[Rows]:
         """For each group of terms the rows that have one of them, in order."""
         codes = codes_of_groups(tuple(map(tuple, groups)))
-        rows_by_term = self._rows_of_terms(codes.in_order)
+        rows_by_term = self._rows_of_terms(codes.codes)
         rows_of_group = []
         first_term = 0
         for group in groups:
@@ -108,7 +109,7 @@ class ScopeView:
         positions = (self.sorted_terms[ranges(first, sizes)] & POSITIONS).astype(np.intp)
         terms = np.arange(len(codes)).repeat(sizes)
         is_same = self.terms[positions] == codes[terms]
-        if not is_same.all():  # two terms whose numbers differ only in the bits that are not sorted by
+        if not np.logical_and.reduce(is_same):  # two terms whose numbers differ only in the bits that are not sorted by
             positions = positions[is_same]
             terms = terms[is_same]
         rows = self.owners[positions].astype(np.intp)
@@ -161,14 +162,14 @@ class ScopeView:
             rows = best if rows is None else rows[best]
         elif rows is None:
             rows = np.arange(len(scores))
-        scores = np.vecdot(self.vectors[rows], unit_vector)
+        scores = np.vecdot(self.vectors.take(rows, axis=0), unit_vector)
         return rows[np.lexsort((-rows, -scores))[:limit]]
 
     def cosines(self, rows: Numbers, unit_vector: Vectors) -> NDArray[np.float64]:
         """The cosine of each of these rows; NaN for one without a vector."""
         if not self.vectors.shape[1]:
             return np.full(len(rows), np.nan)
-        cosines = np.vecdot(self.vectors[rows], unit_vector).astype(np.float64)
+        cosines = np.vecdot(self.vectors.take(rows, axis=0), unit_vector).astype(np.float64)
         if not self.all_have_vectors:
             cosines[~self.has_vector[rows]] = np.nan
         return np.asarray(cosines)
@@ -204,13 +205,19 @@ class ScopeView:
         """Where the terms of these rows are, one row's after the other's."""
         starts = self._starts[rows]
         sizes = self.ends[rows] - starts
-        return TermPlaces(ranges(starts, sizes), sizes)
+        ends = np.add.accumulate(sizes)
+        first = ends - sizes
+        positions = np.arange(ends[-1] if len(ends) else 0)
+        positions += (starts - first).repeat(sizes)
+        return TermPlaces(positions, sizes, first)
 
-    def likeness(self, places: TermPlaces, groups: Sequence[Sequence[str]]) -> Likeness:
+    def likeness(self, places: TermPlaces, group_likeness: GroupLikeness) -> Likeness:
         """How near the words of the rows of which these are the terms are to each group of terms."""
         if len(self.words) == len(self.terms):
-            return best_likeness_of_words(self.words[places.positions], places.sizes, groups)
-        return best_likeness(self.terms[places.positions], places.sizes, groups)
+            words: NDArray[Any] = self.words[places.positions]
+        else:
+            words = load_known_words().find(self.terms[places.positions])
+        return group_likeness.best(words, places.sizes, places.starts)
 
     def _counts(self, places: TermPlaces, groups: Sequence[Sequence[str]]) -> Numbers:
         """How often the rows of which these are the terms have a term of each group."""
@@ -219,52 +226,37 @@ class ScopeView:
         if not len(places.positions) or not len(sought.codes):
             return np.zeros((size, len(groups)), np.int64)
         terms = self.terms[places.positions]
-        counts = np.zeros(size * len(groups), np.int64)
-        at = sought.codes.searchsorted(terms)
-        matches = np.flatnonzero(sought.padded_codes[at] == terms)
-        at = at[matches]
-        cells = np.arange(size).repeat(places.sizes)[matches] * len(groups)
-        for number in range(sought.max_groups):
-            if number:  # terms that are in several groups
-                at = at + 1
-                is_again = sought.padded_codes[at] == terms[matches]
-                at = at[is_again]
-                cells = cells[is_again]
-                matches = matches[is_again]
-            counts += np.bincount(cells + sought.groups[at], minlength=len(counts))
-        return counts.reshape(size, len(groups))
+        matches = (terms == sought.codes[:, np.newaxis]).ravel().nonzero()[0]  # of an array of one dimension it is fast
+        codes, positions = np.divmod(matches, len(terms))
+        cells = np.arange(size).repeat(places.sizes)[positions] * len(groups)
+        cells += sought.groups[codes]
+        return np.bincount(cells, minlength=size * len(groups)).reshape(size, len(groups))
 
 
 @dataclass(frozen=True, slots=True)
 class TermPlaces:
-    """Where the terms of some rows are among all terms of a scope, one row's after the other's; and how many each row
-    has."""
+    """Where the terms of some rows are among all terms of a scope, one row's after the other's; how many each row has;
+    and where those of each row begin among these."""
 
     positions: Numbers
     sizes: Numbers
+    starts: Numbers
 
 
 @dataclass(frozen=True, slots=True)
 class GroupCodes:
-    """The terms of some groups as numbers: in their order; and sorted, each with the number of its group, once for each
-    group it is in. `padded_codes` has one more at its end, which is the number of no term; a term is in at most
-    `max_groups`."""
+    """The terms of some groups as numbers, in their order, and the number of the group of each."""
 
-    in_order: Codes
     codes: Codes
-    padded_codes: Codes
     groups: Numbers
-    max_groups: int
 
 
 @lru_cache(maxsize=256)
 def codes_of_groups(groups: tuple[tuple[str, ...], ...]) -> GroupCodes:
     """The terms of the groups of a query as numbers: they are looked for several times in a search."""
-    in_order = np.array([term_code(term) for group in groups for term in group], np.uint64)
-    pairs = sorted({(term_code(term), number) for number, group in enumerate(groups) for term in group})
-    codes = np.array([code for code, _ in pairs], np.uint64)
-    numbers = np.array([number for _, number in pairs], np.int64)
-    return GroupCodes(in_order, codes, np.append(codes, np.uint64(0)), numbers, shared_terms(codes))
+    codes = np.array([term_code(term) for group in groups for term in group], np.uint64)
+    numbers = np.array([number for number, group in enumerate(groups) for _ in group], np.int64)
+    return GroupCodes(codes, numbers)
 
 
 def fast_products(vectors: Vectors, unit_vector: Vectors) -> Vectors:
@@ -297,17 +289,12 @@ def lowest_of_highest(scores: Vectors, limit: int) -> np.float32:
     return lowest
 
 
-def shared_terms(codes: Codes) -> int:
-    """Of how many groups the term of most groups is, given the sorted terms of all groups."""
-    if not (codes[1:] == codes[:-1]).any():
-        return 1
-    return int(np.unique(codes, return_counts=True)[1].max())
-
-
 def ranges(first: Numbers, sizes: Numbers) -> Numbers:
     """The numbers of several ranges, one after the other, each with its first number and its size."""
-    ends = np.cumsum(sizes)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + sizes, sizes)
+    ends = np.add.accumulate(sizes)
+    numbers = np.arange(ends[-1] if len(ends) else 0)
+    numbers += (first - ends + sizes).repeat(sizes)
+    return numbers
 
 
 def without_repeats(rows: NDArray[np.int32]) -> Rows:

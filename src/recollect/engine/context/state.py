@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 
 from recollect.engine.context.render import CurrentTopic, Note, current_text
-from recollect.model import Episode, Hit, Message, Role, Tiers
+from recollect.model import Episode, ExtractLine, Hit, Message, Role, Tiers
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.speaker_labels import author_labels
 from recollect.rules.prompt.times import Calendar
@@ -61,10 +61,18 @@ class ContextState:
         return {
             *(message.author for message in messages if message.role == "user"),
             *(message.author for message in last_of_topic if message.role == "user"),
-            *(line.author for episode in (*self.episodes, *self.past) for line in episode.lines if line.author),
+            *(line.author for line in self.summary_lines if line.author and line.role != "assistant"),
             *(id for note in self.profile for id in (note.person, note.speaker) if id),
             *(() if self.author is None else (self.author,)),
         }
+
+    @property
+    def summary_lines(self) -> Iterator[ExtractLine]:
+        """The lines of all summaries that may be in the context."""
+        for episode in (*self.episodes, *self.past):
+            yield from episode.lines
+        if self.topic is not None:
+            yield from self.topic.lines
 
     @cached_property
     def times_lines(self) -> dict[frozenset[int], str]:
@@ -77,8 +85,7 @@ class ContextState:
         messages = [*self.window, *(hit.message for hit in (*self.found, *self.retrieved))]
         speakers: list[tuple[Role, str]] = [(message.role, message.author) for message in messages]
         speakers += [(message.role, message.author) for message in (self.topic.last_messages if self.topic else ())]
-        episode_lines = (line for episode in (*self.episodes, *self.past) for line in episode.lines)
-        speakers += [(line.role, line.author) for line in episode_lines if line.role]
+        speakers += [(line.role, line.author) for line in self.summary_lines if line.role]
         speakers += [("user", person) for note in self.profile for person in (note.person, note.speaker) if person]
         speakers += [] if self.author is None else [("user", self.author)]
         return author_labels(speakers, self.names)

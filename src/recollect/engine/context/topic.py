@@ -13,7 +13,7 @@ from datetime import datetime
 from recollect.engine.context.render import CurrentTopic
 from recollect.engine.tables import topics as rows
 from recollect.engine.views.topics import LAST, TopicPage, Topics, may_lean
-from recollect.model import Message, TopicMessage
+from recollect.model import ExtractLine, Message, TopicMessage
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
 from recollect.rules.topics.centroids import round_vector
@@ -47,13 +47,11 @@ def find_current_topic(
     if not parts:
         return None
     start = window[0].turn if window else LAST
-    summary = ""
+    lines: tuple[ExtractLine, ...] = ()
     last_messages: list[TopicMessage] = []
     if min(part.first for part in parts) < start:
         packed_parts = [part for part in parts if part.packed_upto]
-        summary = " ".join(
-            filter(None, (rows.summary_of(tx, page.place, part.first)["summary"] for part in packed_parts))
-        )
+        lines = tuple(line for part in packed_parts for line in rows.summary_lines(tx, page.place, part.first))
         if parts[0].first != page.book.current:  # the conversation returns to it
             last_messages = [
                 message
@@ -67,7 +65,7 @@ def find_current_topic(
         first=parts[0].first,
         since=min(part.created_at for part in parts),
         messages=sum(part.count for part in parts),
-        summary=summary,
+        lines=lines,
         last_messages=sorted(last_messages, key=lambda message: message.turn)[-KEPT:],
         turns=topic_turns(tx, page, parts, window),
     )

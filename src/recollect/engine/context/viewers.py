@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 from recollect.engine.tables.facts import TABLE, to_fact
-from recollect.model import Message, Statement
+from recollect.model import Fact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
+
+FactsByPerson = Mapping[str, Sequence[Fact]]
 
 PEOPLE = "people"
 CHANNEL = "channel"  # the kind of a row that says in which channel somebody has spoken
@@ -75,11 +78,17 @@ def told_name(tx: Tx, space: str, person: str, viewer: Viewer) -> str:
     return told_names(tx, space, [person], viewer).get(person, "")
 
 
-def told_names(tx: Tx, space: str, people: Sequence[str], viewer: Viewer) -> dict[str, str]:
-    """The names that people said of themselves, by id, as far as the viewer may see them."""
+def told_names(
+    tx: Tx, space: str, people: Sequence[str], viewer: Viewer, facts_by_person: FactsByPerson = MappingProxyType({})
+) -> dict[str, str]:
+    """The names that people said of themselves, by id, as far as the viewer may see them. `facts_by_person` are all
+    facts of some of them that hold now, if they are read already."""
     names: dict[str, str] = {}
-    where = {"space": space, "user_id": tuple(people), "active": 1, "key": "name"}
-    for fact in map(to_fact, tx.rows(TABLE, where=where) if people else ()):
+    others = tuple(person for person in people if person not in facts_by_person)
+    where = {"space": space, "user_id": others, "active": 1, "key": "name"}
+    facts = [fact for person in people for fact in facts_by_person.get(person, ()) if fact.key == "name"]
+    facts += map(to_fact, tx.rows(TABLE, where=where) if others else ())
+    for fact in facts:
         is_own = fact.subject is None and not is_claim(fact)
         if is_own and (fact.audience is not None or viewer.sees(fact)):
             names.setdefault(fact.user, fact.value)
@@ -87,10 +96,16 @@ def told_names(tx: Tx, space: str, people: Sequence[str], viewer: Viewer) -> dic
 
 
 def names_in_context(
-    tx: Tx, space: str, people: Iterable[str], viewer: Viewer, own_messages: Iterable[Message] = ()
+    tx: Tx,
+    space: str,
+    people: Iterable[str],
+    viewer: Viewer,
+    own_messages: Iterable[Message] = (),
+    facts_by_person: FactsByPerson = MappingProxyType({}),
 ) -> dict[str, str]:
     """What to call people to a viewer, by id; those without a name are left out. `own_messages` are of a chat with one
-    person: the names that came with them are known in that chat, though nowhere else."""
+    person: the names that came with them are known in that chat, though nowhere else. `facts_by_person` are facts that
+    are read already."""
     ids = sorted(set(people))
     latest_names: dict[str, tuple[datetime, str]] = {}
     rows = tx.rows(PEOPLE, where={"space": space, "user_id": tuple(ids), "kind": "display"}) if ids else []
@@ -102,7 +117,7 @@ def names_in_context(
         name_given = message.metadata.get("name")
         if message.role == "user" and message.author not in latest_names and isinstance(name_given, str):
             names[message.author] = " ".join(name_given.split())
-    names |= told_names(tx, space, [person for person in ids if person not in names], viewer)
+    names |= told_names(tx, space, [person for person in ids if person not in names], viewer, facts_by_person)
     return {person: name for person, name in names.items() if name and name != person}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.engine.context.term_codes import Codes, line_codes, spread_codes, term_code
+from recollect.engine.context.term_codes import BITS, MULTIPLIER, Codes, line_codes, spread_codes, term_code
 from recollect.language.word_table import LANGUAGE, load_word_table
 from recollect.model.frozen import dataclass
 
@@ -21,7 +21,6 @@ Likeness = NDArray[np.float32]
 
 SLOT_BITS = 19  # of a word's number, by which it is looked up: one in eighty loses its place to a more frequent one
 AT_ONCE = 64  # words compared at a time: for more the library starts threads, which takes longer than the work
-FEW_WORDS = 2_048  # up to which each is compared, also one that is there several times
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,52 +52,66 @@ def slots_of(codes: Codes) -> NDArray[np.intp]:
     return (spread_codes(codes) >> np.uint64(32 - SLOT_BITS)).astype(np.intp)
 
 
+class GroupLikeness:
+    """How near words of the table are to each group of terms of a query. Each word is compared once, however often and
+    in however many passages it comes."""
+
+    def __init__(self, groups: Sequence[Sequence[str]]) -> None:
+        self._known = load_known_words()
+        places = [min(map(place_of_term, group)) for group in groups]  # of each group its most frequent word
+        self._group_vectors = self._known.vectors.take(places, axis=0).T
+        self._numbers = np.full(len(self._known.codes), -1, np.int32)  # by the word's place: its row among those below
+        self._likeness: Likeness = np.empty((0, len(groups)), np.float32)  # of the words that were compared
+        self._groups = groups
+
+    def best(self, words: NDArray[Any], sizes: NDArray[np.int64], starts: NDArray[np.int64]) -> Likeness:
+        """How near passages (rows) are to each group (column), given the places of their words in the table, which
+        follow each other: so many of each passage, from these places on."""
+        if not len(words) or not self._groups:
+            return no_likeness(len(sizes), self._groups)
+        self._compare(words)
+        likeness = self._likeness.take(self._numbers.take(words), axis=0)
+        if np.logical_and.reduce(sizes):
+            return np.maximum(np.maximum.reduceat(likeness, starts, axis=0), 0.0)
+        best = no_likeness(len(sizes), self._groups)
+        has_terms = sizes > 0
+        best[has_terms] = np.maximum(np.maximum.reduceat(likeness, starts[has_terms], axis=0), 0.0)
+        return best
+
+    def _compare(self, words: NDArray[Any]) -> None:
+        """Compare those of these words that were not compared yet."""
+        is_new = np.zeros(len(self._numbers), np.bool_)
+        is_new[words] = True
+        is_new &= self._numbers < 0
+        new_words = is_new.nonzero()[0]
+        if not len(new_words):
+            return
+        padded_words = np.full(-(-len(new_words) // AT_ONCE) * AT_ONCE, len(self._numbers) - 1)
+        padded_words[: len(new_words)] = new_words
+        vectors = self._known.vectors
+        blocks = vectors.take(padded_words, axis=0).reshape(-1, AT_ONCE, vectors.shape[1])
+        likeness = np.matmul(blocks, self._group_vectors).reshape(-1, len(self._groups))
+        count = len(self._likeness)
+        self._numbers[new_words] = np.arange(count, count + len(new_words), dtype=np.int32)
+        self._likeness = np.concatenate([self._likeness, likeness[: len(new_words)]]) if count else likeness
+
+
 def best_likeness(terms: Codes, sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]) -> Likeness:
     """How near passages (rows) are to each group of terms (column): as near as the nearest of their terms is, from 0 to
     1. The terms of the passages follow each other, so many of each."""
     if not len(terms) or not groups:
         return no_likeness(len(sizes), groups)
-    return best_likeness_of_words(load_known_words().find(terms), sizes, groups)
+    starts = np.add.accumulate(sizes) - sizes
+    return GroupLikeness(groups).best(load_known_words().find(terms), sizes, starts)
 
 
-def best_likeness_of_words(words: NDArray[Any], sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]) -> Likeness:
-    """The same for terms whose places in the table are known."""
-    if not len(words) or not groups:
-        return no_likeness(len(sizes), groups)
+@lru_cache(maxsize=4096)
+def place_of_term(term: str) -> int:
+    """The place of a term in the table: as `KnownWords.find`, which takes longer for one."""
     known = load_known_words()
-    if len(words) <= FEW_WORDS:
-        likeness = likeness_of_words(known, words, groups)
-    else:
-        is_used = np.zeros(len(known.codes), np.bool_)
-        is_used[words] = True
-        used = np.flatnonzero(is_used)
-        numbers = np.empty(len(is_used), np.intp)
-        numbers[used] = np.arange(len(used))
-        likeness = likeness_of_words(known, used, groups).take(numbers.take(words), axis=0)
-    starts = np.cumsum(sizes) - sizes
-    if sizes.all():
-        return np.maximum(np.maximum.reduceat(likeness[: len(words)], starts, axis=0), 0.0)
-    best = no_likeness(len(sizes), groups)
-    has_terms = sizes > 0
-    best[has_terms] = np.maximum(np.maximum.reduceat(likeness[: len(words)], starts[has_terms], axis=0), 0.0)
-    return best
-
-
-def likeness_of_words(known: KnownWords, words: NDArray[Any], groups: Sequence[Sequence[str]]) -> Likeness:
-    """How near some words of the table (rows) are to each group of terms (column); with rows for no word at the end."""
-    group_vectors = known.vectors.take(places_of_groups(tuple(map(tuple, groups))), axis=0)
-    padded_words = np.full(-(-len(words) // AT_ONCE) * AT_ONCE, len(known.codes) - 1)
-    padded_words[: len(words)] = words
-    blocks = known.vectors.take(padded_words, axis=0).reshape(-1, AT_ONCE, known.vectors.shape[1])
-    return np.asarray(np.matmul(blocks, group_vectors.T).reshape(-1, len(groups)))
-
-
-@lru_cache(maxsize=64)
-def places_of_groups(groups: tuple[tuple[str, ...], ...]) -> NDArray[np.intp]:
-    """The place in the table of each group of terms: of its most frequent word."""
-    places = load_known_words().find(np.array([term_code(term) for group in groups for term in group], np.uint64))
-    sizes = np.array([len(group) for group in groups])
-    return np.asarray(np.minimum.reduceat(places, np.cumsum(sizes) - sizes))
+    code = term_code(term)
+    place = int(known.slots[(code * MULTIPLIER & BITS) >> (64 - SLOT_BITS)])
+    return place if int(known.codes[place]) == code else len(known.codes) - 1
 
 
 def no_likeness(passages: int, groups: Sequence[Sequence[str]]) -> Likeness:

@@ -5,12 +5,13 @@ Everything is read in one transaction for one page of the list; of a conversatio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.engine.context.viewers import names_in_context
 from recollect.engine.runtime import Runtime
+from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import topics as topic_rows
 from recollect.engine.tables.log import warn_of_damage
 from recollect.model import Conversation, Filter, Message
@@ -58,8 +59,7 @@ async def lines_of(runtime: Runtime, space: str, user: str | None, ids: Sequence
 
 
 def read_line(tx: Tx, conversation: Conversation) -> ListedConversation:
-    where = Filter(conversation.space, conversation=conversation.id)
-    recent = tx.messages(where, limit=LAST, newest=True, damaged=warn_of_damage)
+    recent = recent_messages(tx, conversation)
     messages = [message for message in recent if not message.erased]
     people = tuple(dict.fromkeys(message.author for message in reversed(messages) if message.role != "assistant"))
     names = names_of_people(tx, conversation, messages)
@@ -69,12 +69,49 @@ def read_line(tx: Tx, conversation: Conversation) -> ListedConversation:
     return ListedConversation(conversation, read_title(tx, recent), shown_people, last, names.get(owner, owner))
 
 
-def names_of_people(tx: Tx, conversation: Conversation, messages: Sequence[Message]) -> dict[str, str]:
-    """What the authors of messages of a conversation, and its owner, are called in it."""
+def recent_messages(tx: Tx, conversation: Conversation) -> list[Message]:
+    """The newest messages of a conversation, oldest first; erased ones too."""
+    where = Filter(conversation.space, conversation=conversation.id)
+    return tx.messages(where, limit=LAST, newest=True, damaged=warn_of_damage)
+
+
+def names_of_people(
+    tx: Tx, conversation: Conversation, messages: Sequence[Message], others: Iterable[str] = ()
+) -> dict[str, str]:
+    """What the authors of messages of a conversation, its owner and `others` are called in it."""
     owner = conversation.user
     viewer = Viewer(channel=conversation.id) if owner is None else Viewer(owner)
-    people = {message.author for message in messages} | ({owner} if owner else set())
+    people = {*(message.author for message in messages), *([owner] if owner else []), *others}
     return names_in_context(tx, conversation.space, people, viewer, messages if owner else ())
+
+
+async def names_within(runtime: Runtime, scope: ConversationScope, people: Iterable[str]) -> dict[str, str]:
+    """What these people are called in a conversation, by id."""
+
+    def read(tx: Tx) -> dict[str, str]:
+        conversation = scope.find(tx)
+        if conversation is None:
+            return {}
+        return names_of_people(tx, conversation, recent_messages(tx, conversation), people)
+
+    return await runtime.read(read)
+
+
+async def names_of_authors(runtime: Runtime, messages: Sequence[Message]) -> dict[tuple[str, str], str]:
+    """What the authors of messages of a space are called where they spoke, by conversation and author."""
+
+    def read(tx: Tx) -> dict[tuple[str, str], str]:
+        names = dict[tuple[str, str], str]()
+        for id in dict.fromkeys(message.conversation for message in messages):
+            of_conversation = [message for message in messages if message.conversation == id]
+            conversation = tx.conversation(of_conversation[0].space, id)
+            if conversation is not None:
+                names |= {
+                    (id, author): name for author, name in names_of_people(tx, conversation, of_conversation).items()
+                }
+        return names
+
+    return await runtime.read(read) if messages else {}
 
 
 def read_title(tx: Tx, messages: Sequence[Message]) -> str:

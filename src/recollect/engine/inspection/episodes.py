@@ -1,15 +1,21 @@
-"""Episodes level by level: the active ones of a conversation, and the parts of one; never the whole tree at once."""
+"""Episodes level by level: the active ones of a conversation, and the parts of one; never the whole tree at once.
+
+Episodes are stored with the ids of who spoke. They are shown with what people are called now.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
+from recollect.engine.inspection.conversations import names_of_people, recent_messages
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.views import episodes
 from recollect.errors import NotFound
-from recollect.model import Episode
+from recollect.model import Conversation, Episode
 from recollect.ports import Tx
+from recollect.rules.episodes.lines import render_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +30,12 @@ async def active_episodes(runtime: Runtime, scope: ConversationScope) -> list[Ep
     """The episodes that are part of no other, the highest level first and then the oldest."""
 
     def read(tx: Tx) -> list[Episode]:
-        if scope.find(tx) is None:
+        conversation = scope.find(tx)
+        if conversation is None:
             return []
         records = episodes.active_episodes(tx, scope.space, scope.id)
-        return sorted((record.episode for record in records), key=lambda episode: (-episode.level, episode.first))
+        named_episodes = name_speakers(tx, conversation, [record.episode for record in records])
+        return sorted(named_episodes, key=lambda episode: (-episode.level, episode.first))
 
     return await runtime.read(read)
 
@@ -37,11 +45,27 @@ async def read_episode(runtime: Runtime, scope: ConversationScope, level: int, f
 
     def read(tx: Tx) -> EpisodeParts:
         where = {"space": scope.space, "conversation": scope.id, "level": level, "first": first}
-        rows = tx.rows(episodes.TABLE, where=where) if scope.find(tx) is not None else []
-        if not rows:
+        conversation = scope.find(tx)
+        rows = tx.rows(episodes.TABLE, where=where) if conversation is not None else []
+        if conversation is None or not rows:
             raise NotFound(f"there is no episode of level {level} that begins at turn {first}")
         episode = episodes.to_record(rows[0]).episode
         parts = episodes.parts_of(tx, episode) if level > 1 else []
-        return EpisodeParts(episode, tuple(record.episode for record in parts))
+        named_episodes = name_speakers(tx, conversation, [episode, *(record.episode for record in parts)])
+        return EpisodeParts(named_episodes[0], tuple(named_episodes[1:]))
 
     return await runtime.read(read)
+
+
+def name_speakers(tx: Tx, conversation: Conversation, found_episodes: Iterable[Episode]) -> list[Episode]:
+    """Episodes with names in place of the ids of who spoke: in their lines, and in summaries that are these lines."""
+    episode_list = list(found_episodes)
+    speakers = {line.author for episode in episode_list for line in episode.lines if line.role == "user"}
+    names = names_of_people(tx, conversation, recent_messages(tx, conversation), speakers)
+    named_episodes = list[Episode]()
+    for episode in episode_list:
+        lines = tuple(replace(line, author=names.get(line.author, line.author)) for line in episode.lines)
+        is_extract = render_lines(episode.lines) == episode.summary
+        summary = render_lines(episode.lines, names) if is_extract else episode.summary
+        named_episodes.append(replace(episode, lines=lines, summary=summary))
+    return named_episodes

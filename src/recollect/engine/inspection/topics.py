@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import inf, log2
 from threading import Lock
 
 from recollect.engine.conversation_topics import build_topic
+from recollect.engine.inspection.conversations import names_of_people, recent_messages
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import topics as rows
 from recollect.engine.views.topics import TopicPage
-from recollect.model import Topic
+from recollect.model import Conversation, Topic
 from recollect.ports import Tx
+from recollect.rules.episodes.lines import render_lines
 from recollect.rules.topics import topic_set, topic_state
 from recollect.rules.topics.half_lives import half_life
 
@@ -112,20 +114,31 @@ def presence_key(states: States, merge_states: States, now: datetime) -> Callabl
 
 
 async def find_topic(runtime: Runtime, scope: ConversationScope, id: str) -> Topic | None:
-    """One topic by its id, or by that of a topic that has become part of it."""
+    """One topic by its id, or by that of a topic that has become part of it; people have names in its summary."""
     match = TOPIC.fullmatch(id)
     now = runtime.parts.clock.now()
 
     def read(tx: Tx) -> Topic | None:
-        if match is None or scope.find(tx) is None:
+        conversation = scope.find(tx)
+        if match is None or conversation is None:
             return None
         page = runtime.topics.read_page(tx, scope.space, scope.id)
         if page.state(tx, int(match[1])) is None:
             return None
         states = page.book.states
-        return read_topic(tx, page, states, states_of_merges(states), topic_set.root(states, int(match[1])), now)
+        first = topic_set.root(states, int(match[1]))
+        topic = read_topic(tx, page, states, states_of_merges(states), first, now)
+        return replace(topic, summary=named_summary(tx, conversation, first)) if topic.summary else topic
 
     return await runtime.read(read)
+
+
+def named_summary(tx: Tx, conversation: Conversation, first: int) -> str:
+    """The summary of a topic, with names in place of the ids of who spoke."""
+    lines = rows.summary_lines(tx, rows.place_of(conversation.space, conversation.id), first)
+    speakers = {line.author for line in lines if line.role == "user"}
+    names = names_of_people(tx, conversation, recent_messages(tx, conversation), speakers)
+    return render_lines(lines, names)
 
 
 def read_topic(tx: Tx, page: TopicPage, states: States, merge_states: States, first: int, now: datetime) -> Topic:

@@ -14,9 +14,10 @@ import numpy as np
 
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.tables.topic_stamp import Stamp
-from recollect.model import Filter, Message
+from recollect.model import ExtractLine, Filter, Message
 from recollect.model.topics import TopicMessage
 from recollect.ports import Tx
+from recollect.rules.episodes.lines import from_object, narrative_lines
 from recollect.rules.topics import lossless_message_compression as compression
 from recollect.rules.topics.centroids import Row, round_vector
 from recollect.rules.topics.drift import DriftMessage
@@ -262,3 +263,10 @@ def summary_of(tx: Tx, place: Place, first: int) -> Mapping[str, Any]:
     if rows:
         return rows[0]
     return {**place, "topic": first, "summary": "", "upto": 0, "base": "", "base_upto": 0, "extract": {}}
+
+
+def summary_lines(tx: Tx, place: Place, first: int) -> tuple[ExtractLine, ...]:
+    """The lines of a topic's summary, with who said them; those that a model wrote, with nobody."""
+    summary = summary_of(tx, place, first)
+    lines = from_object(summary["extract"]) or narrative_lines(summary["summary"])
+    return tuple(line if line.role else replace(line, time=None) for line in lines)

@@ -13,15 +13,23 @@ from recollect.model import Episode, Filter
 from recollect.ports import Tx, Vectors
 
 
-def nearest_episodes(tx: Tx, where: Filter, vector: Vectors, limit: int, least: float) -> list[Episode]:
-    """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first.
+def active_rows(tx: Tx, space: str, conversation: str) -> list[Mapping[str, Any]]:
+    """The rows of the episodes that are part of no other, in order of level and turn."""
+    return tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
+
+
+def nearest_episodes(
+    tx: Tx, where: Filter, vector: Vectors, limit: int, least: float, known_rows: Sequence[Mapping[str, Any]] = ()
+) -> list[Episode]:
+    """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first. `known_rows`
+    are read already.
 
     The search starts with the active episodes and descends from each into the part that is closer still: so it costs
     the same however long the history is.
     """
     scope: dict[str, Any] = {"space": where.space, "parent": None}
     scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
-    hits = [(to_record(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope)]
+    hits = [(to_record(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope, known=known_rows)]
     close_hits = sorted(
         (hit for hit in descend_to_closest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1]
     )

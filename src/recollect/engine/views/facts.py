@@ -13,20 +13,22 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
 from recollect.engine.tables.fact_changes import DecidedFacts, changes_in, name_retirements
-from recollect.engine.tables.facts import facts_with_keys, put_facts
+from recollect.engine.tables.facts import put_facts
 from recollect.engine.tables.findings import (
     Finding,
+    PersonSlots,
     RefusedFinding,
+    Reweigh,
     drop_findings,
     findings_of,
-    keys_of_slots,
+    id_of,
     record_findings,
     record_refusals,
-    slot_of,
     weigh_findings,
 )
 from recollect.engine.tables.people import (
@@ -57,6 +59,7 @@ from recollect.rules.facts import deciding as rules
 from recollect.rules.facts.keys import holds_several_values
 from recollect.rules.facts.known_key_reuse import align_fact
 from recollect.rules.facts.model_facts_check import NEAR, ReadLine, is_worth_reading
+from recollect.rules.facts.slot_facts import SlotFacts
 from recollect.rules.facts.values import has_same_value
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.people.first_to_third_person import first_person
@@ -69,6 +72,8 @@ BACKLOG = 2_000
 READ_BY_RULES = 512
 """Messages that rules read at once, at most."""
 LOCK = "facts"
+KnownSlots: TypeAlias = dict[tuple[str, str], PersonSlots]
+"""What a transaction has read of people, by their spaces and names."""
 LASTING_REFUSALS: frozenset[RefusalKind] = frozenset({"unsure", "unimportant", "about_assistant", "incomplete"})
 """Refusals that no rewording mends."""
 
@@ -100,6 +105,7 @@ class FactsView:
         self._read = read
         self._run = run
         self._telemetry = telemetry
+        self._known_slots: WeakKeyDictionary[Tx, KnownSlots] = WeakKeyDictionary()
 
     @property
     def at_once(self) -> int:
@@ -180,6 +186,7 @@ class FactsView:
             result.facts_by_message,
             from_commands=facts_from_commands(tx, result.run.messages),
             decided=changes_in(tx, result.run.messages),
+            known_slots=self._known_slots.setdefault(tx, {}),
         )
         store_refusals(tx, space, conversation, result.refusals)
         return result.progress
@@ -221,9 +228,12 @@ def store_facts(
     *,
     from_commands: Iterable[tuple[str, Message, Sequence[FoundFact]]] = (),
     decided: Iterable[DecidedFacts] = (),
+    known_slots: KnownSlots | None = None,
 ) -> list[rules.Action]:
     """Weigh found facts against the known ones, and store the result. They are about their speaker; those
-    `from_commands` and those `decided` by hand are about the person named with them."""
+    `from_commands` and those `decided` by hand are about the person named with them. `known_slots` has what was read in
+    this transaction, and takes what is read now."""
+    known_slots = {} if known_slots is None else known_slots
     audience = conversation if is_channel(tx, space, conversation) else None
     by_person: dict[tuple[str, str], list[tuple[Message, FoundFact]]] = {}
     for person, message, facts in (*((m.user or m.author, m, facts) for m, facts in facts_by_message), *from_commands):
@@ -235,7 +245,8 @@ def store_facts(
     for person, heard_in in sorted(by_person):  # always in the same order, so that writers do not deadlock
         if by_person[person, heard_in]:
             tx.lock(LOCK, space, person)
-            actions += store_facts_of(tx, space, person, heard_in or None, by_person[person, heard_in])
+            slots = known_slots.setdefault((space, person), PersonSlots(tx, space, person))
+            actions += store_facts_of(tx, space, person, heard_in or None, by_person[person, heard_in], slots)
     return actions
 
 
@@ -251,10 +262,15 @@ def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[Ref
 
 
 def store_facts_of(
-    tx: Tx, space: str, person: str, audience: str | None, found_facts: Sequence[tuple[Message, FoundFact]]
+    tx: Tx,
+    space: str,
+    person: str,
+    audience: str | None,
+    found_facts: Sequence[tuple[Message, FoundFact]],
+    known_slots: PersonSlots,
 ) -> list[rules.Action]:
-    slots = record_findings(tx, person, audience, found_facts)
-    return weigh_slots(tx, space, person, slots, max((message.time for message, _ in found_facts)))
+    slots = record_findings(tx, person, audience, found_facts, known_slots)
+    return weigh_slots(tx, space, person, slots, max((message.time for message, _ in found_facts)), known_slots)
 
 
 def withdraw_facts(tx: Tx, space: str, person: str, message: Message) -> None:
@@ -265,26 +281,35 @@ def withdraw_facts(tx: Tx, space: str, person: str, message: Message) -> None:
 
 
 def weigh_slots(
-    tx: Tx, space: str, person: str, slots: Mapping[str, tuple[list[Finding], bool]], when: datetime
+    tx: Tx,
+    space: str,
+    person: str,
+    slots: Mapping[str, tuple[list[Finding], Reweigh]],
+    when: datetime,
+    known_slots: PersonSlots | None = None,
 ) -> list[rules.Action]:
     """Weigh the findings of slots, as `record_findings` returns them, and store what follows from them."""
     forget_requests = forget_requests_of(tx, space, person)
     change_ids = frozenset(row.id for row in statements_of(tx, space, person, kind=CHANGE))
-    by_slot: dict[str, list[Fact]] = {}
-    for category, keys in keys_of_slots(slots):
-        for fact in facts_with_keys(tx, space, person, category, keys):
-            by_slot.setdefault(slot_of(fact), []).append(fact)
+    known_slots = known_slots or PersonSlots(tx, space, person)
+    known_slots.read_facts(slots)
     changed_facts: dict[str, Fact] = {}
     all_actions: list[rules.Action] = []
     for slot, (findings, reweigh) in slots.items():
-        known_facts = {fact.id: fact for fact in by_slot.get(slot, ())}
-        facts, actions = weigh_findings([] if reweigh else [*known_facts.values()], findings, person)
-        facts = {id: retire_if_forgotten(fact, forget_requests) for id, fact in facts.items()}
-        facts = name_retirements(facts, change_ids)
-        for id in known_facts.keys() - facts.keys():
-            tx.remove("facts", {"space": space, "user_id": person, "id": id})
-        changed_facts |= {id: fact for id, fact in facts.items() if fact != known_facts.get(id)}
+        slot_facts = known_slots.facts(slot)
+        facts_before, actions = weigh_slot(slot_facts, findings, reweigh, person)
         all_actions += actions
+        if forget_requests.statements or change_ids:  # they may be about any fact of the slot
+            facts_before = {**slot_facts.by_id, **facts_before}
+            facts = {id: retire_if_forgotten(fact, forget_requests) for id, fact in slot_facts.by_id.items()}
+            for fact in name_retirements(facts, change_ids).values():
+                slot_facts.put(fact)
+        for id, fact_before in facts_before.items():
+            fact_now = slot_facts.by_id.get(id)
+            if fact_now is None:
+                tx.remove("facts", {"space": space, "user_id": person, "id": id})
+            elif fact_now != fact_before:
+                changed_facts[id] = fact_now
     put_facts(tx, changed_facts.values())
     retired_facts = [fact for fact in changed_facts.values() if not fact.active]
     retire_contradicted_statements(tx, space, person, retired_facts, when)
@@ -295,6 +320,24 @@ def weigh_slots(
     for fact in (fact for fact in public_facts if fact.key == "name" and fact.subject is None):
         put_name(tx, space, person, "alias", fact.value, fact.said_at)
     return all_actions
+
+
+def weigh_slot(
+    slot_facts: SlotFacts, findings: Sequence[Finding], reweigh: Reweigh, person: str
+) -> tuple[dict[str, Fact | None], list[rules.Action]]:
+    """Weigh findings of a slot, and put the result among its facts. Returns the facts that this may have changed as
+    they were before, and the actions that led to it."""
+    if not reweigh:
+        return weigh_findings(slot_facts, findings, person)
+    new_facts = SlotFacts()
+    facts_before, actions = weigh_findings(new_facts, findings, person)
+    stale_ids = slot_facts.by_id.keys() if reweigh is True else {id_of(finding, person) for finding in findings}
+    facts_before |= {id: slot_facts.by_id[id] for id in stale_ids if id in slot_facts.by_id}
+    for id in facts_before.keys() - new_facts.by_id.keys():
+        slot_facts.remove(id)
+    for fact in new_facts.by_id.values():
+        slot_facts.put(fact)
+    return facts_before, actions
 
 
 # -- requests to forget

@@ -26,6 +26,11 @@ BATCH_CHARACTERS = 8_000  # of messages whose tiers are asked for in one call; a
 WEAK = ("offline", "none")  # tiers a model may still make better
 
 
+READ_BY_MODEL = 32
+READ_BY_RULES = 512
+"""Messages in a batch, at most: a few calls of a model, or what rules read in a second."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunTiers:
     """The tiers made of a run, and how far that is final."""
@@ -39,7 +44,6 @@ class TiersView:
     """Makes the tiers that did not come with a reply."""
 
     name = "tiers"
-    at_once = 32
     ordered = False
 
     def __init__(
@@ -56,6 +60,10 @@ class TiersView:
         self._read = read
         self._run = run
         self._near = min(window_turns, NEAR) or NEAR
+
+    @property
+    def at_once(self) -> int:
+        return READ_BY_MODEL if self._asking.has_model else READ_BY_RULES
 
     def read_after(self, done: int, turns: int) -> int:
         return max(done, turns - self._near)

@@ -153,7 +153,14 @@ def _with_supports(statements: Sequence[SummarySentence], language: str) -> list
     return [
         statement
         if support is ALONE and place not in answered
-        else statement.with_changes(stands=support.stands, needs=support.needs, is_answered=place in answered)
+        else SummarySentence(
+            statement.source,
+            statement.line,
+            statement.sentence,
+            support.stands,
+            support.needs,
+            is_answered=place in answered,
+        )
         for place, (statement, support) in enumerate(zip(statements, supports, strict=True))
     ]
 

@@ -29,6 +29,7 @@ _JUDGED = 5  # words from "hard" to "to" in "it is hard for me to row"
 _LONG = 4  # letters of a plural
 _PART = 4  # words of "the name of it"
 _REMEMBERED = 4_096  # sentences: a message is read for its summary and for that of the level above
+_KNOWN_WORDS = 20_000
 
 
 class References(NamedTuple):
@@ -386,21 +387,25 @@ class _Reader:
     # -- what it names
 
     def _add_names(self, at: int, word: str) -> None:
-        if _is_content(word):
+        """Note what a word names: of each kind only the first counts, so others are not looked at."""
+        kind = _word_kinds[word]
+        named_at = self.named_at
+        if kind.is_content:
             self.nouns.add(word)
-        is_capital = self.spelt[at][0].isupper()
-        if is_capital and (self._is_name(at) or (at == 0 and self._begins_with_name(word))):
+        if self.spelt[at][0].isupper() and (self._is_name(at) or (at == 0 and self._begins_with_name(word))):
             self.name(at, "thing", "person", "place")
             if "and" in self.words[at + 1 : at + 3]:
                 self.name(at, "plural")
-        if word in lists.PERSONS:
+        if kind.is_person:
             self.name(at, "person")
-        if word in lists.GROUPS or (word.endswith("s") and self._is_plural(at, word)):
-            self.name(at, "plural")
-        if self._names_thing(at, word):
-            self.name(at, "thing")
-            if self._word(at - 2) in lists.BEFORE_PLACE:
-                self.name(at, "place")
+        if "plural" not in named_at and (kind.is_group or (kind.may_be_plural and self._is_plural(at, word))):
+            named_at["plural"] = at
+        if kind.may_be_thing:
+            is_place = "place" not in named_at and self._word(at - 2) in lists.BEFORE_PLACE
+            if (is_place or "thing" not in named_at) and self._names_thing(at, word):
+                self.name(at, "thing")
+                if is_place:
+                    named_at["place"] = at
 
     def name(self, at: int, *kinds: str) -> None:
         """Note the kinds of things that are named at a place."""
@@ -409,8 +414,6 @@ class _Reader:
 
     def _names_thing(self, at: int, word: str) -> bool:
         """Whether a word is the noun of a thing: after "a" or "my", after a verb or "of", or first in a sentence."""
-        if word in lists.TIMES or word in lists.PERSONS or word in _ENDS_PHRASE or not word[0].isalpha():
-            return False
         before = self._word(at - 1)
         is_owned = before == "'s" and self._word(at - 2) not in lists.BEFORE_IS
         if is_owned or before in lists.DETERMINERS or before == "the" or before[:1].isdigit():
@@ -431,9 +434,7 @@ class _Reader:
         return _is_content(word) and (is_done or not word.endswith(("ing", "ed")))
 
     def _is_plural(self, at: int, word: str) -> bool:
-        if len(word) < _LONG or not word.endswith("s") or word.endswith(("ss", "us")) or word in lists.NOT_PLURAL:
-            return False
-        return self._word(at - 1) not in lists.BEFORE_VERB and word not in function_words("en")
+        return _word_kinds[word].may_be_plural and self._word(at - 1) not in lists.BEFORE_VERB
 
     def _is_name(self, at: int) -> bool:
         token = self.spelt[at]
@@ -487,3 +488,35 @@ def _names_nothing(word: str) -> bool:
 
 
 _NAMELESS = frozenset(filter(_names_nothing, _ENDS_PHRASE))
+
+
+class _WordKind(NamedTuple):
+    """What a word may name, wherever it stands."""
+
+    is_content: bool
+    is_person: bool
+    is_group: bool
+    may_be_plural: bool
+    may_be_thing: bool
+
+
+class _WordKinds(dict[str, _WordKind]):
+    """The kinds of the words that were met."""
+
+    def __missing__(self, word: str) -> _WordKind:
+        if len(self) >= _KNOWN_WORDS:
+            self.clear()  # another thread may use it too, so entries are not removed one by one
+        is_person = word in lists.PERSONS
+        has_ending = len(word) >= _LONG and word.endswith("s") and not word.endswith(("ss", "us"))
+        kind = _WordKind(
+            _is_content(word),
+            is_person,
+            word in lists.GROUPS,
+            has_ending and word not in lists.NOT_PLURAL and word not in function_words("en"),
+            not (is_person or word in lists.TIMES or word in _ENDS_PHRASE) and word[0].isalpha(),
+        )
+        self[word] = kind
+        return kind
+
+
+_word_kinds = _WordKinds()

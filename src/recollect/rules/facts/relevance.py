@@ -9,6 +9,7 @@ from 0.5 on, a fact is relevant. A fact has few words, so one that it shares wit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from functools import lru_cache
 
 import numpy as np
@@ -53,7 +54,8 @@ _WORD = lazy_pattern(r"[^\W\d_]+")
 
 def fact_text(fact: Fact) -> str:
     """A fact as a text that is searched: whom it is about, its key, its value, and the month of an event or plan."""
-    month = f"{fact.valid_from:%B %Y}" if fact.valid_from and fact.category in ("event", "plan") else ""
+    since = fact.valid_from if fact.category in ("event", "plan") else None
+    month = _month_text(since.year, since.month) if since is not None else ""
     return " ".join(filter(None, (fact.subject, fact.key, fact.value, month)))
 
 
@@ -72,15 +74,25 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
     if not facts:
         return np.zeros(0)
-    terms = [_terms(fact_text(fact)) for fact in facts]
     groups = query_groups(query, ("en",))
-    columns = [[float(not fact_terms.isdisjoint(group)) for fact_terms in terms] for group in groups]
-    columns += _key_columns(query, facts)
+    columns = [*_word_columns(groups, facts), *_key_columns(query, facts)]
     if not columns:
         return np.zeros(len(facts))
     shares = np.array(columns).T
     weights = rarity([int(count) for count in (shares > 0).sum(axis=0)], len(facts))
     return np.asarray(shares @ weights)
+
+
+def _word_columns(groups: Sequence[tuple[str, ...]], facts: Sequence[Fact]) -> list[list[float]]:
+    """For each word of a query the facts that have it. Most words are in none, which is seen without looking at each
+    fact."""
+    terms = [_terms(fact_text(fact)) for fact in facts]
+    known_terms = frozenset[str]().union(*terms)
+    no_fact = [0.0] * len(facts)
+    return [
+        no_fact if known_terms.isdisjoint(group) else [float(not fact_terms.isdisjoint(group)) for fact_terms in terms]
+        for group in groups
+    ]
 
 
 @lru_cache(maxsize=16_384)
@@ -92,22 +104,26 @@ def _terms(text: str) -> frozenset[str]:
 
 def _key_columns(query: str, facts: Sequence[Fact]) -> list[list[float]]:
     """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
-    keys = {(fact.category, fact.key) for fact in facts}
+    places = [(fact.category, fact.key) for fact in facts]
+    distinct_places = list(dict.fromkeys(places))
     columns = []
     for word in dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS]):
-        asked_keys = {place for place in keys if _asks_for(word, *place)}
-        if asked_keys:
-            columns.append([ASKED_KEY if (fact.category, fact.key) in asked_keys else 0.0 for fact in facts])
+        answers = _ANSWERS.get(word, frozenset())
+        asked_places = {
+            (category, key)
+            for category, key in distinct_places
+            if (key == _key_named(category, word) or category in answers or key in answers) and word not in key
+        }
+        if asked_places:
+            columns.append([ASKED_KEY if place in asked_places else 0.0 for place in places])
     return columns
-
-
-@lru_cache(maxsize=16_384)
-def _asks_for(word: str, category: FactCategory, key: str) -> bool:
-    """Whether a word of a question asks for a key, by another name than the key itself."""
-    answers = _ANSWERS.get(word, frozenset())
-    return word not in key and (category in answers or key in answers or key == _key_named(category, word))
 
 
 @lru_cache(maxsize=16_384)
 def _key_named(category: FactCategory, word: str) -> str:
     return normalise_key(category, word)
+
+
+@lru_cache(maxsize=1_024)
+def _month_text(year: int, month: int) -> str:
+    return f"{date(year, month, 1):%B %Y}"

@@ -3,17 +3,20 @@
 Somebody who tells of ten thousand things that happened has ten thousand facts with one key. Two of them say the same if
 their words mean the same, or if they have two words or more in common (`values`): so the facts are kept by their words,
 and to decide on one more takes as long as there are facts like it. Where more than the words counts, the found fact is
-compared with all: a key of one value, something taken back, an end that was said.
+compared with all: a key of one value, something taken back, an end that was said. For the same reason a finding that
+comes late, said before others that are known, changes nothing but the facts of findings that it is connected with:
+those that nearly say the same, and those that nearly say the same as these.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
 
 from recollect.model import Fact, FoundFact
 from recollect.rules.facts.keys import holds_several_values
-from recollect.rules.facts.values import value_stems, value_texts
+from recollect.rules.facts.values import NEAR, value_stems, value_texts
 
 COMPARED_IN_FULL = frozenset({"pets", "diet"})
 """Keys whose values are compared by more than their words."""
@@ -24,9 +27,9 @@ COMMON_STEMS = 2
 
 
 class SlotFacts:
-    """The facts of a slot by id, in the order in which they were added."""
+    """The facts of a slot by id."""
 
-    def __init__(self, facts: Iterable[Fact]) -> None:
+    def __init__(self, facts: Iterable[Fact] = ()) -> None:
         self.by_id: dict[str, Fact] = {}
         self._positions: dict[str, int] = {}
         self._by_text: dict[object, set[str]] = {}
@@ -46,16 +49,71 @@ class SlotFacts:
         for stem in value_stems(fact.value):
             self._by_stem.setdefault(stem, set()).add(fact.id)
 
+    def remove(self, id: str) -> None:
+        """Take a fact out; its words may still lead to its id, where nothing is then."""
+        self.by_id.pop(id, None)
+
     def facts_like(self, found_fact: FoundFact) -> Collection[Fact]:
-        """The facts that a found fact may change, or that change what becomes of it; in order."""
+        """The facts that a found fact may change, or that change what becomes of it; in the order in which they were
+        first said, so that it does not matter in which order they were read."""
         if len(self.by_id) <= FEW or not is_compared_by_words(found_fact):
-            return self.by_id.values()
+            return self._in_order(self.by_id)
         ids = {id for text in value_texts(found_fact.value) for id in self._by_text.get(text, ())}
         counts: Counter[str] = Counter()
         for stem in value_stems(found_fact.value):
             counts.update(self._by_stem.get(stem, ()))
         ids |= {id for id, count in counts.items() if count >= COMMON_STEMS}
-        return [self.by_id[id] for id in sorted(ids, key=self._positions.__getitem__)]
+        return self._in_order(ids)
+
+    def _in_order(self, ids: Iterable[str]) -> list[Fact]:
+        def order(fact: Fact) -> tuple[datetime, int]:
+            return fact.recorded_at, self._positions[fact.id]
+
+        return sorted([self.by_id[id] for id in ids if id in self.by_id], key=order)
+
+
+class ConnectedValues:
+    """Values by their words, to find those that are connected with others: all that have the same sense or nearly say
+    the same (`values`), and all that are connected with these."""
+
+    def __init__(self) -> None:
+        self._values: list[str] = []
+        self._by_text: dict[object, list[int]] = {}
+        self._by_stem: dict[str, list[int]] = {}
+
+    def add(self, value: str) -> None:
+        """Add a value; its number is how many were there before."""
+        number = len(self._values)
+        self._values.append(value)
+        for text in value_texts(value):
+            self._by_text.setdefault(text, []).append(number)
+        for stem in value_stems(value):
+            self._by_stem.setdefault(stem, []).append(number)
+
+    def connected_with(self, values: Iterable[str]) -> list[int]:
+        """The numbers of the values that are connected with some values, in order."""
+        numbers: set[int] = set()
+        waiting = list(dict.fromkeys(values))
+        while waiting:
+            for number in self._like(waiting.pop()):
+                if number not in numbers:
+                    numbers.add(number)
+                    waiting.append(self._values[number])
+        return sorted(numbers)
+
+    def _like(self, value: str) -> Iterator[int]:
+        """The numbers of the values that may say the same as a value; some of them twice."""
+        for text in value_texts(value):
+            yield from self._by_text.get(text, ())
+        stems = value_stems(value)
+        counts: Counter[int] = Counter()
+        for stem in stems:
+            counts.update(self._by_stem.get(stem, ()))
+        for number, common in counts.items():
+            if common >= COMMON_STEMS:
+                all_stems = len(stems) + len(value_stems(self._values[number])) - common
+                if common >= NEAR * all_stems:
+                    yield number
 
 
 def is_compared_by_words(fact: FoundFact) -> bool:

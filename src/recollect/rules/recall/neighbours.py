@@ -33,30 +33,44 @@ LONG_LINES = 2 * SHORT_LINES
 OCCASION = 6 * 3600.0
 """Seconds between two messages beyond which they are not of one occasion."""
 
-_APART = 1 << 32  # more than the turns of a conversation
-_DISTANCES = np.array(sorted(WORDS), np.int64)  # in turns, of the rows of `Surroundings.beside`
-_WORD_SHARES = np.array([[WORDS[distance]] for distance in _DISTANCES.tolist()])
-_MEANING_ROWS = slice(_DISTANCES.tolist().index(min(MEANING)), _DISTANCES.tolist().index(max(MEANING)) + 1)
-_MEANING_SHARES = np.array([[MEANING[distance]] for distance in _DISTANCES[_MEANING_ROWS].tolist()])
+_APART = 1 << 32  # more than the turns of a conversation, by far
+_FAR = _APART >> 1  # between the keys of two conversations
+_WORD_SHARES = np.array([WORDS.get(distance, 0.0) for distance in range(-REACH, REACH + 1)])  # by distance + REACH
+_MEANING_SHARES = np.array([MEANING.get(distance, 0.0) for distance in range(-REACH, REACH + 1)])
 _NEXT_TO = np.array([[-1], [0], [1]], np.int64)
-_NEXT = _DISTANCES.tolist().index(1)
-_BEFORE = _DISTANCES.tolist().index(-1)
 _FIRST = np.zeros(1, np.intp)
+_NONE = np.empty(0, np.intp)
 
 Scores = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Pairs of messages that are near each other: the number of each that may lean on another (`messages`), of the
+    other, and how many turns it is after the first. Sorted by the first message, and then by the distance. The pairs of
+    one message begin at `starts`; `leaning` has these messages, each once."""
+
+    messages: Places
+    others: Places
+    distances: Numbers
+    starts: Places
+    leaning: Places
+
+
+@dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The keys of messages (`places`), the number of the message that each passage belongs to (`home`), and the numbers
-    of the neighbours of each message (`beside`), one row for each distance. A neighbour that is missing has the number
-    after the last. `word_shares` are what the words of each neighbour count. `occasion` is the number of the occasion
-    of each message, and `occasion_starts` the first message of each."""
+    """What stands around passages. Each is of a message, which has a number: that of its only passage, or its own if a
+    message has several passages, and then `home` is the number of the message of each passage.
+
+    `places` are the keys of the messages in order, and `order` their numbers in that order. `lean` is how much each
+    message leans on its neighbours, and `word_shares` what the words of each neighbour count. `occasion` is the number
+    of the occasion of each message, and `occasion_starts` where each begins in that order."""
 
     places: Numbers
-    home: Places
-    beside: Places
+    order: Places
+    home: Places | None
+    near: Neighbours
     lean: Scores
     word_shares: Scores
     occasion: Places
@@ -66,98 +80,165 @@ class Surroundings:
 
     def words_with_neighbours(self, scores: Scores) -> Scores:
         """For each passage and each word, the best of its own score and what its neighbours lend it."""
-        neighbour_scores = self.best_by_message(scores).take(self.beside, axis=0)
-        neighbour_scores *= self.word_shares[:, :, np.newaxis]
-        lent = np.maximum.reduce(neighbour_scores, axis=0)
-        return np.asarray(np.maximum(scores, lent.take(self.home, axis=0)))
+        near = self.near
+        if not len(near.messages):
+            return scores
+        neighbour_scores = self.best_by_message(scores).take(near.others, axis=0)
+        neighbour_scores *= self.word_shares[:, np.newaxis]
+        lent = np.maximum.reduceat(neighbour_scores, near.starts, axis=0)
+        if self.home is None:
+            best = scores.copy()
+            best[near.leaning] = np.maximum(scores.take(near.leaning, axis=0), lent)
+            return best
+        lent_by_message = np.zeros((len(self.lean), *scores.shape[1:]))
+        lent_by_message[near.leaning] = lent
+        return np.asarray(np.maximum(scores, lent_by_message.take(self.home, axis=0)))
 
     def neighbour_meaning(self, scores: Scores) -> Scores:
         """For each passage, what the likeness of its neighbours adds."""
-        neighbour_scores = self.best_by_message(scores).take(self.beside[_MEANING_ROWS])
-        neighbour_scores *= _MEANING_SHARES
-        return np.asarray((self.lean * np.add.reduce(neighbour_scores, axis=0)).take(self.home))
+        near = self.near
+        neighbour_scores = self.best_by_message(scores).take(near.others)
+        neighbour_scores *= _MEANING_SHARES.take(near.distances + REACH)
+        sums = np.bincount(near.messages, neighbour_scores, len(self.lean))
+        return self._by_passage(self.lean * sums)
 
     def best_with_neighbours(self, scores: Scores) -> Scores:
         """For each passage, the best score of its message and of the messages around it."""
         best = self.best_by_message(scores)
-        return np.asarray(np.maximum(best[:-1], np.maximum.reduce(best.take(self.beside), axis=0)).take(self.home))
+        near = self.near
+        if len(near.messages):
+            neighbour_scores = np.maximum.reduceat(best.take(near.others), near.starts)
+            best = best.copy()
+            best[near.leaning] = np.maximum(best.take(near.leaning), neighbour_scores)
+        return self._by_passage(best)
 
     def best_of_occasion(self, scores: Scores) -> Scores:
         """For each passage, the best score of all that was said on its occasion."""
-        best = np.maximum.reduceat(self.best_by_message(scores)[:-1], self.occasion_starts)
-        return best.take(self.occasion).take(self.home)
+        best = np.maximum.reduceat(self.best_by_message(scores).take(self.order), self.occasion_starts)
+        return self._by_passage(best.take(self.occasion))
 
     def words_of_occasion(self, scores: Scores, shares: Scores) -> Scores:
         """For each passage, the best score of each word on its occasion, added up by the shares of the words."""
-        best = np.maximum.reduceat(self.best_by_message(scores)[:-1], self.occasion_starts, axis=0)
-        return (best @ shares).take(self.occasion).take(self.home)
+        best = np.maximum.reduceat(self.best_by_message(scores).take(self.order, axis=0), self.occasion_starts, axis=0)
+        return self._by_passage((best @ shares).take(self.occasion))
+
+    def occasions(self, rows: Places) -> Places:
+        """The numbers of the occasions of the passages of these rows."""
+        return self.occasion.take(rows if self.home is None else self.home.take(rows))
 
     def previous_rows(self, rows: Places) -> Places:
         """For the passages of these rows, a row of the message before theirs on the same occasion; -1 if it is not
         among the passages."""
+        is_next = self.near.distances == -1
+        previous = np.full(len(self.lean) + 1, -1, np.intp)
+        previous[self.near.messages[is_next]] = self.near.others[is_next]
+        if self.home is None:
+            return previous.take(rows)
         row_of = np.full(len(self.lean) + 1, -1, np.intp)
         row_of[self.home] = np.arange(len(self.home))
-        return np.asarray(row_of[self.beside[_BEFORE][self.home[rows]]])
+        return row_of.take(previous.take(self.home.take(rows)))
 
     def unknown_places(self, keys: Numbers) -> Numbers:
         """Those of the keys at which no passage is."""
         if not len(self.places):
             return keys
-        at = np.minimum(np.searchsorted(self.places, keys), len(self.places) - 1)
+        at = np.minimum(self.places.searchsorted(keys), len(self.places) - 1)
         return np.asarray(keys[self.places[at] != keys])
 
     def best_by_message(self, scores: Scores) -> Scores:
-        """The best score of each message; the last row, of zeros, is that of a missing neighbour."""
-        best = np.zeros((len(self.lean) + 1, *scores.shape[1:]))
-        if len(self.home) == len(self.lean):  # every message is one passage
-            best[self.home] = scores
-        else:
-            np.maximum.at(best, self.home, scores)
+        """The best score of each message."""
+        if self.home is None:
+            return scores
+        best = np.zeros((len(self.lean), *scores.shape[1:]))
+        np.maximum.at(best, self.home, scores)
         return best
+
+    def _by_passage(self, scores: Scores) -> Scores:
+        """The scores of messages, for each passage that of its message."""
+        return scores if self.home is None else scores.take(self.home)
 
 
 def surroundings(passages: Passages) -> Surroundings:
     """The neighbours of each passage. A neighbour that is missing scores 0."""
     keys = place_keys(passages.conversations, passages.turns)
     order = keys.argsort(kind="stable")
-    sorted_keys = keys[order]
-    is_first = np.ones(len(keys), np.bool_)
-    np.not_equal(sorted_keys[1:], sorted_keys[:-1], out=is_first[1:])
-    home = np.empty(len(keys), np.intp)
-    if is_first.all():  # every message is one passage
-        first = order
-        home[order] = np.arange(len(keys))
-    else:
-        first = order[is_first]
+    places = keys.take(order)
+    home: Places | None = None
+    times = passages.moments
+    lengths = passages.lengths.astype(np.float64)
+    is_assistant = passages.roles == ASSISTANT
+    is_same = places[1:] == places[:-1]
+    if np.logical_or.reduce(is_same):  # some messages have several passages
+        is_first = np.ones(len(keys), np.bool_)
+        np.logical_not(is_same, out=is_first[1:])
+        home = np.empty(len(keys), np.intp)
         home[order] = np.add.accumulate(is_first, dtype=np.intp) - 1
-    places = keys[first]
-    times = passages.moments[first]
-    lengths = passages.lengths[first].astype(np.float64)
-    if len(places) < len(keys):
+        first = order[is_first]
+        places = keys[first]
+        order = np.arange(len(places))
+        times = times[first]
         lengths = np.bincount(home, weights=passages.lengths) / np.bincount(home)
-    neighbour_keys = places + _DISTANCES[:, np.newaxis]
-    at = np.minimum(places.searchsorted(neighbour_keys), len(places) - 1)
-    is_neighbour = (places.take(at) == neighbour_keys) & (np.abs(times.take(at) - times) <= OCCASION)
-    beside = np.where(is_neighbour, at, len(places))
-    lean = lean_shares(lengths, is_neighbour, lengths.take(at))
-    word_shares = _WORD_SHARES * lean
-    is_assistant = np.zeros(len(places) + 1, np.bool_)
-    is_assistant[:-1] = passages.roles[first] == ASSISTANT
-    is_reply = is_assistant.take(beside[_NEXT]) & ~is_assistant[:-1]
-    np.maximum(word_shares[_NEXT], REPLY * is_reply, out=word_shares[_NEXT])
-    conversations = places // _APART
-    is_apart = (conversations[1:] != conversations[:-1]) | (np.abs(times[1:] - times[:-1]) > OCCASION)
-    occasion = np.zeros(len(places), np.intp)
-    np.add.accumulate(is_apart, dtype=np.intp, out=occasion[1:])
-    occasion_starts = np.concatenate([_FIRST, np.flatnonzero(is_apart) + 1])
-    return Surroundings(places, home, beside, lean, word_shares, occasion, occasion_starts)
+        is_assistant = is_assistant[first]
+    sorted_times = times.take(order)
+    gaps = places[1:] - places[:-1]
+    near = find_neighbours(gaps, sorted_times, order)
+    lean = lean_shares(lengths, near)
+    occasion, occasion_starts = split_occasions(gaps, sorted_times, order)
+    return Surroundings(
+        places, order, home, near, lean, share_words(near, lean, is_assistant), occasion, occasion_starts
+    )
 
 
-def lean_shares(lengths: Scores, is_neighbour: NDArray[np.bool_], neighbour_lengths: Scores) -> Scores:
+def find_neighbours(gaps: Numbers, times: Scores, order: Places) -> Neighbours:
+    """The pairs of messages on one occasion that are not more than `REACH` turns apart, given the differences between
+    the keys of messages in order, their times and their numbers."""
+    gaps_of_steps = [
+        gaps,
+        gaps[1:] + gaps[:-1],
+        gaps[2:] + gaps[1:-1] + gaps[:-2],
+    ]  # to the next, the second, the third
+    firsts = [(step_gaps <= REACH).nonzero()[0] for step_gaps in gaps_of_steps]
+    first = np.concatenate(firsts)
+    second = np.concatenate([places + step for step, places in enumerate(firsts, start=1)])
+    distances = np.concatenate([step_gaps[places] for step_gaps, places in zip(gaps_of_steps, firsts, strict=True)])
+    is_near = np.abs(times.take(second) - times.take(first)) <= OCCASION
+    if not np.logical_and.reduce(is_near):
+        first = first[is_near]
+        second = second[is_near]
+        distances = distances[is_near]
+    if not len(first):
+        return Neighbours(_NONE, _NONE, _NONE, _NONE, _NONE)
+    distances = np.concatenate([distances, -distances])
+    messages = order.take(np.concatenate([first, second]))
+    by_message = (messages * (2 * REACH + 1) + distances).argsort(kind="stable")
+    messages = messages.take(by_message)
+    starts = np.concatenate([_FIRST, (messages[1:] != messages[:-1]).nonzero()[0] + 1])
+    others = order.take(np.concatenate([second, first]).take(by_message))
+    return Neighbours(messages, others, distances.take(by_message), starts, messages.take(starts))
+
+
+def lean_shares(lengths: Scores, near: Neighbours) -> Scores:
     """How much each message leans on its neighbours: the less, the longer it and they are."""
-    total = lengths + np.add.reduce(is_neighbour * neighbour_lengths, axis=0)
-    count = np.add.reduce(is_neighbour, axis=0, dtype=np.intp) + 1.0
+    total = lengths + np.bincount(near.messages, lengths.take(near.others), len(lengths))
+    count = np.bincount(near.messages, minlength=len(lengths)) + 1.0
     return np.asarray(np.minimum(1.0, SHORT_LINES / np.maximum(total / count, 1.0)) ** FALL)
+
+
+def share_words(near: Neighbours, lean: Scores, is_assistant: NDArray[np.bool_]) -> Scores:
+    """What the words of each neighbour count for the message that leans on it."""
+    shares = _WORD_SHARES.take(near.distances + REACH) * lean.take(near.messages)
+    is_reply = is_assistant.take(near.others) & ~is_assistant.take(near.messages) & (near.distances == 1)
+    return np.asarray(np.maximum(shares, REPLY * is_reply))
+
+
+def split_occasions(gaps: Numbers, times: Scores, order: Places) -> tuple[Places, Places]:
+    """The number of the occasion of each message, and where each occasion begins among the places in order; given the
+    differences between the keys of messages in order, their times and their numbers."""
+    is_apart = (gaps > _FAR) | (np.abs(times[1:] - times[:-1]) > OCCASION)
+    occasion = np.empty(len(order), np.intp)
+    occasion[order[:1]] = 0
+    occasion[order[1:]] = np.add.accumulate(is_apart, dtype=np.intp)
+    return occasion, np.concatenate([_FIRST, is_apart.nonzero()[0] + 1])
 
 
 def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:

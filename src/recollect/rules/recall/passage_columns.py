@@ -24,7 +24,8 @@ USER = ROLES.index("user")
 def distinct_numbers(numbers: Numbers) -> Numbers:
     """The numbers in order, each once. As `np.unique`, which takes several times as long and imports `numpy.ma`."""
     ordered = np.sort(numbers)
-    is_first = np.ones(len(ordered), bool)
+    is_first = np.empty(len(ordered), np.bool_)
+    is_first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     return np.asarray(ordered[is_first])
 
@@ -83,6 +84,11 @@ class Passages:
     def has_role(self, role: Role) -> NDArray[np.bool_]:
         """Which passages are by one in this role."""
         return np.asarray(self.roles == ROLES.index(role))
+
+    @property
+    def has_assistant(self) -> bool:
+        """Whether an assistant speaks in one of them."""
+        return bool(np.logical_or.reduce(self.roles == ASSISTANT))
 
     def conversation_number(self, name: str) -> int:
         """The number of a conversation, or -1 if no passage is of it."""

@@ -22,7 +22,7 @@ from recollect.errors import ConfigError
 from recollect.model.frozen import dataclass
 from recollect.model.passages import Posting, Tally
 from recollect.rules.recall.neighbours import Surroundings, surroundings
-from recollect.rules.recall.passage_columns import ASSISTANT, USER, Passages
+from recollect.rules.recall.passage_columns import USER, Passages
 from recollect.rules.recall.query import ParsedQuery, closeness
 
 K1 = 1.2
@@ -158,7 +158,7 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
     weights = np.repeat(worth, [len(posting.docs) for posting in having])
     if int(all_docs.max()) < max(FEW_DOCS, SPARSE * len(all_docs)):
         scores = np.bincount(all_docs, weights=weights)
-        docs = np.flatnonzero(scores > 0)
+        docs = (scores > 0).nonzero()[0]
         scores = scores[docs]
     else:
         docs, places = np.unique(all_docs, return_inverse=True)
@@ -218,18 +218,27 @@ def fuse(
     around = around or surroundings(passages)
     deviations = weights.deviations(cosines)
     parts = np.zeros((len(PARTS), len(passages)))
-    _add_own_and_lent(parts, words, deviations, query, weights, around)
+    words = words * np.array(query.emphasis) if query.emphasis else words
+    nearest = (passages.counts > 0).astype(np.float64)
+    if likeness is not None:
+        np.maximum(nearest, likeness.nearest, out=nearest)
+    both_with_neighbours = around.words_with_neighbours(
+        np.concatenate([words, nearest], axis=1)
+    )  # at once: it is faster
+    words_around = both_with_neighbours[:, : words.shape[1]]
+    _add_own_and_lent(parts, words, words_around, deviations, query, weights, around)
     relevant = np.add.reduce(parts, axis=0) > 0
     age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
     parts[RECENCY] = weights.recency * 0.5**age * (parts[TEXT] + parts[VECTOR])
-    _add_likeness(parts, passages, likeness, query, weights, around)
+    nearest_around = both_with_neighbours[:, words.shape[1] :]
+    _add_likeness(parts, nearest, nearest_around, likeness, query, weights, around)
     parts[OCCASION] += weights.occasion_vector * around.best_of_occasion(deviations)
     parts[OCCASION] *= SEVERAL if query.several else 1.0
     if query.authors or query.own:
         parts[SPEAKER] = _speaker_weight(query, weights) * _speaker_matches(passages, query)
     if query.times:
         parts[TIME] = weights.time * _time_matches(moments, query)
-    if (passages.roles == ASSISTANT).any():
+    if passages.has_assistant:
         parts[OPENING] = weights.opening * (passages.turns == 1)
     parts = (parts * relevant).round(6)  # so that they add up
     scores = np.add.reduce(parts, axis=0).round(6)
@@ -240,23 +249,24 @@ def fuse(
 def _add_own_and_lent(
     parts: NDArray[np.float64],
     words: NDArray[np.float64],
+    words_around: NDArray[np.float64],
     deviations: NDArray[np.float64],
     query: ParsedQuery,
     weights: Weights,
     around: Surroundings,
 ) -> None:
     """What passages earn by their words and their meaning, and what their neighbours lend them."""
-    words = words * np.array(query.emphasis) if query.emphasis else words
-    word_sums = words.sum(axis=1)
-    lent_words = around.words_with_neighbours(words).sum(axis=1) - word_sums
-    parts[TEXT] = weights.text * (word_sums + weights.rarest * words.max(axis=1, initial=0.0))
+    word_sums = np.add.reduce(words, axis=1)
+    lent_words = np.add.reduce(words_around, axis=1) - word_sums
+    parts[TEXT] = weights.text * (word_sums + weights.rarest * np.maximum.reduce(words, axis=1, initial=0.0))
     parts[VECTOR] = weights.vector * (ADVICE_VECTOR if query.advice else 1.0) * deviations
     parts[NEAR] = weights.near * (lent_words + around.neighbour_meaning(deviations))
 
 
 def _add_likeness(
     parts: NDArray[np.float64],
-    passages: Passages,
+    nearest: NDArray[np.float64],
+    nearest_around: NDArray[np.float64],
     likeness: WordLikeness | None,
     query: ParsedQuery,
     weights: Weights,
@@ -264,18 +274,15 @@ def _add_likeness(
 ) -> None:
     """What passages, and the occasions they are of, earn by having the words of the query or words like them: the share
     of the query's words that they have. For an occasion, rare words count more."""
-    nearest = (passages.counts > 0).astype(np.float64)
     if not nearest.shape[1]:
         return
-    worth = emphasis = np.array(query.emphasis) if query.emphasis else np.ones(nearest.shape[1])
-    if likeness is not None:
-        nearest = np.maximum(nearest, likeness.nearest)
-        worth = emphasis * likeness.worth
-    shares = emphasis / emphasis.sum()
+    emphasis = np.array(query.emphasis) if query.emphasis else np.ones(nearest.shape[1])
+    worth = emphasis if likeness is None else emphasis * likeness.worth
+    shares = emphasis / np.add.reduce(emphasis)
     own = nearest @ shares
     parts[LIKENESS] = weights.likeness * own
-    parts[NEAR] += weights.near_likeness * (around.words_with_neighbours(nearest) @ shares - own)
-    parts[OCCASION] = weights.occasion * around.words_of_occasion(nearest, worth / worth.sum())
+    parts[NEAR] += weights.near_likeness * (nearest_around @ shares - own)
+    parts[OCCASION] = weights.occasion * around.words_of_occasion(nearest, worth / np.add.reduce(worth))
 
 
 def _speaker_weight(query: ParsedQuery, weights: Weights) -> float:

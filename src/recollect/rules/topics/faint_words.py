@@ -3,7 +3,8 @@ title.
 
 A sentence of nothing but phatic words, function words and words that every message has ("so proud of you!", "long time
 no see") says nothing: it opens no topic and names none. A faint word says something, but no title begins or ends with
-it, and a short message of faint words alone opens no topic.
+it, and a short message of faint words alone opens no topic. A describing word may begin a title ("virtual tour"), but
+not end it.
 """
 
 from __future__ import annotations
@@ -92,6 +93,34 @@ _FAINT = """
     yours zone
 """
 
+_DESCRIBING = """
+    absolute accurate adventurous affordable afraid aggressive alert amused ancient angry annoyed annoying anxious
+    artistic ashamed asleep attractive authentic automatic available awake awkward bitter blind bold bored boring
+    bright brilliant capable casual charming cheap cheerful clean clever cold compassionate competitive confident
+    confused confusing contemporary convenient correct cosy courageous crucial curious damp decent delicate
+    delicious desperate determined digital disappointed disappointing distant dramatic dry dull eager elegant
+    embarrassed embarrassing empty endless energetic enormous enthusiastic essential excellent exhausted
+    exhausting exotic expensive expressive extraordinary extreme fancy fascinating federal fierce flexible foreign
+    fortunate fragile frequent friendly frustrated furious generous gentle genuine giant gloomy golden gradual
+    guilty handy heavy helpful helpless historic honest hopeful horrible hot humble hungry imaginative immediate
+    immense impatient impossible independent innocent innovative intelligent intense intensive interactive
+    invisible jolly juicy keen lazy legal likely lively lonely long loose loud loyal massive mature mental mere
+    mild minor miserable modern modest mutual mysterious narrow nasty nervous noisy normal numb numerous obvious
+    occasional optimistic outdoor outgoing overall overwhelmed overwhelming painful pale parallel perfect
+    permanent physical plain playful pleasant polite poor portable precious precise pretty private productive
+    proper public pure radical random rapid realistic reasonable relevant reliable reluctant remarkable remote
+    resilient responsible rich ridiculous romantic rotten round royal rural sacred satisfied satisfying scared
+    secure selfish sensible sensitive separate serene severe shallow shiny shocked shocking shy sick silent silly
+    sincere sleepy slight slim smooth sore sorry spare special specific spectacular spicy spiritual splendid
+    spontaneous sporty steep sticky stiff straight strict stubborn stupid sturdy sudden sufficient suitable super
+    sure surprising surreal suspicious symbolic sympathetic talkative tall tasty tender tense terrible terrified
+    therapeutic thick thin thirsty thorough tired tiring total tragic transparent tremendous tricky typical ugly
+    ultimate unable uncertain uncomfortable unexpected unfair unfortunate unhappy universal unknown unlikely
+    unpleasant unusual urban urgent useful useless vague vast vibrant vicious virtual vivid vulnerable weak
+    wealthy wet wicked wide wonderful wooden worried worse worst worth worthy
+"""
+_WHEN = "monday tuesday wednesday thursday friday saturday sunday sometimes besides"
+
 
 @cache
 def phatic_words() -> frozenset[str]:
@@ -100,4 +129,9 @@ def phatic_words() -> frozenset[str]:
 
 @cache
 def faint_words() -> frozenset[str]:
-    return frozenset(_FAINT.split())
+    return frozenset([*_FAINT.split(), *_WHEN.split()])
+
+
+@cache
+def describing_words() -> frozenset[str]:
+    return frozenset(_DESCRIBING.split())

@@ -13,6 +13,7 @@ from math import log1p
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.word_weights import matters, words
+from recollect.rules.topics.faint_words import describing_words
 from recollect.rules.topics.topic_words import (
     LONGEST_PHRASE,
     SAMPLE,
@@ -36,6 +37,7 @@ SINGLE = 0.6
 """What a word alone is worth as a phrase; two words say more, and three say too much."""
 _BY_LENGTH = {1: SINGLE, 2: 1.0, 3: 0.8}
 _VERB_ENDS = ("ing", "ed", "ly")
+_ADJECTIVE_ENDS = ("ous", "ful", "less", "able", "ible")
 _SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+")
 
 
@@ -96,7 +98,7 @@ def _weigh_phrase(
     end = len(tokens)
     while start < end and _is_weak(tokens[start], token_stems[start], stems):
         start += 1
-    while start < end and _is_weak(tokens[end - 1], token_stems[end - 1], stems):
+    while start < end and (_is_weak(tokens[end - 1], token_stems[end - 1], stems) or _describes(tokens[end - 1])):
         end -= 1
     roots = frozenset([root for root in token_stems[start:end] if root in weights])
     if not roots:
@@ -113,6 +115,11 @@ def _is_weak(token: str, root: str, stems: Mapping[str, int]) -> bool:
     if is_faint(token) or root not in stems:
         return True
     return token.islower() and token.endswith(_VERB_ENDS) and stems[root] < 2
+
+
+def _describes(token: str) -> bool:
+    """Whether a word says how something is, and not what: no phrase ends with it."""
+    return token.islower() and (token.endswith(_ADJECTIVE_ENDS) or token in describing_words())
 
 
 def _choose_phrases(phrases: Sequence[_Phrase]) -> list[str]:

@@ -52,6 +52,9 @@ _BEFORE_VERBS = """
 """
 _VERB_LEADERS = frozenset(_BEFORE_VERBS.split())
 """What comes after them is a verb, in English, and names nothing."""
+_AFTER_VERBS = "a an the my your his her its our their this that these those it them me us him myself yourself"
+_OBJECT_OPENERS = frozenset(_AFTER_VERBS.split())
+"""A word in -ing before one of them is a verb ("joining the choir"), and not an activity ("my painting")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,7 @@ def _read_clause(
         root = content_stem(token, language)
         if root:
             stems[root] = None
-        if root and not (is_verb and token.islower()):
+        if root and not ((is_verb or _takes_object(tokens, place)) and token.islower()):
             run.append(lower_opener(tokens) if is_first and place == 0 else token)
         elif run:
             _add_phrase(run, phrases)
@@ -173,6 +176,13 @@ def _read_clause(
         is_verb = token.lower() in _VERB_LEADERS
     if run:
         _add_phrase(run, phrases)
+
+
+def _takes_object(tokens: Sequence[str], place: int) -> bool:
+    """Whether a word in -ing is a verb, since its object comes next."""
+    if not tokens[place].endswith("ing") or place + 1 == len(tokens):
+        return False
+    return tokens[place + 1].lower() in _OBJECT_OPENERS
 
 
 def _spread_tokens(clause: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from recollect.engine.context.visible import change_for, visible_fact, visible_facts, visible_messages
+from recollect.engine.inspection.conversations import names_of_authors
 from recollect.model import FactChange
 from recollect.server.door.access import Caller, ReadCaller, WriteCaller
 from recollect.server.routes.people import person_arguments
@@ -30,7 +31,8 @@ async def show_fact(caller: ReadCaller, user: Id, id: Id) -> Response:
     history = await visible_facts(caller.memory, caller.access, caller.space, earlier)
     sources = await caller.memory.why(id, **arguments)
     messages = await visible_messages(caller.memory, caller.access, caller.space, sources)
-    values = {"user": user, "fact": fact, "history": history[::-1], "messages": messages}
+    names = await names_of_authors(caller.memory.runtime, messages)
+    values = {"user": user, "fact": fact, "history": history[::-1], "messages": messages, "names": names}
     return show_page(caller, "fact.html", section="People", **values)
 
 

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from recollect.engine.context.visible import visible_hits
+from recollect.engine.inspection.conversations import names_of_authors
 from recollect.engine.inspection.messages import read_page
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, NotFound
@@ -208,5 +209,7 @@ async def show_search(
         "floor": floor,
     }
     values_sent |= {"facts": facts, "limit": limit, "conversation": conversation, "turn": turn}
+    shown_messages = [hit.message for hit in hits] + ([explanation.message] if explanation else [])
+    names = await names_of_authors(caller.memory.runtime, shown_messages)
     values = {"query": query, "asked": values_sent, "roles": ROLES, "hits": draw_hits(hits), "explanation": explanation}
-    return show_page(caller, "search.html", section="Search lab", labels=PARTS, **values)
+    return show_page(caller, "search.html", section="Search lab", labels=PARTS, names=names, **values)

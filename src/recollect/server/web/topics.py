@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from recollect.engine.conversation import AsyncConversation
-from recollect.engine.inspection.conversations import recent_lines
+from recollect.engine.inspection.conversations import names_within, recent_lines
 from recollect.engine.inspection.topics import TopicList, TopicOrders, find_topic, list_topics
 from recollect.engine.scope import ConversationScope, scope_for
 from recollect.errors import InvalidInput, NotFound
@@ -108,7 +108,10 @@ async def show_topic(caller: ReadCaller, conversation: Id, id: Id) -> Response:
     listing = await page_of_topics(caller, scope, False, 0)
     others = [other for other in listing.topics if other.id != topic.id]
     chart = decay_chart([topic], caller.memory.runtime.parts.clock.now())
-    values = {"conversation": conversation, "topic": topic, "messages": messages[-MESSAGES:], "others": others}
+    shown_messages = messages[-MESSAGES:]
+    names = await names_within(caller.memory.runtime, scope, {message.author for message in shown_messages})
+    values = {"conversation": conversation, "topic": topic, "others": others}
+    values |= {"messages": shown_messages, "names": names}
     return show_page(caller, "topic.html", section="Topics", chart=chart, **values)
 
 

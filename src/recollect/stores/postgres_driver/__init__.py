@@ -1,0 +1,1 @@
+"""How statements are given to PostgreSQL: by its driver itself, past what SQLAlchemy makes around each."""
