@@ -62,9 +62,9 @@ os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# What the processes that tests fork have imported already: the server they are forked from does it, once.
-USED = ("pytest", "recollect.wiring", *(f"recollect.{name}" for name in ("stores.sqlite", "stores.jsonfile")))
-multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psycopg", "recollect.embed.static"])
+# What the processes that tests fork have imported and done already: the server they are forked from does it, once.
+USED = ("pytest", "hypothesis", "psycopg", "recollect.testing.postgres", "recollect.stores.jsonfile")
+multiprocessing.set_forkserver_preload([*USED, "recollect.testing.first_use"])
 
 PATIENCE = 120.0  # seconds that an HTTP client of a test waits, unless it is told otherwise; no passing test does
 ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time
