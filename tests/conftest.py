@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import gzip
+import json
 import multiprocessing
 import os
 import shutil
@@ -18,6 +20,7 @@ from uuid import uuid4
 import pytest
 import sample_sizes
 from hypothesis import settings
+from hypothesis.internal.charmap import charmap_file
 from suite_parts import is_elsewhere, parse_part
 
 # Compiled once and kept, also where the environment says otherwise: tests start dozens of programs, and each would
@@ -62,9 +65,9 @@ os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# What the processes that tests fork have imported already: the server they are forked from does it, once.
-USED = ("pytest", "recollect.wiring", *(f"recollect.{name}" for name in ("stores.sqlite", "stores.jsonfile")))
-multiprocessing.set_forkserver_preload([*USED, "recollect.stores.postgres", "psycopg", "recollect.embed.static"])
+# What the processes that tests fork have imported and done already: the server they are forked from does it, once.
+USED = ("pytest", "hypothesis", "psycopg", "recollect.testing.postgres", "recollect.stores.jsonfile")
+multiprocessing.set_forkserver_preload([*USED, "recollect.testing.first_use"])
 
 PATIENCE = 120.0  # seconds that an HTTP client of a test waits, unless it is told otherwise; no passing test does
 ALLOCATED = 10_000  # objects between two looks for unused ones: Python's own 700 costs tests a twentieth of their time
@@ -102,6 +105,19 @@ def pytest_collection_finish() -> None:
         if library in sys.modules:
             waits = sys.modules[library].Client.__init__.__kwdefaults__["timeout"]
             waits.connect = waits.read = waits.write = waits.pool = PATIENCE
+    keep_utf8_characters()
+
+
+def keep_utf8_characters() -> None:
+    """Put the characters that UTF-8 has where Hypothesis keeps them: all but surrogates, and each is read back as it
+    was. It would find that out by trying each of a million, in every part of the suite that is first in its folder."""
+    file = charmap_file("codec-v2-utf-8")
+    if not file.exists():
+        characters = [(0, 0xD7FF), (0xE000, sys.maxunicode)]
+        temporary = file.with_name(f"{file.name}.{os.getpid()}")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(gzip.compress(json.dumps([characters, []]).encode()))
+        temporary.replace(file)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_driver import process, recollect, succeeded
+from cli_driver import recollect, started, succeeded
 
 from recollect.cli.demo.script import drafts
 
@@ -109,7 +109,8 @@ def test_the_demo_can_be_kept_and_looked_at(tmp_path: Path) -> None:
 
 
 def test_the_demo_runs_as_a_program_on_a_plain_terminal(tmp_path: Path) -> None:
-    running = process("demo", folder=tmp_path, env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    code = "import sys; sys.stdout.reconfigure(encoding='ascii'); from recollect.cli.main import main; main()"
+    running = started(["-c", code, "demo"], tmp_path, None)
     out, err = running.communicate()
     assert (running.returncode, err) == (0, "")
     assert "verify: not whole" in out

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
@@ -70,14 +70,16 @@ def is_profile_of(name: str, person: str) -> bool:
 class MemoryMachine(RuleBasedStateMachine):
     """One memory on one kind of store, and its model."""
 
-    place: Callable[[Path], str]  # the address of a new store, for which there is a folder
+    # The address of a new store, for which there is a folder; and it stays until this stack is closed.
+    place: Callable[[Path, ExitStack], str]
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.clock = FrozenClock()
         self.copies = 0
-        self.url = type(self).place(self.new_folder())
+        self.stack = ExitStack()
+        self.url = type(self).place(self.new_folder(), self.stack)
         self.memory = self.open()
         self.number = 0
         self.owners: dict[str, str | None] = dict(CHATS)
@@ -214,7 +216,7 @@ class MemoryMachine(RuleBasedStateMachine):
                 continue  # it has stayed: nobody owned it any more
             numbers = (further_profile_conversation(other, number) for number in count(1))
             new = next(name for name in numbers if name not in self.profiles)
-            self.profiles.add(new)
+            self.profiles = self.profiles - {place} | {new}
             self.log[new] = self.log.pop(place, [])
 
     @rule(number=chats, person=people, does_settle=st.booleans())
@@ -347,7 +349,7 @@ class MemoryMachine(RuleBasedStateMachine):
             return
         root = self.memory.verify().root
         self.memory.close()
-        url = type(self).place(self.new_folder())
+        url = type(self).place(self.new_folder(), self.stack)
         with closing(open_store(self.url, Settings())) as source, closing(open_store(url, Settings())) as target:
             copy_store(source, target, lambda *_: None)
         self.url = url
@@ -423,4 +425,5 @@ class MemoryMachine(RuleBasedStateMachine):
             self.check_nothing_left()
         finally:
             self.memory.close()
+            self.stack.close()
             shutil.rmtree(self.folder)

@@ -36,6 +36,7 @@ IMPORTED = (
     "recollect.server.app",
     "recollect.stores.postgres",
     "recollect.stores.sqlite",
+    "recollect.testing.first_use",
     "recollect.wiring",
 )
 STARTED_FOR_REAL = ("PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONWARNINGS")  # with one of these in its environment

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import select
 import socket
 import subprocess
@@ -18,6 +17,7 @@ from typing import Any
 
 import llm_server
 import pytest
+from prepared_programs import PreparedProgram
 
 from recollect import Memory
 from recollect.server.connections import Connection
@@ -155,16 +155,24 @@ def test_f15_no_model_goes_on_speaking_to_somebody_who_does_not_listen(
     assert history[-1].metadata["recollect"]["partial"] is True
 
 
+SERVE_WITH_FEW_FILES = """
+import resource, sys
+from recollect.cli.main import main
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[1])))
+sys.argv = ["recollect", "serve", "--port", "0"]
+main()
+"""
+
+
 def test_f15_half_sent_requests_do_not_keep_others_from_being_answered(tmp_path: Path) -> None:
     """More of them than the process has files."""
     log = tmp_path / "server.log"
     with log.open("wb") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "recollect", "serve", "--port", "0"],
+        process = PreparedProgram[bytes](
+            [sys.executable, "-c", SERVE_WITH_FEW_FILES, str(FILES)],
             stderr=file,
             cwd=tmp_path,
             env=os.environ | {"RECOLLECT_FOLLOWERS": "false"},
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES)),
         )
     try:
         port = None
@@ -198,5 +206,7 @@ print(sum(each["collections"] for each in gc.get_stats()) - before)
 def test_f15_a_body_of_many_lists_is_not_looked_through_again_and_again(tmp_path: Path) -> None:
     """By Python's collector, as often as once for every 700 of them, while nobody else is answered."""
     command = [sys.executable, "-c", READ_LISTS, str(tmp_path / "a.db")]
-    printed = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+    with PreparedProgram[str](command, stdout=subprocess.PIPE, text=True) as process:
+        printed, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
     assert int(printed) < 100

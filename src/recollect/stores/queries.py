@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import dropwhile
 from typing import Any, Literal
 
-from sqlalchemy import Integer, Table, and_, bindparam, exists, func, or_, select, tuple_
+from sqlalchemy import Integer, Table, and_, bindparam, delete, exists, func, or_, select, tuple_
 
 from recollect.model import Filter
 from recollect.stores.schema import chunks, conversations, cursors, entries, leases, messages, meta, vectors
@@ -142,6 +142,21 @@ def equality_conditions(table: Table, comparison: Comparison, without_index: Seq
         return column.in_(parameter) if kind == "some" else column == parameter
 
     return [condition(name, kind) for name, kind in comparison]
+
+
+@lru_cache(maxsize=16)
+def conversations_query(comparison: Comparison, with_empty: bool) -> Any:
+    """Conversations after a space and id, at most so many, in their order."""
+    keys = (conversations.c.space, conversations.c.id)
+    past = (bindparam(f"after_{key.name}", type_=key.type) for key in keys)
+    query = select(conversations).where(*equality_conditions(conversations, comparison), tuple_(*keys) > tuple_(*past))
+    query = query if with_empty else query.where(HAS_SOMETHING)
+    return query.order_by(*keys).limit(bindparam("most", type_=Integer))
+
+
+@lru_cache(maxsize=256)
+def delete_statement(table: Table, comparison: Comparison) -> Any:
+    return delete(table).where(*equality_conditions(table, comparison))
 
 
 @lru_cache(maxsize=512)

@@ -23,7 +23,6 @@ from sqlalchemy import (
     bindparam,
     func,
     select,
-    tuple_,
     update,
 )
 from sqlalchemy import delete as sql_delete
@@ -142,18 +141,11 @@ class SqlTx(RowReader, ABC):
         limit: int = 1000,
         with_empty: bool = True,
     ) -> list[Conversation]:
-        key = tuple_(conversations.c.space, conversations.c.id)
-        query = (
-            select(conversations).where(key > after).order_by(conversations.c.space, conversations.c.id).limit(limit)
-        )
-        if space is not None:
-            query = query.where(conversations.c.space == space)
-        if user is not None:
-            query = query.where(conversations.c.user_id == user)
-        if not with_empty:
-            query = query.where(queries.HAS_SOMETHING)
-        with self.naming_damage(conversations, query, {}):
-            return [to_conversation(row) for row in self.connection.execute(query)]
+        where = {name: value for name, value in (("space", space), ("user_id", user)) if value is not None}
+        query = queries.conversations_query(queries.comparison_shape(where), with_empty)
+        params = queries.comparison_values(where) | {"after_space": after[0], "after_id": after[1], "most": limit}
+        with self.naming_damage(conversations, query, params):
+            return [to_conversation(row) for row in self.fetch(query, params)]
 
     def save_conversation(self, conversation: Conversation) -> None:
         row = conversation_row(conversation)
@@ -257,9 +249,12 @@ class SqlTx(RowReader, ABC):
             for view in (view for view in schema.AFRESH if view not in keep):
                 by_conversation = (table for table in schema.VIEW_TABLES[view] if "conversation" in table.c)
                 for table in (*by_conversation, cursors, schema.set_aside):
-                    conditions = [table.c.space == space, table.c.conversation == conversation]
-                    conditions += [table.c.view == view] if "view" in table.c else []
-                    self.write(table, sql_delete(table).where(*conditions))
+                    where = {"space": space, "conversation": conversation}
+                    self.delete_rows(table, where | ({"view": view} if "view" in table.c else {}))
+
+    def delete_rows(self, table: Table, where: Mapping[str, Any]) -> None:
+        statement = queries.delete_statement(table, queries.comparison_shape(where))
+        self.write_rows(table, statement, [queries.comparison_values(where)])
 
     def revoke_leases(self, erased_messages: Sequence[Message]) -> None:
         """A worker that has read these messages must not store what it made of them. And no worker can read them now:
@@ -374,8 +369,8 @@ class SqlTx(RowReader, ABC):
         source = schema.TABLES[table]
         if source in schema.LOG:
             raise StoreError(f"{table} is of the log, from which nothing is removed")
-        conditions = [source.c[name] == value for name, value in where.items()]
-        return int(self.write(source, sql_delete(source).where(*conditions)).rowcount)
+        statement = queries.delete_statement(source, queries.comparison_shape(where))
+        return int(self.write(source, statement, queries.comparison_values(where)).rowcount)
 
     def lock(self, *name_parts: str) -> None:
         """Wait until nobody else holds this lock."""

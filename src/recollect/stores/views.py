@@ -27,7 +27,6 @@ from sqlalchemy import (
     type_coerce,
     update,
 )
-from sqlalchemy import delete as sql_delete
 
 from recollect.model import Conversation, SetAside, Stats, ViewState
 from recollect.ports import STAND_IN, ConversationKey, Lag
@@ -338,14 +337,8 @@ class ViewTx(SqlTx):
 
     def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
         for table in (*schema.VIEW_TABLES.get(view, ()), cursors, leases, set_aside):
-            statement = sql_delete(table)
-            if "view" in table.c:
-                statement = statement.where(table.c.view == view)
-            if space is not None:
-                statement = statement.where(table.c.space == space)
-            if conversation is not None:
-                statement = statement.where(table.c.conversation == conversation)
-            self.write(table, statement)
+            values = {"view": view if "view" in table.c else None, "space": space, "conversation": conversation}
+            self.delete_rows(table, {name: value for name, value in values.items() if value is not None})
 
     def recent_conversations(
         self, space: str, user: str | None = None, before: tuple[datetime, str] | None = None, limit: int = 100

@@ -16,6 +16,7 @@ import pytest
 from digest_doubles import DAY, HOUR, NOON, Scribe, clock_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from prepared_programs import PreparedProgram
 from sample_sizes import sample
 
 from recollect import (
@@ -203,7 +204,7 @@ def test_two_processes_that_ask_at_once_make_one_call_c13(postgres_url: str) -> 
         memory.settle()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     children = [
-        subprocess.Popen([sys.executable, str(CHILD), postgres_url, user], text=True, bufsize=1, **pipes)  # type: ignore[call-overload]
+        PreparedProgram([sys.executable, str(CHILD), postgres_url, user], text=True, bufsize=1, **pipes)  # type: ignore[call-overload]
         for user in ("ann", "bob")
     ]
     try:
