@@ -15,7 +15,7 @@ import asyncio
 import sys
 from typing import Any
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if sys.platform != "win32":
     import resource
@@ -43,9 +43,10 @@ def max_connections() -> int:
     return UNLIMITED if files == resource.RLIM_INFINITY else max(files - RESERVED, files // 2, 1)
 
 
-class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+class Connection(H11Protocol):
     """The web server's connection. It is closed if a request's head is not complete in time, if the client does not
-    read its answer in time, or if others need its place."""
+    read its answer in time, or if others need its place. The parser of HTTP is the same whatever else is installed:
+    another answers differently to what is wrong."""
 
     patience = 20.0  # seconds for a request's head, from its first byte or from the start of the connection
     unread_patience = 60.0  # seconds in which some of what waits to be sent (48 KiB, by asyncio's marks) must be read
@@ -56,7 +57,7 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     _timer: asyncio.TimerHandle | None = None
     _unread_timer: asyncio.TimerHandle | None = None  # while the client does not read what is sent
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         super().connection_made(transport)
         self.began_at = asyncio.get_running_loop().time()
         self._start_timer()
