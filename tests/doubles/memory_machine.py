@@ -278,6 +278,8 @@ class MemoryMachine(RuleBasedStateMachine):
         except NotFound:
             assert not gone
         self.lose(gone)
+        for _, said in self.standing():  # what others told of them stays, and is in the memory of whoever told it
+            said.whose = said.author if said.whose == person else said.whose
 
     def is_erased_with(self, chat: str, said: Said, person: str) -> bool:
         """What a person wrote, and what is in their chats. What others told of them is the others' message."""

@@ -8,21 +8,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 from hypothesis.stateful import run_state_machine_as_test
 from memory_machine import MemoryMachine
 
 from recollect.testing.postgres import PostgresServer
 
 SEQUENCES = {"sqlite": 184, "json": 8, "postgresql": 8}  # in `make test`; ten times as many in `make test-all`
-
-
-class NewSequences(HypothesisProvider):
-    """Chance alone. Hypothesis by itself makes five of six sequences by repeating a part of the one before, and cuts
-    many of them short."""
-
-
-AVAILABLE_PROVIDERS["new sequences"] = NewSequences
 
 
 @pytest.mark.parametrize("chosen", list(SEQUENCES))
@@ -43,7 +34,6 @@ def test_what_is_left_is_what_a_rebuild_gives_f11(chosen: str, request: pytest.F
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            backend="new sequences",
             max_examples=SEQUENCES[chosen] * factor,
             stateful_step_count=8,
             deadline=None,
