@@ -213,8 +213,11 @@ def test_two_processes_that_ask_at_once_make_one_call_c13(postgres_url: str) -> 
         answers = []
         for child in children:  # whoever holds the lease waits for a line; the other waits for it
             child.stdin.write("go\n")
-        for child in children:
-            answers.append(child.communicate(timeout=120)[0])
+            child.stdin.close()
+        for child in children:  # not by `communicate`: it would miss what came together with the first line
+            with child.stdout:
+                answers.append(child.stdout.read())
+            child.wait(timeout=120)
         assert sum(out.count("called") for out in answers) == 1, answers
         assert [out.splitlines()[-1] for out in answers] == ["got All of them saw a zebra."] * 2
     finally:
