@@ -3,24 +3,28 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# What is compiled is kept, also where the environment says otherwise: each part of the suite would compile it again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The suite runs in so many parts beside each other, each a process with its own test files.
 PARTS ?= 3
 NUMBERS := $(shell seq $(PARTS))
 BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
-.PHONY: demo test test-all lint types suite docs bench clean browser
+.PHONY: demo test test-all check lint types suite docs bench clean browser
 
 demo: $(VENV)/.core
 	@$(BIN)/recollect demo
 
-# Types are checked beside the suite: mypy uses one core.
-test: $(VENV)/.dev lint browser
-	@$(MAKE) --no-print-directory $(BESIDE) types suite
+test: $(VENV)/.dev browser
+	@$(MAKE) --no-print-directory $(BESIDE) suite
 
 # The same, with every test that uses a store on all three kinds of stores.
-test-all: $(VENV)/.dev lint browser
-	@$(MAKE) --no-print-directory $(BESIDE) types suite OPTIONS=--every-store
+test-all: $(VENV)/.dev browser
+	@$(MAKE) --no-print-directory $(BESIDE) suite OPTIONS=--every-store
+
+# What can be said of the code without running it.
+check: lint types
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -36,11 +40,12 @@ suite: $(NUMBERS:%=part-%)
 part-%: $(VENV)/.dev
 	$(BIN)/pytest --part $*/$(PARTS) $(OPTIONS)
 
-# The tests of the dashboard use a real browser: Debian's chromium, or the one that RECOLLECT_TEST_CHROMIUM names.
-CHROMIUM ?= $(or $(RECOLLECT_TEST_CHROMIUM),chromium)
-
+# The tests of the dashboard use a real browser: Debian's chromium, or the one that RECOLLECT_TEST_CHROMIUM names. Its
+# headless shell shows the same pages with two thirds of the work, so it is what is installed.
 browser:
-	@command -v $(CHROMIUM) >/dev/null && exit 0; \
+	@for name in $(or $(RECOLLECT_TEST_CHROMIUM),chromium-headless-shell chromium); do \
+		command -v $$name >/dev/null && exit 0; \
+	done; \
 	if [ "$$(id -u)" != 0 ]; then \
 		echo "The tests of the dashboard need chromium, and only root may install it: sudo apt-get install chromium" >&2; exit 1; \
 	fi; \
@@ -48,8 +53,11 @@ browser:
 		echo "The tests of the dashboard need chromium, and there is no apt-get here: install it by other means" >&2; exit 1; \
 	fi; \
 	echo "Installing chromium for the tests of the dashboard ..."; \
-	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null \
-		|| { echo "chromium could not be installed: run 'apt-get install chromium' where the network allows it" >&2; exit 1; }
+	export DEBIAN_FRONTEND=noninteractive; \
+	apt-get update -qq && for name in chromium-headless-shell chromium; do \
+		apt-get install -qq -y --no-install-recommends $$name >/dev/null && exit 0; \
+	done; \
+	echo "chromium could not be installed: run 'apt-get install chromium' where the network allows it" >&2; exit 1
 
 docs: $(VENV)/.dev
 	$(BIN)/python scripts/reference.py

@@ -1,7 +1,7 @@
 """The suite in parts of about equal length, each a process of its own: `pytest --part 1/3`.
 
-A part imports only its own test files. A folder, whose files share their imports, is in one part; the files of the
-engine, which are half of the suite, are dealt out one by one.
+A part imports only its own test files. A folder, whose files share their imports, is in one part, and so are folders
+that import the same large libraries; the files of the engine, which are half of the suite, are dealt out one by one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 DEALT = "engine"  # the folder whose files are in several parts
+BESIDE = {"adapters": "project"}  # the examples of the documents import what the adapters are for
 
 # Seconds of processor time, measured; what is not listed takes USUAL. Parts are only as equal as these are true.
 USUAL = 3
@@ -52,7 +53,7 @@ def deal_out(parts: int) -> dict[str, int]:
 
 def unit_of(file: Path) -> str:
     folder = file.relative_to(TESTS).parts[0]
-    return file.stem if folder == DEALT else folder
+    return file.stem if folder == DEALT else BESIDE.get(folder, folder)
 
 
 def parse_part(text: str) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ SOURCE = ROOT / "src" / "recollect"
 ROW = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
 
 
+@cache
 def allowed() -> dict[str, set[str]]:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     return {package: set(re.findall(r"`(\w+)`", names)) for package, names in ROW.findall(text)}
@@ -22,6 +24,11 @@ def package_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def is_module(name: str) -> bool:
     return (SOURCE / name).is_dir() or (SOURCE / f"{name}.py").exists()
 
@@ -29,7 +36,7 @@ def is_module(name: str) -> bool:
 def imports(path: Path) -> set[str]:
     """The packages of recollect that a module imports, anywhere in it, also for types only."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "recollect":
             parts = node.module.split(".")
             found |= {parts[1]} if len(parts) > 1 else {a.name for a in node.names if is_module(a.name)}
@@ -71,9 +78,7 @@ PURE = sorted(path for package in ("language", "rules") for path in (SOURCE / pa
 @pytest.mark.parametrize("path", PURE, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_rules_are_pure(path: Path) -> None:
     """No clock, no files, no await, no chance in what decides."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = {
-        alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
-    }
+    nodes = nodes_of(path)
+    names = {alias.name.split(".")[0] for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     assert not names & {"os", "io", "pathlib", "time", "random", "asyncio", "socket", "sqlite3", "sqlalchemy"}
-    assert not any(isinstance(node, ast.AsyncFunctionDef | ast.Await) for node in ast.walk(tree))
+    assert not any(isinstance(node, ast.AsyncFunctionDef | ast.Await) for node in nodes)

@@ -73,6 +73,7 @@ class PostgresServer:
         self._spare_names: list[str] = []
         self._uses = Counter[str]()
         self._made_at: dict[str, int] = {}  # the transaction after which a database was there
+        self._cleaners: dict[str, psycopg.Connection[Any]] = {}  # by database: to connect takes longer than to clean
 
     @contextmanager
     def database(self, *, migrated: bool = True) -> Iterator[str]:
@@ -101,7 +102,8 @@ class PostgresServer:
     def _is_emptied(self, name: str) -> bool:
         """Whether a database could be made like the template again."""
         try:
-            with psycopg.connect(self.address(name)) as connection:
+            connection = self._cleaner(name)
+            with connection.transaction():
                 connection.execute(END_OTHERS)
                 has_changed = connection.execute(CHANGES, {"since": self._made_at[name]}).rowcount > 0
                 if has_changed or count_catalogs(connection) != self._template_size:
@@ -113,6 +115,12 @@ class PostgresServer:
         except psycopg.Error:  # the server was stopped, or the test has left something that is in the way
             return False
         return True
+
+    def _cleaner(self, name: str) -> psycopg.Connection[Any]:
+        connection = self._cleaners.get(name)
+        if connection is None or connection.closed:
+            connection = self._cleaners[name] = psycopg.connect(self.address(name), autocommit=True)
+        return connection
 
     def address(self, database: str) -> str:
         return make_url(self._url).set(database=database).render_as_string(hide_password=False)
@@ -146,6 +154,8 @@ class PostgresServer:
         return name
 
     def _drop(self, name: str) -> None:
+        if name in self._cleaners:
+            self._cleaners.pop(name).close()
         self._run(SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(name)))
 
     def _run(self, command: Any) -> None:
