@@ -37,6 +37,7 @@ import server
 import start
 import turn
 from corpus import corpus, questions
+from machine import describe_machine
 from recollect import AsyncMemory, Draft, Memory
 from recollect.config import Settings
 from recollect.embed.static import WIDTH
@@ -314,6 +315,7 @@ def main() -> None:
     parser.add_argument("--postgres", help="a PostgreSQL that is migrated and empty")
     parser.add_argument("--folder", type=Path, help="where stores are kept for the next run")
     options = parser.parse_args()
+    machine = describe_machine()
     with tempfile.TemporaryDirectory(dir=".") as temporary:
         folder = options.folder or Path(temporary)
         folder.mkdir(exist_ok=True)
@@ -322,7 +324,7 @@ def main() -> None:
             for row in measure(name, folder, options):
                 print(" | ".join(filter(None, row)), file=sys.stderr, flush=True)
                 rows.append(row)
-    show("The goals for speed (times in ms)", HEADER, rows)
+    show(f"The goals for speed (times in ms). {machine}", HEADER, rows)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import argparse
 import asyncio
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from typing import Any
 
 import recollect
 from corpus import corpus, questions
+from machine import describe_machine
 from quality import datasets
 from quality.baselines import as_indexed, embedded
 from recollect.embed.static import WIDTH, StaticEmbedder
@@ -228,20 +228,6 @@ def requirement_name(line: str) -> str:
     return line[:end]
 
 
-def machine() -> str:
-    """The processor, its cores, and the Python."""
-    model = platform.processor() or platform.machine()
-    described = subprocess.run(["lscpu"], capture_output=True, text=True, check=False) if os.name == "posix" else None
-    if described is not None and described.returncode == 0:
-        fields = dict(line.split(":", 1) for line in described.stdout.splitlines() if ":" in line)
-        model = fields.get("Model name", model).strip()
-    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    cores = os.cpu_count()
-    return (
-        f"{model} ({platform.machine()}), {cores} cores, Python {platform.python_version()}, {platform.system()}{load}"
-    )
-
-
 def table_row(name: str, result: Mapping[str, Any], sizes: Sequence[int]) -> list[str]:
     """The cells of a store. A size that was not reached has none."""
     reached = {part["size"]: part for part in result.get("sizes", ()) if part["messages"] >= part["size"]}
@@ -283,7 +269,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=cache_folder(), help="where environments are kept")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured to a file")
     options = parser.parse_args()
-    about = machine()
+    about = describe_machine()
     sizes = sorted(options.sizes)
     with tempfile.TemporaryDirectory(dir=".", prefix="peers-input-") as folder:
         say("preparing texts and vectors")
