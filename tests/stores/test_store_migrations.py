@@ -333,6 +333,32 @@ def check_use(store: Store) -> None:
     assert len(store.read(lambda tx: find_matches(tx, [["hello"]]))[0]) == 2
 
 
+def full_schema_of(file: sqlite3.Connection) -> set[str]:
+    """What `schema_of` finds in SQLite, and the kinds of tables, their foreign keys and the text of the virtual one."""
+    tables = [row[1:] for row in file.execute("PRAGMA table_list") if not row[1].startswith("sqlite_")]
+    lines = {f"{row}" for row in tables}
+    for pragma in ("table_xinfo", "foreign_key_list", "index_list"):
+        lines |= {f"{pragma} {name} {row}" for name, *_ in tables for row in file.execute(f"PRAGMA {pragma}({name})")}
+    texts = file.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type <> 'table' OR sql LIKE '%USING%'"
+    )
+    return lines | {f"{kind} {name} {of} {' '.join((words or '').split())}" for kind, name, of, words in texts}
+
+
+def test_a_new_database_is_what_all_steps_make(tmp_path: Path) -> None:
+    """F18: table by table and index by index, although it is made at once."""
+    at_once, by_steps = tmp_path / "at_once.db", tmp_path / "by_steps.db"
+    with open_empty("sqlite", str(at_once)) as tx:
+        migrations.migrate(tx.connection, "")
+    for upto in range(1, migrations.CURRENT + 1):
+        with open_empty("sqlite", str(by_steps)) as tx:
+            assert migrations.migrate(tx.connection, "", upto=upto) == 1
+    with closing(sqlite3.connect(at_once)) as made, closing(sqlite3.connect(by_steps)) as stepped:
+        assert full_schema_of(made) == full_schema_of(stepped)
+        for query in ("SELECT key, value FROM meta", "SELECT name FROM sqlite_master ORDER BY name"):
+            assert made.execute(query).fetchall() == stepped.execute(query).fetchall()
+
+
 # -- steps that were released
 
 
