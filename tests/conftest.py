@@ -159,7 +159,7 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _new_stores_are_copies(empty_store: Path) -> Iterator[None]:
-    """A new SQLite store is a copy of an empty one: all steps of the schema take longer than most tests. Tests of how
+    """A new SQLite store is a copy of an empty one: to make its tables takes longer than many tests. Tests of how
     stores are made and kept make theirs."""
     prepare = SqliteStore.__init__
 
