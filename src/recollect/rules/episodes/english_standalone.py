@@ -19,6 +19,7 @@ from recollect.language.english_predicates import PAST_FORMS, has_predicate, has
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence
+from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_weights import words
 from recollect.rules.corrections import says_new_value, states_value
 from recollect.rules.episodes import reference_words as lists
@@ -59,7 +60,7 @@ _DAY = lazy_pattern(
     r"|next\s(?:week|weekend|month|year|spring|summer|autumn|fall|winter))\b",
     re.IGNORECASE,
 )
-_REMEMBERED = 4_096  # sentences: a summary is condensed again on every level
+_REMEMBERED = 8_192  # sentences: a summary is condensed again on every level
 _REQUESTS = ("can", "could", "would", "will")
 _DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
 
@@ -277,6 +278,7 @@ def _is_advice(text: str) -> bool:
     return is_begun and not has_no_subject and lists.OWN_WORDS.isdisjoint(text_words[2 if is_recommended else 0 :])
 
 
+@remember_short_texts
 def _tells_something(text: str) -> bool:
     """Whether a sentence has a predicate and enough content, and is not only said to please."""
     if _is_courteous(text) or is_fragment(text, "en"):

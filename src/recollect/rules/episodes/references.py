@@ -31,7 +31,7 @@ _WINDOW = 9  # words after "it" that say whether it stands for something
 _AFTER_TO = 2  # words after the "to" of "it is hard to row against the wind", at least
 _JUDGED = 5  # words from "hard" to "to" in "it is hard for me to row"
 _PART = 4  # words of "the name of it"
-_REMEMBERED = 4_096  # sentences: a message is read for its summary and for that of the level above
+_REMEMBERED = 8_192  # sentences: a message is read for its summary and for that of the level above
 
 
 class References(NamedTuple):

@@ -14,6 +14,7 @@ from recollect.language.filler import is_filler, strip_addressee, trim
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence
+from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_weights import is_content, is_ordinary, is_unspaced, words
 from recollect.rules.episodes.reference_words import OPENERS
 
@@ -71,7 +72,12 @@ def drop_addition(text: str) -> str:
 
 def bare_text(sentence: Sentence) -> str:
     """A sentence without greeting and openers, and without the name of the person it is said to."""
-    text = drop_addition(trim(strip_addressee(sentence.text)))
+    return _bare_text(sentence.text)
+
+
+@remember_short_texts
+def _bare_text(text: str) -> str:
+    text = drop_addition(trim(strip_addressee(text)))
     vocative = _VOCATIVE.match(text)
     if vocative is None or vocative[0].strip(" ,.!").casefold() in OPENERS:
         return text

@@ -39,7 +39,7 @@ _TOKEN = lazy_pattern(rf"[^\s{_BREAKS}]+|[\n{_BREAKS}]+")
 _SENTENCE_ENDS = frozenset("!?…\n。！？")
 _ASIDE = lazy_pattern(r"\[[^\[\]]{0,300}\]")
 _MARKS = ".'’`_-~#+&"
-_POSSESSIVE = lazy_pattern(r"['’]s$")
+_POSSESSIVE = ("'s", "’s")
 _CALLING = """
     hey hi hello thanks thank thx wow yeah yep yes no sure dear cheers nice cool congrats oh aww woah ok okay so see you
     bye goodbye later night good morning great well and but right totally exactly absolutely
@@ -239,7 +239,8 @@ def is_faint(word: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _bare(token: str) -> str:
-    return _POSSESSIVE.sub("", token.strip(_MARKS))
+    token = token.strip(_MARKS)
+    return token[:-2] if token.endswith(_POSSESSIVE) else token
 
 
 # -- comparing
