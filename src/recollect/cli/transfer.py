@@ -10,9 +10,10 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("recollect", "chatgpt", "claude", "discord", "telegram")
 STANDARD = "-"
+UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who waits for input
 
 
 # -- import
@@ -105,19 +107,55 @@ def import_(
             if settle:
                 await settle_or_warn(memory, store, settings.store)
 
-    # Ctrl-C must also end a read that waits for input; asyncio's own handler would wait for it.
-    old_handler = signal.signal(signal.SIGINT, interrupt)
     try:
-        asyncio.run(import_files())
+        with ctrl_c_ends_reading():
+            asyncio.run(import_files())
     except KeyboardInterrupt:
         click.echo("stopped: what was read is kept; run the same command again and it goes on from there", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def ctrl_c_ends_reading() -> Iterator[None]:
+    """Ctrl-C ends also a read that waits for input; asyncio's own handler would wait for it."""
+    is_heeded = threading.Event()
+
+    def interrupt(*_: Any) -> None:
+        is_heeded.set()
+        raise KeyboardInterrupt
+
+    old_handler = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with nullcontext() if sys.platform == "win32" else ctrl_c_until(is_heeded):
+            yield
     finally:
         signal.signal(signal.SIGINT, old_handler)
 
 
-def interrupt(*_: Any) -> None:
-    raise KeyboardInterrupt
+@contextmanager
+def ctrl_c_until(is_heeded: threading.Event) -> Iterator[None]:
+    """A signal that comes right before a read does not wake it: a thread sends it again, until it is heeded."""
+    main_thread = threading.get_ident()
+    arrived, arriving = os.pipe()
+
+    def send_again() -> None:
+        while (number := os.read(arrived, 1)) and number[0] != signal.SIGINT:
+            pass
+        while number and not is_heeded.wait(UNHEEDED_SECONDS):
+            signal.pthread_kill(main_thread, signal.SIGINT)
+
+    os.set_blocking(arriving, False)
+    old_wakeup = signal.set_wakeup_fd(arriving, warn_on_full_buffer=False)
+    sender = threading.Thread(target=send_again, name="recollect ctrl-c", daemon=True)
+    sender.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(old_wakeup)
+        is_heeded.set()
+        os.close(arriving)
+        sender.join()
+        os.close(arrived)
 
 
 async def import_file(

@@ -72,7 +72,8 @@ class PollRequest(HTTPXRequest):
     """Asks for updates. The library stops to ask, and says nothing, once the token is refused: this says it."""
 
     def __init__(self, refused: asyncio.Event) -> None:
-        super().__init__(connection_pool_size=1)
+        # One to poll, one for the library's last question when it stops: the poll it breaks off may not be gone yet.
+        super().__init__(connection_pool_size=2)
         self._refused = refused
 
     async def do_request(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
