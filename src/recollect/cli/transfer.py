@@ -118,44 +118,44 @@ def import_(
 @contextmanager
 def ctrl_c_ends_reading() -> Iterator[None]:
     """Ctrl-C ends also a read that waits for input; asyncio's own handler would wait for it."""
-    is_heeded = threading.Event()
+    handler_event = threading.Event()
 
     def interrupt(*_: Any) -> None:
-        is_heeded.set()
+        handler_event.set()
         raise KeyboardInterrupt
 
     old_handler = signal.signal(signal.SIGINT, interrupt)
     try:
-        with nullcontext() if sys.platform == "win32" else ctrl_c_until(is_heeded):
+        with nullcontext() if sys.platform == "win32" else ctrl_c_until(handler_event):
             yield
     finally:
         signal.signal(signal.SIGINT, old_handler)
 
 
 @contextmanager
-def ctrl_c_until(is_heeded: threading.Event) -> Iterator[None]:
+def ctrl_c_until(handler_event: threading.Event) -> Iterator[None]:
     """A signal that comes right before a read does not wake it: a thread sends it again, until it is heeded."""
     main_thread = threading.get_ident()
-    arrived, arriving = os.pipe()
+    read_end, write_end = os.pipe()
 
     def send_again() -> None:
-        while (number := os.read(arrived, 1)) and number[0] != signal.SIGINT:
+        while (signal_byte := os.read(read_end, 1)) and signal_byte[0] != signal.SIGINT:
             pass
-        while number and not is_heeded.wait(UNHEEDED_SECONDS):
+        while signal_byte and not handler_event.wait(UNHEEDED_SECONDS):
             signal.pthread_kill(main_thread, signal.SIGINT)
 
-    os.set_blocking(arriving, False)
-    old_wakeup = signal.set_wakeup_fd(arriving, warn_on_full_buffer=False)
+    os.set_blocking(write_end, False)
+    old_wakeup = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     sender = threading.Thread(target=send_again, name="recollect ctrl-c", daemon=True)
     sender.start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(old_wakeup)
-        is_heeded.set()
-        os.close(arriving)
+        handler_event.set()
+        os.close(write_end)
         sender.join()
-        os.close(arrived)
+        os.close(read_end)
 
 
 async def import_file(

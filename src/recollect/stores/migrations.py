@@ -456,14 +456,14 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
 def new_file_statements() -> Sequence[str]:
     """What makes an empty SQLite database the same as all steps do, and faster: each table with the columns that later
     steps add, and nothing that changes rows or what an older text of a step has made."""
-    made: dict[str, str] = {}
+    definitions: dict[str, str] = {}
     for statement in chain.from_iterable(statements_of_step(place, "sqlite") for place in range(CURRENT)):
         if added := ADDED.fullmatch(statement):
-            columns, key, rest = made[added["table"]].partition("PRIMARY KEY (")
-            made[added["table"]] = f"{columns}{added['column']}, {key}{rest}"
+            columns, key, rest = definitions[added["table"]].partition("PRIMARY KEY (")
+            definitions[added["table"]] = f"{columns}{added['column']}, {key}{rest}"
         elif found := MADE.match(statement):
-            made.setdefault(found["name"], statement)
-    return list(made.values())
+            definitions.setdefault(found["name"], statement)
+    return list(definitions.values())
 
 
 @cache
