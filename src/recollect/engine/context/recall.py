@@ -1,10 +1,10 @@
 """Retrieval: full text and vectors over the same passages, ranked together by one rule for every store.
 
 Full text proposes passages that share a word with the query, vectors those that are near it in meaning. Each proposal
-is then scored on both, so that a passage is not rejected because only one side proposed it. The best are scored again
-with the messages around them, which complete them and may themselves be what was meant; the texts of the best decide
-the final order. A message is as good as its best passage. Whatever the size of the memory, only some hundred passages
-are scored.
+is then scored on both, so that a passage is not rejected because only one side proposed it. To those that earn most by
+themselves come the messages around them, which complete them and may themselves be what was meant; all are ranked
+together, and the texts of the best decide the final order. A message is as good as its best passage. Whatever the size
+of the memory, only some hundred passages are scored.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from recollect.rules.recall.neighbours import (
     Surroundings,
     adjacent_keys,
     mean_lengths,
+    missing_places,
     place_keys,
     surroundings,
 )
@@ -50,6 +51,7 @@ from recollect.rules.recall.ranking import (
     Ranking,
     Weights,
     WordLikeness,
+    best_by_themselves,
     coverage_penalties,
     fuse,
     shortlist,
@@ -62,7 +64,7 @@ BY_TEXT = 150  # of all that words propose, those with the rarest words
 BY_VECTOR = 80  # passages that vectors propose
 BY_TIME = 20  # passages that vectors propose from around a time that the query speaks of
 TIMES = 2  # times of a query for which that is done
-ANCHORS = 30  # the best proposals, whose neighbours are read too
+ANCHORS = 60  # the best proposals, whose neighbours are read too
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 60  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
@@ -107,10 +109,11 @@ def search(
     postings = source.postings(where, groups, PER_WORD)
     proposals = propose_passages(source, where, parsed_query, postings, tally, vector, limit)
     scorer = PassageScorer(source, where, groups, [posting.frequency for posting in postings], tally, vector)
-    candidates = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
-    parsed_query = query_rules.add_authors(parsed_query, query, candidates.authors, tally.languages)
-    if weights.near and len(candidates.passages):
-        candidates = scorer.add_neighbours(candidates, candidates.rank(parsed_query, now, weights, ANCHORS).rows)
+    found = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
+    parsed_query = query_rules.add_authors(parsed_query, query, found.authors, tally.languages)
+    if weights.near and len(found.passages):
+        found = scorer.add_neighbours(found, found.anchors(parsed_query, weights))
+    candidates = scorer.compare(found)
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     message_limit = max(READ, limit + MORE)
     whole_scope = where.is_unrestricted
@@ -143,25 +146,43 @@ def propose_passages(
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredPassages:
-    """Passages with their scores word by word, their cosines, what stands around them, and how near their words are."""
+class FoundPassages:
+    """Passages with their scores word by word and their cosines: what each is by itself."""
 
     passages: Passages
     words: NDArray[np.float64]
     cosines: NDArray[np.float64]
-    around: Surroundings
-    likeness: WordLikeness
 
     @property
     def authors(self) -> set[str]:
         names = self.passages.author_names
         return {names[number] for number in set(self.passages.authors.tolist())}
 
+    def anchors(self, parsed_query: query_rules.ParsedQuery, weights: Weights) -> Passages:
+        """Those that earn most by themselves."""
+        return self.passages.take(
+            best_by_themselves(self.passages, self.words, self.cosines, parsed_query, weights, ANCHORS)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPassages:
+    """Passages with what stands around them, and how near their words are to those of the query."""
+
+    found: FoundPassages
+    around: Surroundings
+    likeness: WordLikeness
+
+    @property
+    def passages(self) -> Passages:
+        return self.found.passages
+
     def rank(
         self, parsed_query: query_rules.ParsedQuery, now: datetime, weights: Weights, limit: int | None
     ) -> Ranking:
+        found = self.found
         return fuse(
-            self.passages, self.words, self.cosines, parsed_query, now, weights, limit, self.around, self.likeness
+            found.passages, found.words, found.cosines, parsed_query, now, weights, limit, self.around, self.likeness
         )
 
     def relevances(
@@ -174,7 +195,7 @@ class ScoredPassages:
     ) -> NDArray[np.float64]:
         """How relevant each passage is in a memory of this size, or a message beside it; what is later is not."""
         shared_words = floor_rules.shared_rarity(self.passages, frequencies, parsed_query.emphasis, size)
-        deviations = weights.deviations(self.cosines)
+        deviations = weights.deviations(self.found.cosines)
         relevances = floor_rules.relevance(shared_words, deviations, size, personal=parsed_query.personal)
         if is_later is not None:
             relevances = relevances * ~is_later
@@ -192,46 +213,49 @@ class PassageScorer:
     tally: Tally
     vector: Vectors
 
-    def score(self, docs: Numbers) -> ScoredPassages:
+    def score(self, docs: Numbers) -> FoundPassages:
         """Those of these passages that the filter means."""
-        passages = self.source.passages(self.where, docs, self.groups)
+        return self._score(self.source.passages(self.where, docs, self.groups))
+
+    def _score(self, passages: Passages) -> FoundPassages:
         words = word_scores(passages, self.frequencies, self.tally)
-        cosines = self.source.cosines(passages, self.vector)
-        worth = word_worth(self.frequencies, self.tally)
-        return ScoredPassages(
-            passages, words, cosines, surroundings(passages), WordLikeness(self._likeness(passages), worth)
+        return FoundPassages(passages, words, self.source.cosines(passages, self.vector))
+
+    def add_neighbours(self, found: FoundPassages, anchors: Passages) -> FoundPassages:
+        """The same passages, and after them those next to the anchors that are not among them."""
+        neighbours = self._score(self._neighbours(found.passages, anchors))
+        return FoundPassages(
+            found.passages.join(neighbours.passages),
+            np.concatenate([found.words, neighbours.words]),
+            np.concatenate([found.cosines, neighbours.cosines]),
         )
 
-    def add_neighbours(self, candidates: ScoredPassages, anchors: NDArray[np.intp]) -> ScoredPassages:
-        """The same passages, and after them those next to the anchors that are not among them."""
-        neighbours, passages = self._join_neighbours(candidates, candidates.passages.take(anchors))
-        words = np.concatenate([candidates.words, word_scores(neighbours, self.frequencies, self.tally)])
-        cosines = np.concatenate([candidates.cosines, self.source.cosines(neighbours, self.vector)])
-        nearest = np.concatenate([candidates.likeness.nearest, self._likeness(neighbours)])
-        likeness = WordLikeness(nearest, candidates.likeness.worth)
-        return ScoredPassages(passages, words, cosines, surroundings(passages), likeness)
+    def compare(self, found: FoundPassages) -> ComparedPassages:
+        """The passages with what stands around them and how near their words are."""
+        worth = word_worth(self.frequencies, self.tally)
+        likeness = WordLikeness(self._likeness(found.passages), worth)
+        return ComparedPassages(found, surroundings(found.passages), likeness)
 
     def _likeness(self, passages: Passages) -> Likeness:
         if not knows_language(self.tally.languages):
             return no_likeness(len(passages), self.groups)
         return self.source.likeness(passages, self.groups)
 
-    def _join_neighbours(self, candidates: ScoredPassages, anchors: Passages) -> tuple[Passages, Passages]:
-        """The passages next to the anchors, the nearest and more where messages are short; and all passages."""
-        keys = candidates.around.unknown_places(adjacent_keys(anchors, 1, REACH))
+    def _neighbours(self, passages: Passages, anchors: Passages) -> Passages:
+        """The passages next to the anchors that are not among these: the nearest, and more where messages are short."""
+        keys = missing_places(passages, adjacent_keys(anchors, 1, REACH))
         # A message that the filter excludes may still complete one that it includes.
         where = self.where
         scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
-        neighbours = self.source.passages_at(scope, candidates.passages, keys, self.groups)
-        all_passages = candidates.passages.join(neighbours)
-        if np.maximum.reduce(all_passages.lengths, initial=0) < LONG_LINES:  # as in most chats
-            return neighbours, all_passages
-        is_short = mean_lengths(anchors, all_passages) < LONG_LINES
+        neighbours = self.source.passages_at(scope, passages, keys, self.groups)
+        longest = max(np.maximum.reduce(some.lengths, initial=0) for some in (passages, neighbours))
+        if longest < LONG_LINES:  # as in most chats
+            return neighbours
+        is_short = mean_lengths(anchors, passages.join(neighbours)) < LONG_LINES
         if np.logical_and.reduce(is_short):
-            return neighbours, all_passages
+            return neighbours
         near_keys = np.concatenate([adjacent_keys(anchors, 1, 1), adjacent_keys(anchors.take(is_short), 2, REACH)])
-        neighbours = neighbours.take(np.isin(place_keys(neighbours.conversations, neighbours.turns), near_keys))
-        return neighbours, candidates.passages.join(neighbours)
+        return neighbours.take(np.isin(place_keys(neighbours.conversations, neighbours.turns), near_keys))
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
@@ -284,7 +308,7 @@ class RankedMessages:
     """What a search has found: the row of each message's best passage, best first; and of every row how relevant it is,
     and whether it is of the question, or of a message after it (None: none is)."""
 
-    candidates: ScoredPassages
+    candidates: ComparedPassages
     ranking: Ranking
     rows: NDArray[np.intp]
     relevances: NDArray[np.float64]

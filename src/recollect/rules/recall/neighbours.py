@@ -140,13 +140,6 @@ class Surroundings:
         row_of[self.home] = np.arange(len(self.home))
         return row_of.take(previous.take(self.home.take(rows)))
 
-    def unknown_places(self, keys: Numbers) -> Numbers:
-        """Those of the keys at which no passage is."""
-        if not len(self.places):
-            return keys
-        at = np.minimum(self.places.searchsorted(keys), len(self.places) - 1)
-        return np.asarray(keys[self.places[at] != keys])
-
     def best_by_message(self, scores: Scores) -> Scores:
         """The best score of each message."""
         if self.home is None:
@@ -250,6 +243,15 @@ def adjacent_keys(passages: Passages, nearest: int, farthest: int) -> Numbers:
     turns = passages.turns[:, np.newaxis] + steps_between(nearest, farthest)
     keys = place_keys(passages.conversations[:, np.newaxis], turns)
     return distinct_numbers(keys[turns > 0])
+
+
+def missing_places(passages: Passages, keys: Numbers) -> Numbers:
+    """Those of the keys at which none of these passages is."""
+    if not len(passages):
+        return keys
+    places = np.sort(place_keys(passages.conversations, passages.turns))
+    at = np.minimum(places.searchsorted(keys), len(places) - 1)
+    return np.asarray(keys[places[at] != keys])
 
 
 @lru_cache(maxsize=16)
