@@ -60,11 +60,11 @@ from recollect.rules.recall.ranking import (
 )
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest
-BY_TEXT = 150  # of all that words propose, those with the rarest words
-BY_VECTOR = 80  # passages that vectors propose
+BY_TEXT = 250  # of all that words propose, those with the rarest words
+BY_VECTOR = 120  # passages that vectors propose
 BY_TIME = 20  # passages that vectors propose from around a time that the query speaks of
 TIMES = 2  # times of a query for which that is done
-ANCHORS = 60  # the best proposals, whose neighbours are read too
+BEST = 80  # of these, those that earn most by themselves: they are ranked, and their neighbours with them
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 60  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
@@ -111,11 +111,10 @@ def search(
     scorer = PassageScorer(source, where, groups, [posting.frequency for posting in postings], tally, vector)
     found = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
     parsed_query = query_rules.add_authors(parsed_query, query, found.authors, tally.languages)
-    if weights.near and len(found.passages):
-        found = scorer.add_neighbours(found, found.anchors(parsed_query, weights))
-    candidates = scorer.compare(found)
-    # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     message_limit = max(READ, limit + MORE)
+    found = found.best(parsed_query, weights, max(BEST, message_limit), standing)
+    candidates = scorer.compare(scorer.add_neighbours(found) if weights.near else found)
+    # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     whole_scope = where.is_unrestricted
     ranking = candidates.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
     row_mask = None if whole_scope else is_allowed(candidates.passages, where)
@@ -158,11 +157,14 @@ class FoundPassages:
         names = self.passages.author_names
         return {names[number] for number in set(self.passages.authors.tolist())}
 
-    def anchors(self, parsed_query: query_rules.ParsedQuery, weights: Weights) -> Passages:
-        """Those that earn most by themselves."""
-        return self.passages.take(
-            best_by_themselves(self.passages, self.words, self.cosines, parsed_query, weights, ANCHORS)
-        )
+    def best(
+        self, parsed_query: query_rules.ParsedQuery, weights: Weights, limit: int, standing: Numbers
+    ) -> FoundPassages:
+        """Those that earn most by themselves, and the standing instructions."""
+        passages = self.passages
+        is_best = np.isin(passages.docs, standing) if len(standing) else np.zeros(len(passages), np.bool_)
+        is_best[best_by_themselves(passages, self.words, self.cosines, parsed_query, weights, limit)] = True
+        return FoundPassages(passages.take(is_best), self.words[is_best], self.cosines[is_best])
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +223,9 @@ class PassageScorer:
         words = word_scores(passages, self.frequencies, self.tally)
         return FoundPassages(passages, words, self.source.cosines(passages, self.vector))
 
-    def add_neighbours(self, found: FoundPassages, anchors: Passages) -> FoundPassages:
-        """The same passages, and after them those next to the anchors that are not among them."""
-        neighbours = self._score(self._neighbours(found.passages, anchors))
+    def add_neighbours(self, found: FoundPassages) -> FoundPassages:
+        """The same passages, and after them those next to them."""
+        neighbours = self._score(self._neighbours(found.passages))
         return FoundPassages(
             found.passages.join(neighbours.passages),
             np.concatenate([found.words, neighbours.words]),
@@ -241,9 +243,9 @@ class PassageScorer:
             return no_likeness(len(passages), self.groups)
         return self.source.likeness(passages, self.groups)
 
-    def _neighbours(self, passages: Passages, anchors: Passages) -> Passages:
-        """The passages next to the anchors that are not among these: the nearest, and more where messages are short."""
-        keys = missing_places(passages, adjacent_keys(anchors, 1, REACH))
+    def _neighbours(self, passages: Passages) -> Passages:
+        """The passages next to these that are not among them: the nearest, and more where messages are short."""
+        keys = missing_places(passages, adjacent_keys(passages, 1, REACH))
         # A message that the filter excludes may still complete one that it includes.
         where = self.where
         scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
@@ -251,10 +253,10 @@ class PassageScorer:
         longest = max(np.maximum.reduce(some.lengths, initial=0) for some in (passages, neighbours))
         if longest < LONG_LINES:  # as in most chats
             return neighbours
-        is_short = mean_lengths(anchors, passages.join(neighbours)) < LONG_LINES
+        is_short = mean_lengths(passages, passages.join(neighbours)) < LONG_LINES
         if np.logical_and.reduce(is_short):
             return neighbours
-        near_keys = np.concatenate([adjacent_keys(anchors, 1, 1), adjacent_keys(anchors.take(is_short), 2, REACH)])
+        near_keys = np.concatenate([adjacent_keys(passages, 1, 1), adjacent_keys(passages.take(is_short), 2, REACH)])
         return neighbours.take(np.isin(place_keys(neighbours.conversations, neighbours.turns), near_keys))
 
 
