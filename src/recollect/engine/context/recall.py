@@ -45,7 +45,7 @@ from recollect.rules.recall.neighbours import (
     place_keys,
     surroundings,
 )
-from recollect.rules.recall.passage_columns import Numbers, Passages, distinct_numbers
+from recollect.rules.recall.passage_columns import Numbers, Passages, distinct_numbers, is_among
 from recollect.rules.recall.ranking import (
     PARTS,
     Ranking,
@@ -64,7 +64,8 @@ BY_TEXT = 250  # of all that words propose, those with the rarest words
 BY_VECTOR = 120  # passages that vectors propose
 BY_TIME = 20  # passages that vectors propose from around a time that the query speaks of
 TIMES = 2  # times of a query for which that is done
-BEST = 80  # of these, those that earn most by themselves: they are ranked, and their neighbours with them
+BEST = 80  # of these, those that earn most by themselves: they are ranked, with the messages next to them
+FAR = 20  # the first of them, for which messages further off are too; for all, where several things are asked for
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 60  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
@@ -113,7 +114,9 @@ def search(
     parsed_query = query_rules.add_authors(parsed_query, query, found.authors, tally.languages)
     message_limit = max(READ, limit + MORE)
     found = found.best(parsed_query, weights, max(BEST, message_limit), standing)
-    candidates = scorer.compare(scorer.add_neighbours(found) if weights.near else found)
+    if weights.near:
+        found = scorer.add_neighbours(found, BEST if parsed_query.several else FAR)
+    candidates = scorer.compare(found)
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     whole_scope = where.is_unrestricted
     ranking = candidates.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
@@ -160,11 +163,13 @@ class FoundPassages:
     def best(
         self, parsed_query: query_rules.ParsedQuery, weights: Weights, limit: int, standing: Numbers
     ) -> FoundPassages:
-        """Those that earn most by themselves, and the standing instructions."""
-        passages = self.passages
-        is_best = np.isin(passages.docs, standing) if len(standing) else np.zeros(len(passages), np.bool_)
-        is_best[best_by_themselves(passages, self.words, self.cosines, parsed_query, weights, limit)] = True
-        return FoundPassages(passages.take(is_best), self.words[is_best], self.cosines[is_best])
+        """Those that earn most by themselves, best first, and after them other standing instructions."""
+        rows = best_by_themselves(self.passages, self.words, self.cosines, parsed_query, weights, limit)
+        if len(standing):
+            is_other = is_among(self.passages.docs, standing)
+            is_other[rows] = False
+            rows = np.concatenate([rows, is_other.nonzero()[0]])
+        return FoundPassages(self.passages.take(rows), self.words.take(rows, axis=0), self.cosines.take(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +228,9 @@ class PassageScorer:
         words = word_scores(passages, self.frequencies, self.tally)
         return FoundPassages(passages, words, self.source.cosines(passages, self.vector))
 
-    def add_neighbours(self, found: FoundPassages) -> FoundPassages:
-        """The same passages, and after them those next to them."""
-        neighbours = self._score(self._neighbours(found.passages))
+    def add_neighbours(self, found: FoundPassages, far_count: int) -> FoundPassages:
+        """The same passages, and after them those next to them, for so many of the first also those further off."""
+        neighbours = self._score(self._neighbours(found.passages, far_count))
         return FoundPassages(
             found.passages.join(neighbours.passages),
             np.concatenate([found.words, neighbours.words]),
@@ -243,9 +248,12 @@ class PassageScorer:
             return no_likeness(len(passages), self.groups)
         return self.source.likeness(passages, self.groups)
 
-    def _neighbours(self, passages: Passages) -> Passages:
-        """The passages next to these that are not among them: the nearest, and more where messages are short."""
-        keys = missing_places(passages, adjacent_keys(passages, 1, REACH))
+    def _neighbours(self, passages: Passages, far_count: int) -> Passages:
+        """The passages next to these that are not among them; for so many of the first also those further off, where
+        messages are short."""
+        reaches = np.ones(len(passages), np.int64)
+        reaches[:far_count] = REACH
+        keys = missing_places(passages, adjacent_keys(passages, reaches))
         # A message that the filter excludes may still complete one that it includes.
         where = self.where
         scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
@@ -253,11 +261,12 @@ class PassageScorer:
         longest = max(np.maximum.reduce(some.lengths, initial=0) for some in (passages, neighbours))
         if longest < LONG_LINES:  # as in most chats
             return neighbours
-        is_short = mean_lengths(passages, passages.join(neighbours)) < LONG_LINES
-        if np.logical_and.reduce(is_short):
+        is_long = mean_lengths(passages, passages.join(neighbours)) >= LONG_LINES
+        if not np.logical_or.reduce(is_long):
             return neighbours
-        near_keys = np.concatenate([adjacent_keys(passages, 1, 1), adjacent_keys(passages.take(is_short), 2, REACH)])
-        return neighbours.take(np.isin(place_keys(neighbours.conversations, neighbours.turns), near_keys))
+        reaches[is_long] = 1
+        keys = adjacent_keys(passages, reaches)
+        return neighbours.take(is_among(place_keys(neighbours.conversations, neighbours.turns), keys))
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
@@ -357,8 +366,7 @@ def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, 
     where none speaks, nothing is added."""
     if not len(standing) or not passages.has_assistant:
         return best
-    at = np.minimum(standing.searchsorted(passages.docs), len(standing) - 1)
-    rows = ((standing[at] == passages.docs) & (ranking.scores > 0)).nonzero()[0]
+    rows = (is_among(passages.docs, standing) & (ranking.scores > 0)).nonzero()[0]
     known = set(passages.message_ids[best].tolist())
     others = [row for row in rows.tolist() if passages.message_ids[row] not in known]
     return np.array([*best.tolist(), *others], np.intp)
