@@ -110,23 +110,23 @@ def search(
     postings = source.postings(where, groups, PER_WORD)
     proposals = propose_passages(source, where, parsed_query, postings, tally, vector, limit)
     scorer = PassageScorer(source, where, groups, [posting.frequency for posting in postings], tally, vector)
-    found = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
-    parsed_query = query_rules.add_authors(parsed_query, query, found.authors, tally.languages)
+    candidates = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
+    parsed_query = query_rules.add_authors(parsed_query, query, candidates.authors, tally.languages)
     message_limit = max(READ, limit + MORE)
-    found = found.best(parsed_query, weights, max(BEST, message_limit), standing)
+    candidates = candidates.best(parsed_query, weights, max(BEST, message_limit), standing)
     if weights.near:
-        found = scorer.add_neighbours(found, BEST if parsed_query.several else FAR)
-    candidates = scorer.compare(found)
+        candidates = scorer.add_neighbours(candidates, BEST if parsed_query.several else FAR)
+    comparison = scorer.compare(candidates)
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     whole_scope = where.is_unrestricted
-    ranking = candidates.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
-    row_mask = None if whole_scope else is_allowed(candidates.passages, where)
-    best = best_rows(candidates.passages, ranking, row_mask, message_limit)
-    best = with_standing(best, candidates.passages, ranking, standing)
-    is_later = None if question is None else is_from(candidates.passages, question)
+    ranking = comparison.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
+    row_mask = None if whole_scope else is_allowed(comparison.passages, where)
+    best = best_rows(comparison.passages, ranking, row_mask, message_limit)
+    best = with_standing(best, comparison.passages, ranking, standing)
+    is_later = None if question is None else is_from(comparison.passages, question)
     size = scope_size(tx, where, tally)
-    relevances = candidates.relevances(scorer.frequencies, parsed_query, size, weights, is_later)
-    ranked_messages = RankedMessages(candidates, ranking, best, relevances, is_later)
+    relevances = comparison.relevances(scorer.frequencies, parsed_query, size, weights, is_later)
+    ranked_messages = RankedMessages(comparison, ranking, best, relevances, is_later)
     return read_hits(reader, ranked_messages, limit, weights_for(parsed_query, weights), floor, reading_rule)
 
 
@@ -148,7 +148,7 @@ def propose_passages(
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPassages:
+class ScoredPassages:
     """Passages with their scores word by word and their cosines: what each is by itself."""
 
     passages: Passages
@@ -162,35 +162,33 @@ class FoundPassages:
 
     def best(
         self, parsed_query: query_rules.ParsedQuery, weights: Weights, limit: int, standing: Numbers
-    ) -> FoundPassages:
+    ) -> ScoredPassages:
         """Those that earn most by themselves, best first, and after them other standing instructions."""
         rows = best_by_themselves(self.passages, self.words, self.cosines, parsed_query, weights, limit)
         if len(standing):
             is_other = is_among(self.passages.docs, standing)
             is_other[rows] = False
             rows = np.concatenate([rows, is_other.nonzero()[0]])
-        return FoundPassages(self.passages.take(rows), self.words.take(rows, axis=0), self.cosines.take(rows))
+        return ScoredPassages(self.passages.take(rows), self.words.take(rows, axis=0), self.cosines.take(rows))
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedPassages:
+class PassageComparison:
     """Passages with what stands around them, and how near their words are to those of the query."""
 
-    found: FoundPassages
+    candidates: ScoredPassages
     around: Surroundings
     likeness: WordLikeness
 
     @property
     def passages(self) -> Passages:
-        return self.found.passages
+        return self.candidates.passages
 
     def rank(
         self, parsed_query: query_rules.ParsedQuery, now: datetime, weights: Weights, limit: int | None
     ) -> Ranking:
-        found = self.found
-        return fuse(
-            found.passages, found.words, found.cosines, parsed_query, now, weights, limit, self.around, self.likeness
-        )
+        words, cosines = self.candidates.words, self.candidates.cosines
+        return fuse(self.passages, words, cosines, parsed_query, now, weights, limit, self.around, self.likeness)
 
     def relevances(
         self,
@@ -202,7 +200,7 @@ class ComparedPassages:
     ) -> NDArray[np.float64]:
         """How relevant each passage is in a memory of this size, or a message beside it; what is later is not."""
         shared_words = floor_rules.shared_rarity(self.passages, frequencies, parsed_query.emphasis, size)
-        deviations = weights.deviations(self.found.cosines)
+        deviations = weights.deviations(self.candidates.cosines)
         relevances = floor_rules.relevance(shared_words, deviations, size, personal=parsed_query.personal)
         if is_later is not None:
             relevances = relevances * ~is_later
@@ -220,28 +218,28 @@ class PassageScorer:
     tally: Tally
     vector: Vectors
 
-    def score(self, docs: Numbers) -> FoundPassages:
+    def score(self, docs: Numbers) -> ScoredPassages:
         """Those of these passages that the filter means."""
         return self._score(self.source.passages(self.where, docs, self.groups))
 
-    def _score(self, passages: Passages) -> FoundPassages:
+    def _score(self, passages: Passages) -> ScoredPassages:
         words = word_scores(passages, self.frequencies, self.tally)
-        return FoundPassages(passages, words, self.source.cosines(passages, self.vector))
+        return ScoredPassages(passages, words, self.source.cosines(passages, self.vector))
 
-    def add_neighbours(self, found: FoundPassages, far_count: int) -> FoundPassages:
+    def add_neighbours(self, candidates: ScoredPassages, far_count: int) -> ScoredPassages:
         """The same passages, and after them those next to them, for so many of the first also those further off."""
-        neighbours = self._score(self._neighbours(found.passages, far_count))
-        return FoundPassages(
-            found.passages.join(neighbours.passages),
-            np.concatenate([found.words, neighbours.words]),
-            np.concatenate([found.cosines, neighbours.cosines]),
+        neighbours = self._score(self._neighbours(candidates.passages, far_count))
+        return ScoredPassages(
+            candidates.passages.join(neighbours.passages),
+            np.concatenate([candidates.words, neighbours.words]),
+            np.concatenate([candidates.cosines, neighbours.cosines]),
         )
 
-    def compare(self, found: FoundPassages) -> ComparedPassages:
+    def compare(self, candidates: ScoredPassages) -> PassageComparison:
         """The passages with what stands around them and how near their words are."""
         worth = word_worth(self.frequencies, self.tally)
-        likeness = WordLikeness(self._likeness(found.passages), worth)
-        return ComparedPassages(found, surroundings(found.passages), likeness)
+        likeness = WordLikeness(self._likeness(candidates.passages), worth)
+        return PassageComparison(candidates, surroundings(candidates.passages), likeness)
 
     def _likeness(self, passages: Passages) -> Likeness:
         if not knows_language(self.tally.languages):
@@ -319,7 +317,7 @@ class RankedMessages:
     """What a search has found: the row of each message's best passage, best first; and of every row how relevant it is,
     and whether it is of the question, or of a message after it (None: none is)."""
 
-    candidates: ComparedPassages
+    comparison: PassageComparison
     ranking: Ranking
     rows: NDArray[np.intp]
     relevances: NDArray[np.float64]
@@ -327,11 +325,11 @@ class RankedMessages:
 
     @property
     def passages(self) -> Passages:
-        return self.candidates.passages
+        return self.comparison.passages
 
     def occasions(self, rows: NDArray[np.intp]) -> list[int]:
         """The numbers of the occasions of these rows."""
-        numbers: list[int] = self.candidates.around.occasions(rows).tolist()
+        numbers: list[int] = self.comparison.around.occasions(rows).tolist()
         return numbers
 
     def places_to_read(
@@ -452,7 +450,7 @@ def text_parts(
 
 def follows_question(reader: MessageReader, ranked_messages: RankedMessages) -> NDArray[np.bool_]:
     """Which of the best messages come after one that asks something, as far as that is among the passages."""
-    previous_rows = ranked_messages.candidates.around.previous_rows(ranked_messages.rows)
+    previous_rows = ranked_messages.comparison.around.previous_rows(ranked_messages.rows)
     is_known = previous_rows >= 0
     follows = np.zeros(len(previous_rows), np.bool_)
     follows[is_known] = is_question(reader.traits(ranked_messages.passages, previous_rows[is_known]))

@@ -254,6 +254,8 @@ def best_by_themselves(
 ) -> NDArray[np.intp]:
     """The rows of the passages that earn most by themselves: by their words and meaning, by whom and when they were
     said."""
+    if not len(passages):
+        return np.empty(0, np.intp)
     parts = np.zeros((len(PARTS), len(passages)))
     words = words * np.array(query.emphasis) if query.emphasis else words
     _add_own(parts, words, weights.deviations(cosines), query, weights)
