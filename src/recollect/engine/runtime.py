@@ -25,9 +25,9 @@ from recollect.engine.tables import log
 from recollect.engine.views.index import IndexView
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.priority import Callers
-from recollect.engine.work.threads import CallThreads, ThreadsClosed
+from recollect.engine.work.threads import CLOSED, CallThreads
 from recollect.engine.work.usage import Meter
-from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreClosed, StoreError
+from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreError
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
 from recollect.model.frozen import dataclass
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
@@ -59,7 +59,6 @@ FOLLOWING = 2  # calls into the store by all views of a memory at a time
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 DAYS = "digests"  # the view of who spoke on which day
 LATE = ("tasks", "topics", "titles", "window", "digests", "followers", "retention")  # built when first asked for
-CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
 def default_topic_rule() -> TopicRule:
@@ -159,7 +158,7 @@ class Runtime:
         self.index = IndexView(parts.embedder, self.run_aside)
         self.indexes = ScopeIndexes(parts.index_bytes, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
-        self._search_slots = asyncio.Semaphore(parts.store.searches)
+        self._search_threads = CallThreads(parts.store.searches, "recollect search")
         try:
             await self.read(refuse_unfinished_copy)
             if check_embedder:
@@ -318,6 +317,7 @@ class Runtime:
         await self.chat.close()
         await self._memory_models.close()
         await asyncio.to_thread(self._threads.close)
+        await asyncio.to_thread(self._search_threads.close)
         await parts.embedder.close()
         await asyncio.to_thread(parts.store.close)
         if lost is not None:
@@ -350,10 +350,7 @@ class Runtime:
 
     async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call of a view, for which no other call waits."""
-        try:
-            return await self._threads.call(fn, *args)
-        except ThreadsClosed:
-            raise StoreClosed(CLOSED) from None
+        return await self._threads.call(fn, *args)
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads, connections and the interpreter to the others."""
@@ -362,9 +359,10 @@ class Runtime:
             return await self.run_aside(fn, *args)
 
     async def search(self, fn: Callable[[], T]) -> T:
-        """Run a call that keeps a thread busy; only as many run at a time as the store allows."""
-        async with self._search_slots:
-            result = await self.run(fn)
+        """Run a call that keeps a thread busy; only as many run at a time as the store allows. They have threads of
+        their own, which go from one call to the next without waiting for the event loop."""
+        with self._callers:
+            result = await self._search_threads.call(fn)
         if self._parts is not None and self._parts.followers:
             for scope in self.indexes.take_unread():  # the next search should not wait for them
                 task = asyncio.create_task(self._read_index(*scope))
