@@ -25,9 +25,9 @@ from recollect.engine.tables import log
 from recollect.engine.views.index import IndexView
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.priority import Callers
-from recollect.engine.work.threads import CLOSED, CallThreads
+from recollect.engine.work.threads import CallThreads, ThreadsClosed
 from recollect.engine.work.usage import Meter
-from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreError
+from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreClosed, StoreError
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
 from recollect.model.frozen import dataclass
 from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
@@ -59,6 +59,7 @@ FOLLOWING = 2  # calls into the store by all views of a memory at a time
 FOLLOWED = {"index": ("window", "topics"), "window": ("episodes",), "topics": ("titles",)}
 DAYS = "digests"  # the view of who spoke on which day
 LATE = ("tasks", "topics", "titles", "window", "digests", "followers", "retention")  # built when first asked for
+CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
 
 
 def default_topic_rule() -> TopicRule:
@@ -316,8 +317,8 @@ class Runtime:
         await self.meter.finish()
         await self.chat.close()
         await self._memory_models.close()
-        await asyncio.to_thread(self._threads.close)
-        await asyncio.to_thread(self._search_threads.close)
+        for threads in (self._threads, self._search_threads):
+            await asyncio.to_thread(threads.close)
         await parts.embedder.close()
         await asyncio.to_thread(parts.store.close)
         if lost is not None:
@@ -350,7 +351,7 @@ class Runtime:
 
     async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call of a view, for which no other call waits."""
-        return await self._threads.call(fn, *args)
+        return await call_in(self._threads, fn, *args)
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads, connections and the interpreter to the others."""
@@ -359,10 +360,9 @@ class Runtime:
             return await self.run_aside(fn, *args)
 
     async def search(self, fn: Callable[[], T]) -> T:
-        """Run a call that keeps a thread busy; only as many run at a time as the store allows. They have threads of
-        their own, which go from one call to the next without waiting for the event loop."""
-        with self._callers:
-            result = await self._search_threads.call(fn)
+        """Run a call that keeps a thread busy; only as many run at a time as the store allows."""
+        with self._callers:  # in threads of their own, which go from one to the next without the event loop
+            result = await call_in(self._search_threads, fn)
         if self._parts is not None and self._parts.followers:
             for scope in self.indexes.take_unread():  # the next search should not wait for them
                 task = asyncio.create_task(self._read_index(*scope))
@@ -484,6 +484,13 @@ class Runtime:
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""
         return self.parts.space if space is None else rules.check_id("space", space)
+
+
+async def call_in(threads: CallThreads, fn: Callable[..., T], *args: Any) -> T:
+    try:
+        return await threads.call(fn, *args)
+    except ThreadsClosed:
+        raise StoreClosed(CLOSED) from None
 
 
 def refuse_unfinished_copy(tx: Tx) -> None:

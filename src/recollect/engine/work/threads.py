@@ -14,12 +14,12 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from recollect.errors import StoreClosed
-
-CLOSED = "this memory is not open: use it inside `with` (or `async with`), and not after"
-
 T = TypeVar("T")
 Call = tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Callable[..., Any], tuple[Any, ...]]
+
+
+class ThreadsClosed(Exception):
+    """The threads take no more calls."""
 
 
 class CallThreads:
@@ -37,7 +37,7 @@ class CallThreads:
     def call(self, fn: Callable[..., T], *args: Any) -> asyncio.Future[T]:
         """Call a function in a thread. If the future is cancelled before the call has begun, it is not made."""
         if self._is_closed:
-            raise StoreClosed(CLOSED)
+            raise ThreadsClosed
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._unfinished_count += 1
