@@ -49,14 +49,14 @@ class JsonLines(logging.Formatter):
     """One JSON object a line. Messages of other libraries may repeat what was said, so only their place is written."""
 
     def format(self, record: logging.LogRecord) -> str:
-        is_trusted = record.name.partition(".")[0] in TRUSTED
+        is_ours = record.name.partition(".")[0] in TRUSTED
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "event": record.getMessage() if is_trusted else "logged",
+            "event": record.getMessage() if is_ours else "logged",
         }
-        if not is_trusted:
+        if not is_ours:
             line["at"] = f"{record.funcName} {record.pathname}:{record.lineno}"
         line["pid"] = str(record.process)
         line |= getattr(record, "noted", {})

@@ -66,13 +66,13 @@ async def read_body(receive: Receive) -> bytes | None:
 
 def receive_again(body: bytes, receive: Receive) -> Receive:
     """Receive a body that was read before, and then what follows it."""
-    is_received = False
+    has_body = True
 
     async def receive_next() -> Message:
-        nonlocal is_received
-        if is_received:
+        nonlocal has_body
+        if not has_body:
             return await receive()
-        is_received = True
+        has_body = False
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive_next

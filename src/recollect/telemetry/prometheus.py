@@ -109,5 +109,5 @@ class PrometheusTelemetry:
         histogram.observe(seconds)
 
 
-def metric_name(what: str) -> str:
-    return "recollect_" + "".join(char if char.isascii() and char.isalnum() else "_" for char in what)
+def metric_name(activity: str) -> str:
+    return "recollect_" + "".join(char if char.isascii() and char.isalnum() else "_" for char in activity)
