@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx2
+import numpy
 import pytest
 
+from recollect import wire
+from recollect.model import Message
 from recollect.server.routes import conversations, spaces
+from recollect.server.routes.answers import json_bytes
 from recollect.server.routing import LeanRoute, argument_reader
 from recollect.testing.serving import Serving
 
 LEAN = {"Content-Type": "application/json"}
 BY_FASTAPI = {"Content-Type": "application/json; charset=utf-8"}
 CONTEXT = "/v1/conversations/c/context"
+NOW = datetime(2026, 11, 17, 4, 20, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Times of every kind."""
+
+    at: datetime
+    day: date
+    length: timedelta
+    others: Mapping[str, datetime]
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +87,37 @@ def test_the_routes_that_are_asked_most_are_lean() -> None:
     lean = {route.path for route in routes if "POST" in (route.methods or ()) and argument_reader(route) is not None}
     assert {"/v1/search", "/v1/conversations/{id:id}/context"} <= lean
     assert "/v1/conversations/{id:id}/messages" not in lean  # it has a header, too
+
+
+@pytest.mark.parametrize("headers", [LEAN, BY_FASTAPI])
+@pytest.mark.parametrize("query", [b"lighthouse", b'lighthouse", "limit": "many'])
+def test_a_body_in_parts_is_read_as_a_whole(http: httpx2.Client, headers: dict[str, str], query: bytes) -> None:
+    def parts() -> Iterator[bytes]:
+        yield b'{"query": "'
+        yield query
+        yield b'"}'
+
+    whole = http.post("/v1/search", content=b"".join(parts()), headers=headers)
+    answer = http.post("/v1/search", content=parts(), headers=headers)
+    assert answer.status_code == whole.status_code
+    assert without_id(answer.json()) == without_id(whole.json())
+
+
+NESTED: Any = "x"
+for _ in range(300):  # deeper than pydantic writes
+    NESTED = [NESTED]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"deep": NESTED},
+        [1e-7, 1e22, 0.1, 10**30, True, None, numpy.float64(0.25), ()],
+        {1: {"a": (1, 2)}, "ü\u2028": "\x01\n🙂"},
+        [Span(NOW, NOW.date(), timedelta(seconds=1.5), MappingProxyType({"a": NOW}))],
+        [Message("s", "c", 1, "id", "user", "alex", None, "hello", NOW, metadata={"a": {"b": [1]}})],
+    ],
+    ids=["deep", "numbers", "names and signs", "times", "a message"],
+)
+def test_an_answer_says_the_same_whoever_writes_it(value: Any) -> None:
+    assert json.loads(json_bytes(value)) == json.loads(wire.dumps(value))

@@ -159,7 +159,7 @@ class Runtime:
         self.index = IndexView(parts.embedder, self.run_aside)
         self.indexes = ScopeIndexes(parts.index_bytes, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
-        self._search_slots = asyncio.Semaphore(parts.store.searches)
+        self._search_threads = CallThreads(parts.store.searches, "recollect search")
         try:
             await self.read(refuse_unfinished_copy)
             if check_embedder:
@@ -317,7 +317,8 @@ class Runtime:
         await self.meter.finish()
         await self.chat.close()
         await self._memory_models.close()
-        await asyncio.to_thread(self._threads.close)
+        for threads in (self._threads, self._search_threads):
+            await asyncio.to_thread(threads.close)
         await parts.embedder.close()
         await asyncio.to_thread(parts.store.close)
         if lost is not None:
@@ -350,10 +351,7 @@ class Runtime:
 
     async def run_aside(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call of a view, for which no other call waits."""
-        try:
-            return await self._threads.call(fn, *args)
-        except ThreadsClosed:
-            raise StoreClosed(CLOSED) from None
+        return await call_in(self._threads, fn, *args)
 
     async def _run_later(self, fn: Callable[..., T], *args: Any) -> T:
         """Run a call that nobody waits for: it leaves threads, connections and the interpreter to the others."""
@@ -363,8 +361,8 @@ class Runtime:
 
     async def search(self, fn: Callable[[], T]) -> T:
         """Run a call that keeps a thread busy; only as many run at a time as the store allows."""
-        async with self._search_slots:
-            result = await self.run(fn)
+        with self._callers:  # in threads of their own, which go from one to the next without the event loop
+            result = await call_in(self._search_threads, fn)
         if self._parts is not None and self._parts.followers:
             for scope in self.indexes.take_unread():  # the next search should not wait for them
                 task = asyncio.create_task(self._read_index(*scope))
@@ -486,6 +484,13 @@ class Runtime:
     def resolve_space(self, space: str | None) -> str:
         """The space that is named, or the memory's own."""
         return self.parts.space if space is None else rules.check_id("space", space)
+
+
+async def call_in(threads: CallThreads, fn: Callable[..., T], *args: Any) -> T:
+    try:
+        return await threads.call(fn, *args)
+    except ThreadsClosed:
+        raise StoreClosed(CLOSED) from None
 
 
 def refuse_unfinished_copy(tx: Tx) -> None:

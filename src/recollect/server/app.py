@@ -70,6 +70,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,  # it is served as bytes that are made once: it needs no key
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # `RequestObserver` does that, once
         redirect_slashes=False,  # a redirect would be built from the Host header, and might send a key over plain http
     )
     app.state.memory = memory

@@ -131,6 +131,8 @@ def log_as_json() -> None:
     """Log one JSON object a line to standard error: our logs, and warnings of the web server and other libraries."""
     from recollect.server.observing import JsonLines
 
+    logging.logThreads = False  # no line names its thread, and to look it up takes time
+    logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in ("", "recollect", "uvicorn"):

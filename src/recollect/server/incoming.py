@@ -65,6 +65,8 @@ class RequestGuard:
 
 def check_address(scope: Scope) -> None:
     for part in (scope.get("raw_path") or b"", scope["query_string"]):
+        if part.isascii() and b"%" not in part:
+            continue
         try:
             unquote_to_bytes(part).decode()
         except UnicodeDecodeError:

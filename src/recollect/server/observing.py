@@ -10,13 +10,12 @@ import logging
 import re
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.ports import Telemetry
@@ -33,14 +32,15 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS")
 OTHER = "_OTHER"  # OpenTelemetry's name for a method that it does not know
 TRACE = (b"traceparent", b"tracestate")
 # Our answers run nothing in a browser, and no page may show them in a frame.
-SECURITY = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-}
+SECURITY = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
+)
+ID_HEADER = b"x-request-id"
 
 encode_line = json.JSONEncoder(ensure_ascii=False).encode  # made once: `json.dumps` would make one for each line
 
@@ -49,11 +49,14 @@ class JsonLines(logging.Formatter):
     """One JSON object a line. Messages of other libraries may repeat what was said, so only their place is written."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line = {"time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")}
-        line |= {"level": record.levelname.lower(), "logger": record.name, "event": "logged"}
-        if record.name.partition(".")[0] in TRUSTED:
-            line["event"] = record.getMessage()
-        else:
+        is_ours = record.name.partition(".")[0] in TRUSTED
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": record.getMessage() if is_ours else "logged",
+        }
+        if not is_ours:
             line["at"] = f"{record.funcName} {record.pathname}:{record.lineno}"
         line["pid"] = str(record.process)
         line |= getattr(record, "noted", {})
@@ -74,7 +77,7 @@ class RequestObserver:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        header = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-request-id"), "")
+        header = next((value.decode("latin-1") for name, value in scope["headers"] if name == ID_HEADER), "")
         id = header if REQUEST_ID.fullmatch(header) else token_hex(8)
         scope["request_id"] = id
         began = time.perf_counter()
@@ -84,10 +87,7 @@ class RequestObserver:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-Id"] = id
-                for name, value in SECURITY.items():
-                    headers.setdefault(name, value)
+                message["headers"] = add_headers(message.get("headers", ()), id)
             await send(message)
 
         with self._span(scope) as span:
@@ -120,7 +120,20 @@ class RequestObserver:
             "ms": round(seconds * 1000, 1),
             "key": access.key_id if access is not None else None,
         }
-        logger.info("request", extra={"noted": line})
+        if logger.isEnabledFor(logging.INFO):
+            # As `logger.info` does it, which also looks for its caller in the frames.
+            record = logger.makeRecord(
+                logger.name, logging.INFO, __file__, 0, "request", (), None, extra={"noted": line}
+            )
+            logger.handle(record)
+
+
+def add_headers(headers: Iterable[tuple[bytes, bytes]], id: str) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer with the request's id, and with those for safety that it does not have."""
+    own_headers = [header for header in headers if header[0] != ID_HEADER]
+    names = {name for name, _ in own_headers}
+    missing_headers = [header for header in SECURITY if header[0] not in names]
+    return [*own_headers, (ID_HEADER, id.encode("latin-1")), *missing_headers]
 
 
 def describe_error(error: BaseException) -> dict[str, Any]:
@@ -140,6 +153,8 @@ def span_opener(provider: TracerProvider | None) -> Callable[[Scope], AbstractCo
 
     def open_span(scope: Scope) -> AbstractContextManager[Any]:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name in TRACE}
+        if not headers and provider is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+            return no_span()  # the program has set up no provider
         parent = propagate.extract(headers) if headers else None
         return tracer.start_as_current_span(scope["method"], parent, kind=trace.SpanKind.SERVER)
 

@@ -10,6 +10,8 @@ from recollect.model import DEFAULT_SPACE
 
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"  # where workers of one server keep their counts, to be added up
 
+WHOLE_BODY = "recollect.whole_body"  # in the scope of a request: whether all of its body came with its head
+
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:

@@ -105,3 +105,30 @@ def test_a_memory_that_is_closed_says_so_to_its_own_loops_which_then_end(tmp_pat
             await memory.runtime.run(int)
 
     asyncio.run(use())
+
+
+def test_searches_of_a_file_run_one_at_a_time_and_one_nobody_waits_for_is_not_made(tmp_path: Path) -> None:
+    async def use() -> list[str]:
+        made: list[str] = []
+        may_end = threading.Event()
+
+        def hold() -> None:
+            made.append("first begins")
+            may_end.wait(10)
+            made.append("first ends")
+
+        async with AsyncMemory(str(tmp_path / "memory.db"), followers=False) as memory:
+            search = memory.runtime.search
+            first = asyncio.create_task(search(hold))
+            second = asyncio.create_task(search(lambda: made.append("second")))
+            third = asyncio.create_task(search(lambda: made.append("third")))
+            assert await memory.runtime.run(int, "12") == 12  # other calls do not wait for them
+            second.cancel()
+            first.cancel()  # it is under way: the next still waits for it
+            await asyncio.wait({second}, timeout=10)
+            assert "third" not in made
+            may_end.set()
+            await third
+        return made
+
+    assert asyncio.run(use()) == ["first begins", "first ends", "third"]

@@ -13,6 +13,7 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -29,7 +30,7 @@ from recollect.rules.log import MAX_ID
 from recollect.server.door import loopback
 from recollect.server.door.keys import ApiKey, Keys
 from recollect.server.door.rates import Rates
-from recollect.server.options import ServerOptions
+from recollect.server.options import WHOLE_BODY, ServerOptions
 from recollect.server.problems import Problem, problem_of, problem_response
 from recollect.server.web.session import SIGN_IN_BYTES, Sessions, is_open_page, is_page, read_cookie
 
@@ -37,6 +38,7 @@ PUBLIC = ("/healthz", "/readyz", "/openapi.json")
 ANONYMOUS = "anonymous"
 CHECKED_HEADERS = frozenset((b"authorization", b"content-length", b"cookie")) | loopback.CHECKED_HEADERS
 SINGLE_HEADERS = frozenset((b"authorization", b"host", b"origin"))  # of two, another program may use the other
+SPACE_HEADER = b"x-recollect-space"
 SLASH = "\x1f"  # stands for a slash inside an id, which can hold no control character
 NO_KEY = "there is no key, or it opens nothing; send `Authorization: Bearer rk_…` (`recollect keys create` makes one)"
 SIGNED_OUT = "you are signed out, or your key opens nothing any more: sign in again"
@@ -89,8 +91,10 @@ def space_of_request(request: Request) -> str | None:
     """The space a request names, if any. An empty name is an error, and does not mean the default space: the header may
     have been left empty by mistake. Two different names are an error, too: a proxy may have added its own to the
     caller's, and we do not guess which one counts."""
-    headers = request.headers.getlist("X-Recollect-Space")
-    query = request.query_params.getlist("space")
+    headers = [value.decode("latin-1") for name, value in request.scope["headers"] if name == SPACE_HEADER]
+    query = request.query_params.getlist("space") if request.scope["query_string"] else []
+    if not headers and not query:
+        return None
     names = {*map(decode_header, headers), *query}
     if len(names) > 1:
         raise Problem(400, "which_space", "the header X-Recollect-Space and the query `space` differ: name one space")
@@ -150,7 +154,7 @@ class Door:
         except (Problem, RecollectError) as error:
             await problem_response(problem_of(error), scope)(scope, receive, send)
             return
-        await self._app(scope, limit_body(receive, limit, self._options), send)
+        await self._app(scope, limit_body(receive, limit, self._options, scope.get(WHOLE_BODY, False)), send)
 
     async def _admit(self, scope: Scope) -> int:
         """Let a request in: write its access into the scope. Returns how many bytes its body may have."""
@@ -196,18 +200,23 @@ class Door:
             refusal = Problem(401, "no_key", NO_KEY, headers={"WWW-Authenticate": "Bearer"})
         if key is None:
             raise refusal
-        spaces = frozenset(key.spaces) if key.spaces else None
-        return Access(key.id, spaces, frozenset(key.scopes), key.user, self._options.space), key
+        return build_access(key.id, key.spaces, key.scopes, key.user, self._options.space), key
+
+
+@lru_cache(maxsize=1_000)
+def build_access(key_id: str, spaces: tuple[str, ...], scopes: tuple[str, ...], user: str | None, home: str) -> Access:
+    """What a key with these spaces, scopes and user opens."""
+    return Access(key_id, frozenset(spaces) if spaces else None, frozenset(scopes), user, home)
 
 
 def too_large(limit: int) -> Problem:
     return Problem(413, "too_large", f"the body is larger than {limit:,} bytes; send less at a time")
 
 
-def limit_body(receive: Receive, limit: int, options: ServerOptions) -> Receive:
+def limit_body(receive: Receive, limit: int, options: ServerOptions, is_whole: bool) -> Receive:
     """Receive a body up to a limit: the bytes are counted, since a request need not state its length, and each part
-    must come in time. Errors are raised as `HTTPException`, the one form that FastAPI lets pass while it reads a
-    body."""
+    must come in time, unless the body `is_whole`, which has come already. Errors are raised as `HTTPException`, the one
+    form that FastAPI lets pass while it reads a body."""
     began = asyncio.get_running_loop().time()
     size = 0
     has_more = True
@@ -217,15 +226,18 @@ def limit_body(receive: Receive, limit: int, options: ServerOptions) -> Receive:
         by_rate = options.body_idle + size / options.body_rate if options.body_rate else math.inf
         return min(asyncio.get_running_loop().time() + options.body_idle, began + min(by_rate, options.body_seconds))
 
+    async def receive_in_time() -> Message:
+        try:
+            async with asyncio.timeout_at(deadline()):
+                return await receive()
+        except TimeoutError:
+            raise HTTPException(408, TOO_SLOW, headers={"Connection": "close"}) from None
+
     async def receive_limited() -> Message:
         nonlocal size, has_more
         if not has_more:  # the next message is the disconnect, which has no time limit
             return await receive()
-        try:
-            async with asyncio.timeout_at(deadline()):
-                message = await receive()
-        except TimeoutError:
-            raise HTTPException(408, TOO_SLOW, headers={"Connection": "close"}) from None
+        message = await (receive() if is_whole else receive_in_time())
         size += len(message.get("body", b""))
         has_more = message.get("more_body", False)
         if size > limit:
@@ -238,6 +250,8 @@ def limit_body(receive: Receive, limit: int, options: ServerOptions) -> Receive:
 def keep_slashes(scope: Scope) -> None:
     """Keep a slash that was written as %2F inside its id: it does not split the path."""
     raw: bytes = scope.get("raw_path") or b""
+    if b"%" not in raw:
+        return
     if b"%1f" in raw.lower():  # which stands for that slash from here on
         raise Problem(422, "invalid_input", "the path contains a control character")
     if b"%2f" in raw.lower():

@@ -210,21 +210,23 @@ class Keys:
         key = await self._key_by_id(id)
         stored_hash = NO_KEY_HASH if key is None else key.hash
         matches = hmac.compare_digest(sha256(secret.encode()).digest(), stored_hash)
-        if not matches or key is None or not key.is_active(self.now()):
+        now = self.now()
+        if not matches or key is None or not key.is_active(now):
             return None
-        self._note_use(key)  # only now: whoever knows just the id, which is in logs, has not used the key
+        self._note_use(key, now)  # only now: whoever knows just the id, which is in logs, has not used the key
         return key
 
     async def find_key_of(self, session: Session) -> ApiKey | None:
         """The key of a session, which proved before that it knew the text; None if it opens nothing any more, or the
         session was signed out. That is read anew each time: another server may have noted it a moment ago."""
         key = await self._key_by_id(session.key_id)
-        if key is None or not key.is_active(self.now()):
+        now = self.now()
+        if key is None or not key.is_active(now):
             return None
         ended = await asyncio.to_thread(self._store.read, lambda tx: read_ended(tx, session.key_id))
         if ended.includes(session):
             return None
-        self._note_use(key)
+        self._note_use(key, now)
         return key
 
     async def end_session(self, session: Session) -> None:
@@ -257,9 +259,8 @@ class Keys:
         if not read.cancelled():
             read.exception()  # those who waited for it got it
 
-    def _note_use(self, key: ApiKey) -> None:
+    def _note_use(self, key: ApiKey, now: datetime) -> None:
         """Have a key's last use written, if it is due, without waiting: another writer may hold the store for long."""
-        now = self.now()
         read_at, cached_key = self._cache.get(key.id, (0.0, None))
         if is_due(cached_key or key, now):  # of many requests that shared one read, one is enough
             self._due[key.id] = now

@@ -37,6 +37,7 @@ from recollect.server.routes.answers import (
     claim_key,
     close_claim,
     etag_of,
+    json_bytes,
     json_response,
     matches_etag,
 )
@@ -192,7 +193,7 @@ def budget_of(value: shapes.BudgetIn | str) -> Budget:
 async def context_response(caller: Caller, id: str, body: shapes.ContextIn, tag: str | None = None) -> Response:
     chat = chat_of(caller, id, body.user)
     context = await chat.context(body.text, budget=budget_of(body.budget), system=body.system, markers=body.markers)
-    content = dumps(context)
+    content = json_bytes(context)
     headers = {"ETag": etag_of(content), "Cache-Control": "private, no-cache"}
     if tag is not None and matches_etag(headers["ETag"], tag):
         return Response(None, 304, headers)
