@@ -44,10 +44,10 @@ APART = re.compile(
     r"\n(?=[^\s/])| (?<=\S )(?=\S)"
 )  # LINE or SPACE in one faster pattern: after the end of a line, or before a space
 PLAIN = re.compile(" ?[A-Za-z]?[a-z]+")
-# Shapes of most other words, in the parts that every vocabulary splits them into: a word with signs after it; a label,
-# with its digits three by three.
-PLAIN_WITH_SIGNS = re.compile(r"( ?[A-Za-z]?[a-z]+)([!-&(-/:-@\[-^{-~]{1,3}\n?)")
-LABEL = re.compile(r"([ \[]?[a-z]+)(\d{1,3})(\d{1,3})?(\d{1,3})?", re.ASCII)
+# Shapes of most other words, in the parts that every vocabulary splits them into: a word with signs or ends of lines
+# after it; a label, with its digits three by three, alone or as a context shows it.
+PLAIN_WITH_SIGNS = re.compile(r"( ?[A-Za-z]?[a-z]+)([!-&(-/:-@\[-^{-~…]{1,3}\n{0,2}|\n{1,2})")
+LABEL = re.compile(r"([A-Z]+(?=\[))?([ \[]?[a-z]+)(\d{1,3})(\d{1,3})?(\d{1,3})?(\])?", re.ASCII)
 MARK = "\x00"
 LONG_WORD = 40  # characters: a longer word is rarely repeated
 WORDS = 50_000  # words cached, each with the space before it: a few megabytes
