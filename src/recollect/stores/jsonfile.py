@@ -96,6 +96,7 @@ class JsonStore(SqlStore):
         with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
             tx = SqliteTx(connection, self.matrices)
             yield tx
+            tx.note_versions()
             self._save_file(tx)
 
     def _connect(self) -> Connection:

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from sqlalchemy.util import LRUCache
 from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import Filter
 from recollect.model.passages import PassageBlock, Posting
-from recollect.ports import Vectors
+from recollect.ports import FACTS_VERSION, Vectors
 from recollect.stores import migrations, queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UnreadableRow, parse_meta_number
@@ -37,7 +38,7 @@ from recollect.stores.damage import damage_reason, strip_text
 from recollect.stores.index import indexable_terms, scope_terms
 from recollect.stores.moves import MoveTx
 from recollect.stores.prepared import driver_transaction, prepare
-from recollect.stores.schema import entries
+from recollect.stores.schema import entries, facts
 from recollect.stores.sql import SqlStore
 from recollect.stores.sqlite_file import DatabaseFile
 from recollect.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
@@ -97,6 +98,11 @@ class SqliteTx(MoveTx):
     def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         self.touched.add(table.name)
         prepare(statement, self.connection.dialect, rows[0]).run_for_each(self.connection, rows)
+
+    def note_versions(self) -> None:
+        """At the end of a transaction, note that it has changed facts: what is cached of them is then read again."""
+        if facts.name in self.touched:
+            self.set_note(FACTS_VERSION, token_hex(8))
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         try:
@@ -368,7 +374,9 @@ class SqliteStore(SqlStore):
             self._connections.use() as connection,
             driver_transaction(connection, "BEGIN IMMEDIATE", commit=True),
         ):
-            yield SqliteTx(connection, self.matrices)
+            tx = SqliteTx(connection, self.matrices)
+            yield tx
+            tx.note_versions()
             self._file.check_in_place()
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:

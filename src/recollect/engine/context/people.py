@@ -29,6 +29,7 @@ from recollect.rules.access import Viewer, is_claim
 from recollect.rules.facts.deciding import MAX_SOURCES
 from recollect.rules.facts.profile_lines import HEADINGS, value_with_dates
 from recollect.rules.facts.relevance import fact_relevances
+from recollect.rules.facts.remembered_lists import remember_fact_lists
 from recollect.rules.facts.validity import facts_now
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.facts_english.instructions import is_about_answering
@@ -313,22 +314,28 @@ def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[F
 def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -> list[Fact]:
     """The facts that are important or that a query is about, in the order in which they are shown: instructions and
     what the query is about, then the most important. What others say how to answer is left out."""
-    relevances = fact_relevances(query, facts) if query else [0.0] * len(facts)
-    is_relevant = {
-        fact.id: fact.category == "instruction" or relevance >= FLOOR
-        for fact, relevance in zip(facts, relevances, strict=True)
-    }
+    relevances = fact_relevances(query, facts).tolist() if query else [0.0] * len(facts)
     # Of what is not important by itself only the nearest few: the messages it comes from may be retrieved as well.
     lesser = [
         (-relevance, fact.id) for fact, relevance in zip(facts, relevances, strict=True) if fact.importance < least
     ]
     nearest_ids = {id for relevance, id in sorted(lesser)[:LESSER_FACTS] if query and -relevance >= FLOOR}
+    first: list[Fact] = []
+    others: list[Fact] = []
+    for place in by_importance(facts):
+        fact = facts[place]
+        is_instruction = fact.category == "instruction"
+        if fact.importance >= least or fact.id in nearest_ids or (query and is_instruction):
+            (first if not query or is_instruction or relevances[place] >= FLOOR else others).append(fact)
     return [
-        fact
-        for fact in sorted(facts, key=lambda fact: (bool(query) and not is_relevant[fact.id], *importance_rank(fact)))
-        if (fact.importance >= least or fact.id in nearest_ids or (query and fact.category == "instruction"))
-        and not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"))
+        fact for fact in (*first, *others) if not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"))
     ]
+
+
+@remember_fact_lists
+def by_importance(facts: Sequence[Fact]) -> Sequence[int]:
+    """The places of facts, that of the most important one first."""
+    return sorted(range(len(facts)), key=lambda place: importance_rank(facts[place]))
 
 
 def fact_notes(

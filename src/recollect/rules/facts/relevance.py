@@ -8,7 +8,7 @@ from 0.5 on, a fact is relevant. A fact has few words, so one that it shares wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse, query_groups
 from recollect.model import Fact, FactCategory
+from recollect.model.frozen import dataclass
 from recollect.rules.facts.keys import normalise_key
+from recollect.rules.facts.remembered_lists import remember_fact_lists
 from recollect.rules.recall.floor import rarity, relevance
 
 SHOWN_WORDS = 40
@@ -74,8 +76,9 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
     if not facts:
         return np.zeros(0)
-    groups = query_groups(query, ("en",))
-    columns = [*_word_columns(groups, facts), *_key_columns(query, facts)]
+    fact_words = _read_fact_words(facts)
+    columns = [_word_column(group, fact_words) for group in query_groups(query, ("en",))]
+    columns += _key_columns(query, fact_words)
     if not columns:
         return np.zeros(len(facts))
     shares = np.array(columns).T
@@ -83,16 +86,35 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     return np.asarray(shares @ weights)
 
 
-def _word_columns(groups: Sequence[tuple[str, ...]], facts: Sequence[Fact]) -> list[list[float]]:
-    """For each word of a query the facts that have it. Most words are in none, which is seen without looking at each
-    fact."""
-    terms = [_terms(fact_text(fact)) for fact in facts]
-    known_terms = frozenset[str]().union(*terms)
-    no_fact = [0.0] * len(facts)
-    return [
-        no_fact if known_terms.isdisjoint(group) else [float(not fact_terms.isdisjoint(group)) for fact_terms in terms]
-        for group in groups
-    ]
+@dataclass(frozen=True, slots=True)
+class FactWords:
+    """The facts of a list by their terms, and by their categories and keys: each as places in the list."""
+
+    count: int
+    by_term: Mapping[str, Sequence[int]]
+    by_key: Mapping[FactCategory, Mapping[str, Sequence[int]]]
+
+    def column(self, places: Iterable[int], share: float) -> NDArray[np.float64]:
+        """What the facts at some places share, and the others do not."""
+        shares = np.zeros(self.count)
+        shares[list(places)] = share
+        return shares
+
+
+@remember_fact_lists
+def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
+    by_term: dict[str, list[int]] = {}
+    by_key: dict[FactCategory, dict[str, list[int]]] = {}
+    for place, fact in enumerate(facts):
+        by_key.setdefault(fact.category, {}).setdefault(fact.key, []).append(place)
+        for term in _terms(fact_text(fact)):
+            by_term.setdefault(term, []).append(place)
+    return FactWords(len(facts), by_term, by_key)
+
+
+def _word_column(group: tuple[str, ...], fact_words: FactWords) -> NDArray[np.float64]:
+    """The facts that have a word of a query."""
+    return fact_words.column((place for term in group for place in fact_words.by_term.get(term, ())), 1.0)
 
 
 @lru_cache(maxsize=16_384)
@@ -102,21 +124,29 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(analyse(text, "en").terms)
 
 
-def _key_columns(query: str, facts: Sequence[Fact]) -> list[list[float]]:
+def _key_columns(query: str, fact_words: FactWords) -> list[NDArray[np.float64]]:
     """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
-    places = [(fact.category, fact.key) for fact in facts]
-    distinct_places = list(dict.fromkeys(places))
     columns = []
     for word in dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS]):
-        answers = _ANSWERS.get(word, frozenset())
-        asked_places = {
-            (category, key)
-            for category, key in distinct_places
-            if (key == _key_named(category, word) or category in answers or key in answers) and word not in key
-        }
+        asked_places = [
+            place
+            for category, places_by_key in fact_words.by_key.items()
+            for key in _asked_keys(word, category, places_by_key)
+            for place in places_by_key[key]
+        ]
         if asked_places:
-            columns.append([ASKED_KEY if place in asked_places else 0.0 for place in places])
+            columns.append(fact_words.column(asked_places, ASKED_KEY))
     return columns
+
+
+def _asked_keys(word: str, category: FactCategory, keys: Collection[str]) -> list[str]:
+    """Those of some keys of a category that a word of a question asks for."""
+    answers = _ANSWERS.get(word, frozenset())
+    if category in answers:
+        asked_keys = [*keys]
+    else:
+        asked_keys = [key for key in {_key_named(category, word), *answers} if key in keys]
+    return [key for key in asked_keys if word not in key]
 
 
 @lru_cache(maxsize=16_384)
