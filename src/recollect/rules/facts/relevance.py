@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse, query_groups
-from recollect.model import Fact, FactCategory
+from recollect.model import Fact
 from recollect.model.frozen import dataclass
-from recollect.rules.facts.keys import normalise_key
+from recollect.rules.facts.keys import keys_named
 from recollect.rules.facts.remembered_lists import remember_fact_lists
 from recollect.rules.recall.floor import rarity, relevance
 
@@ -88,11 +88,14 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class FactWords:
-    """The facts of a list by their terms, and by their categories and keys: each as places in the list."""
+    """The facts of a list by their terms, and by their categories and keys, each as places in the list; and which keys
+    a category has, and which categories a key."""
 
     count: int
     by_term: Mapping[str, Sequence[int]]
-    by_key: Mapping[FactCategory, Mapping[str, Sequence[int]]]
+    by_key: Mapping[tuple[str, str], Sequence[int]]
+    keys: Mapping[str, Collection[str]]
+    categories: Mapping[str, Collection[str]]
 
     def column(self, places: Iterable[int], share: float) -> NDArray[np.float64]:
         """What the facts at some places share, and the others do not."""
@@ -104,12 +107,17 @@ class FactWords:
 @remember_fact_lists
 def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
     by_term: dict[str, list[int]] = {}
-    by_key: dict[FactCategory, dict[str, list[int]]] = {}
+    by_key: dict[tuple[str, str], list[int]] = {}
     for place, fact in enumerate(facts):
-        by_key.setdefault(fact.category, {}).setdefault(fact.key, []).append(place)
+        by_key.setdefault((fact.category, fact.key), []).append(place)
         for term in _terms(fact_text(fact)):
             by_term.setdefault(term, []).append(place)
-    return FactWords(len(facts), by_term, by_key)
+    keys: dict[str, list[str]] = {}
+    categories: dict[str, list[str]] = {}
+    for category, key in by_key:
+        keys.setdefault(category, []).append(key)
+        categories.setdefault(key, []).append(category)
+    return FactWords(len(facts), by_term, by_key, keys, categories)
 
 
 def _word_column(group: tuple[str, ...], fact_words: FactWords) -> NDArray[np.float64]:
@@ -126,32 +134,24 @@ def _terms(text: str) -> frozenset[str]:
 
 def _key_columns(query: str, fact_words: FactWords) -> list[NDArray[np.float64]]:
     """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
-    columns = []
-    for word in dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS]):
-        asked_places = [
-            place
-            for category, places_by_key in fact_words.by_key.items()
-            for key in _asked_keys(word, category, places_by_key)
-            for place in places_by_key[key]
-        ]
-        if asked_places:
-            columns.append(fact_words.column(asked_places, ASKED_KEY))
-    return columns
+    words = dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS])
+    all_places = [_asked_places(word, fact_words) for word in words]
+    return [fact_words.column(places, ASKED_KEY) for places in all_places if places]
 
 
-def _asked_keys(word: str, category: FactCategory, keys: Collection[str]) -> list[str]:
-    """Those of some keys of a category that a word of a question asks for."""
-    answers = _ANSWERS.get(word, frozenset())
-    if category in answers:
-        asked_keys = [*keys]
-    else:
-        asked_keys = [key for key in {_key_named(category, word), *answers} if key in keys]
-    return [key for key in asked_keys if word not in key]
-
-
-@lru_cache(maxsize=16_384)
-def _key_named(category: FactCategory, word: str) -> str:
-    return normalise_key(category, word)
+def _asked_places(word: str, fact_words: FactWords) -> list[int]:
+    """The facts whose key a word of a question names, or whose category or key answers it."""
+    usual_key, other_keys = keys_named(word)
+    asked_keys: set[tuple[str, str]] = {
+        (category, usual_key) for category in fact_words.categories.get(usual_key, ()) if category not in other_keys
+    }
+    asked_keys.update(other_keys.items())
+    for answer in _ANSWERS.get(word, ()):
+        asked_keys.update((category, answer) for category in fact_words.categories.get(answer, ()))
+        asked_keys.update((answer, key) for key in fact_words.keys.get(answer, ()))
+    return [
+        place for category, key in asked_keys if word not in key for place in fact_words.by_key.get((category, key), ())
+    ]
 
 
 @lru_cache(maxsize=1_024)
