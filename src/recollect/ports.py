@@ -37,10 +37,6 @@ class Lag:
 
 STAND_IN = "offline for now: "
 """The beginning of the error of a view that used a built-in writer in place of a model and will ask the model again."""
-FACTS_VERSION = "facts version"
-"""The note of a store that is another one after each transaction that has changed facts; none if it is not known."""
-REMOVALS = "removals"
-"""The note of a store that counts how often messages were taken out of the index."""
 
 
 class Tx(Protocol):

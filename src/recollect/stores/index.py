@@ -24,7 +24,7 @@ from sqlalchemy import and_, bindparam, delete, func, select
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
 from recollect.model.passages import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, Tally
-from recollect.ports import REMOVALS, Vectors
+from recollect.ports import Vectors
 from recollect.stores import queries
 from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
 from recollect.stores.rows import turn_conditions
@@ -34,6 +34,7 @@ from recollect.stores.views import ViewTx
 
 # Notes that count how often something was removed from the index, in a space (with the term of the space) and in all;
 # and how often passages kept their numbers and became others.
+REMOVALS = "removals"
 RESETS = "resets"
 EMBEDDER = "embedder"  # the note that names who made the vectors
 NOBODY = ""  # the user_id of a passage that belongs to no one person

@@ -116,9 +116,11 @@ class PostgresTx(MoveTx):
         prepared = prepare(query, self.connection.dialect, params)
         return prepared.convert_rows(self._run_prepared(prepared, query, params))
 
-    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
+    def fetch_named(
+        self, query: Any, params: Mapping[str, Any], kept_of: Table | None = None
+    ) -> list[Mapping[str, Any]]:
         prepared = prepare(query, self.connection.dialect, params)
-        return prepared.rows_by_name(self._run_prepared(prepared, query, params), kept)
+        return prepared.rows_by_name(self._run_prepared(prepared, query, params), kept_of is not None)
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         if not ARRAYS.isdisjoint(params):  # a list that is one value

@@ -236,6 +236,7 @@ HOLDERS = (
     .where(*_is_at_any_place(leases))
     .order_by(leases.c.conversation)  # so that everybody locks in the same order
 )
+NOTES = select(meta.c.key, meta.c.value).where(meta.c.key.in_(bindparam("keys", expanding=True)))
 NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))
 FIND_CONVERSATION = select(conversations).where(
     conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")

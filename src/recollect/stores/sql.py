@@ -105,8 +105,10 @@ class SqlTx(RowReader, ABC):
         """The rows of a query that is kept."""
         return self.connection.execute(query, params).all()
 
-    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
-        """The rows of a query that is kept, with the names of their columns; rows may be `kept`, too."""
+    def fetch_named(
+        self, query: Any, params: Mapping[str, Any], kept_of: Table | None = None
+    ) -> list[Mapping[str, Any]]:
+        """The rows of a query that is kept, with the names of their columns; rows of a table may be kept, too."""
         result = self.connection.execute(query, params)
         names = tuple(result.keys())
         return [dict(zip(names, row, strict=True)) for row in result]
@@ -321,7 +323,7 @@ class SqlTx(RowReader, ABC):
         if damaged is not None:
             return self.fetch_readable_rows(source, query, params, limit, newest, damaged)
         with self.naming_damage(source, query, params):
-            return self.fetch_named(query, params, kept)
+            return self.fetch_named(query, params, source if kept else None)
 
     def near(
         self,
@@ -335,11 +337,11 @@ class SqlTx(RowReader, ABC):
         source = schema.TABLES[table]
         keys = list(source.primary_key)
         query = queries.vectors_query(source, queries.comparison_shape(where))
-        vector_rows = self.fetch(query, queries.comparison_values(where))
-        if not vector_rows:
+        vectors = self.fetch_vectors(source, query, queries.comparison_values(where))
+        if not vectors:
             return []
-        vectors = stack_vectors([row[0] for row in vector_rows])
-        scores = cosines(unit_vectors(vectors), unit_vectors(vector))
+        vector_rows, unit_matrix = vectors
+        scores = cosines(unit_matrix, unit_vectors(vector))
         top = np.argpartition(-scores, limit)[: limit + 1] if len(vector_rows) > limit + 1 else range(len(vector_rows))
         best = sorted(top, key=lambda i: (-float(scores[i]), tuple(vector_rows[i][1:])))[:limit]
         rows = {tuple(row[key.name] for key in keys): row for row in known}
@@ -347,6 +349,11 @@ class SqlTx(RowReader, ABC):
         if unread:
             rows |= {tuple(row[key.name] for key in keys): row for row in self.rows_by_key(source, unread)}
         return [(rows[tuple(vector_rows[i][1:])], float(scores[i])) for i in best]
+
+    def fetch_vectors(self, table: Table, query: Any, params: Mapping[str, Any]) -> list[Any]:
+        """The rows of a query of vectors, and the vectors as a matrix of unit rows; nothing if there are none."""
+        rows = self.fetch(query, params)
+        return [rows, unit_vectors(stack_vectors([row[0] for row in rows]))] if rows else []
 
     def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
         """The rows of a table with these keys."""

@@ -11,12 +11,12 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,22 +26,24 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 from sqlalchemy.util import LRUCache
 
-from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
+from recollect.errors import SchemaMismatch, StoreError, StoreUnwritable
 from recollect.model import Filter
 from recollect.model.passages import PassageBlock, Posting
-from recollect.ports import FACTS_VERSION, Vectors
+from recollect.ports import Vectors
 from recollect.stores import migrations, queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UnreadableRow, parse_meta_number
 from recollect.stores.connections import OpenConnections
-from recollect.stores.damage import damage_reason, strip_text
-from recollect.stores.index import indexable_terms, scope_terms
+from recollect.stores.damage import damage_reason, sqlite_error, strip_text
+from recollect.stores.index import REMOVALS, indexable_terms, scope_terms
 from recollect.stores.moves import MoveTx
-from recollect.stores.prepared import driver_transaction, prepare
-from recollect.stores.schema import entries, facts
+from recollect.stores.prepared import RowCache, driver_transaction, prepare
+from recollect.stores.schema import VERSIONED, entries, meta
 from recollect.stores.sql import SqlStore
 from recollect.stores.sqlite_file import DatabaseFile
 from recollect.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
+
+T = TypeVar("T")
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
@@ -58,13 +60,6 @@ VECTORS_AT_ONCE = 8_192
 LAST_DOC = 2**63 - 1
 RARE = 400  # passages; a word in at most as many is rare: its passages are looked up in all scopes
 
-REASONS = {
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_IOERR: "the disk failed",
-    sqlite3.SQLITE_READONLY: "the file is read-only",
-    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
-}
-
 MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DESC LIMIT ?"
 
 
@@ -77,18 +72,31 @@ def match_each_query(words: int) -> str:
 class SqliteTx(MoveTx):
     """One SQLite transaction."""
 
-    def __init__(self, connection: Any, matrices: MatrixCache) -> None:
+    def __init__(self, connection: Any, matrices: MatrixCache, row_cache: RowCache | None = None) -> None:
+        """`row_cache` is only given to a transaction that reads: it must not see what another has not committed."""
         super().__init__(connection)
         self.matrices = matrices
+        self._row_cache = row_cache
         self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         prepared = prepare(query, self.connection.dialect, params)
         return prepared.convert_rows(prepared.run(self.connection, params))
 
-    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
+    def fetch_named(
+        self, query: Any, params: Mapping[str, Any], kept_of: Table | None = None
+    ) -> list[Mapping[str, Any]]:
+        if kept_of is not None:
+            return [*self._find_cached(kept_of, query, params, lambda: self._read_named(query, params, kept=True))]
+        return self._read_named(query, params, kept=False)
+
+    def _read_named(self, query: Any, params: Mapping[str, Any], kept: bool) -> list[Mapping[str, Any]]:
         prepared = prepare(query, self.connection.dialect, params)
         return prepared.rows_by_name(prepared.run(self.connection, params), kept)
+
+    def fetch_vectors(self, table: Table, query: Any, params: Mapping[str, Any]) -> list[Any]:
+        read_vectors = super().fetch_vectors
+        return self._find_cached(table, query, params, lambda: read_vectors(table, query, params))
 
     def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
         """A query for each key: none of them goes over a network, and each is compiled already."""
@@ -100,9 +108,21 @@ class SqliteTx(MoveTx):
         prepare(statement, self.connection.dialect, rows[0]).run_for_each(self.connection, rows)
 
     def note_versions(self) -> None:
-        """At the end of a transaction, note that it has changed facts: what is cached of them is then read again."""
-        if facts.name in self.touched:
-            self.set_note(FACTS_VERSION, token_hex(8))
+        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere."""
+        changed = VERSIONED.keys() & self.touched
+        self.put(meta.name, [{"key": VERSIONED[name], "value": token_hex(8)} for name in sorted(changed)])
+
+    @cached_property
+    def _versions(self) -> dict[str, str]:
+        """The versions of tables as this transaction sees them, by the names of their notes."""
+        return {row[0]: row[1] for row in self.fetch(queries.NOTES, {"keys": [REMOVALS, *VERSIONED.values()]})}
+
+    def _find_cached(self, table: Table, query: Any, params: Mapping[str, Any], read: Callable[[], list[T]]) -> list[T]:
+        """What a query of a table gives: as it was read before, if the table has the version that it had then."""
+        if self._row_cache is None or table.name not in VERSIONED:
+            return read()
+        version = self._versions.get(VERSIONED[table.name]), self._versions.get(REMOVALS)
+        return self._row_cache.find_or_read((query, tuple(params.values())), version, read)
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         try:
@@ -322,6 +342,7 @@ class SqliteStore(SqlStore):
         self._file = DatabaseFile(self.path, busy_seconds)
         super().__init__(file_engine(self._file), str(path), busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
+        self._row_cache = RowCache()
         self._connections = OpenConnections(self.engine)
         self._write_lock = threading.Lock()
         try:
@@ -362,7 +383,7 @@ class SqliteStore(SqlStore):
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
         with self._connections.use() as connection, driver_transaction(connection, "BEGIN", commit=False):
-            yield SqliteTx(connection, self.matrices)
+            yield SqliteTx(connection, self.matrices, self._row_cache)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
@@ -414,22 +435,6 @@ class SqliteStore(SqlStore):
     def close(self) -> None:
         self._connections.close()
         super().close()
-
-
-def sqlite_error(error: DBAPIError, name: str) -> StoreError:
-    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreBusy(f"{name}: other writers kept the database busy for too long; nothing was written, try again")
-    if code in REASONS:
-        return StoreUnwritable(f"{name}: {REASONS[code]}; nothing of this transaction was kept", REASONS[code])
-    if code == sqlite3.SQLITE_NOTADB:
-        return SchemaMismatch(f"{name} is not a SQLite database; name another file")
-    reason = damage_reason(error.orig)
-    if reason is not None:
-        return StoreError(
-            f"{name} is damaged ({reason}); restore a backup, or copy what is readable: recollect copy --salvage"
-        )
-    return StoreError(f"{name}: {error.orig}")
 
 
 @cache

@@ -132,7 +132,7 @@ def facts_for_viewer(
     if facts is None:
         facts = facts_of(tx, space, person, active=True)
     visible_facts = [fact for fact in facts if viewer.sees(fact)]
-    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
+    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now, kept=person in facts_by_person)
 
 
 def profile_text(
@@ -314,7 +314,7 @@ def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[F
 def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -> list[Fact]:
     """The facts that are important or that a query is about, in the order in which they are shown: instructions and
     what the query is about, then the most important. What others say how to answer is left out."""
-    relevances = fact_relevances(query, facts).tolist() if query else [0.0] * len(facts)
+    relevances = fact_relevances(query, facts, kept=True).tolist() if query else [0.0] * len(facts)
     # Of what is not important by itself only the nearest few: the messages it comes from may be retrieved as well.
     lesser = [
         (-relevance, fact.id) for fact, relevance in zip(facts, relevances, strict=True) if fact.importance < least
@@ -322,7 +322,7 @@ def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -
     nearest_ids = {id for relevance, id in sorted(lesser)[:LESSER_FACTS] if query and -relevance >= FLOOR}
     first: list[Fact] = []
     others: list[Fact] = []
-    for place in by_importance(facts):
+    for place in remembered_by_importance(facts) if query else by_importance(facts):
         fact = facts[place]
         is_instruction = fact.category == "instruction"
         if fact.importance >= least or fact.id in nearest_ids or (query and is_instruction):
@@ -332,10 +332,12 @@ def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -
     ]
 
 
-@remember_fact_lists
 def by_importance(facts: Sequence[Fact]) -> Sequence[int]:
     """The places of facts, that of the most important one first."""
     return sorted(range(len(facts)), key=lambda place: importance_rank(facts[place]))
+
+
+remembered_by_importance = remember_fact_lists(by_importance)  # for a query: the next one is asked of the same facts
 
 
 def fact_notes(

@@ -80,13 +80,13 @@ class SameLines:
     episode that is read again has the same object while its row is the same."""
 
     def __init__(self, lines: Sequence[ExtractLine]) -> None:
-        self._lines = lines
+        self.lines = lines
 
     def __hash__(self) -> int:
-        return id(self._lines)
+        return id(self.lines)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameLines) and other._lines is self._lines
+        return isinstance(other, SameLines) and other.lines is self.lines
 
 
 def hit_pieces(

@@ -40,7 +40,7 @@ KINDS = (*SHOWN_BY_PLATFORM, "nickname", "alias")
 def statements_of(tx: Tx, space: str, person: str, *, kind: str = SAID, active: bool = True) -> list[Statement]:
     """The statements about a person, oldest first."""
     where: dict[str, Any] = {"space": space, "user_id": person, "kind": kind}
-    rows = tx.rows(TABLE, where=where | {"active": 1} if active else where)
+    rows = tx.rows(TABLE, where=where | {"active": 1} if active else where, kept=True)
     return sorted(map(to_statement, rows), key=lambda statement: (statement.said_at, statement.id))
 
 

@@ -62,21 +62,21 @@ def fact_text(fact: Fact) -> str:
 
 
 def fact_relevances(
-    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None
+    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None, *, kept: bool = False
 ) -> NDArray[np.float64]:
     """For each fact its relevance to a query, from 0 to 1. `deviations` tell how near each is to the query in meaning,
-    in standard deviations above unrelated texts."""
-    words = shared_words(query, facts)
+    in standard deviations above unrelated texts. If the same objects will be asked for again, they may be `kept`."""
+    words = shared_words(query, facts, kept=kept)
     nearness = np.zeros(len(facts)) if deviations is None else deviations
     by_chance = relevance(words, nearness, len(facts), personal=False)
     return np.asarray(np.maximum(by_chance, words / (words + HALF)))
 
 
-def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
+def shared_words(query: str, facts: Sequence[Fact], *, kept: bool = False) -> NDArray[np.float64]:
     """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
     if not facts:
         return np.zeros(0)
-    fact_words = _read_fact_words(facts)
+    fact_words = _remembered_fact_words(facts) if kept else _read_fact_words(facts)
     columns = [_word_column(group, fact_words) for group in query_groups(query, ("en",))]
     columns += _key_columns(query, fact_words)
     if not columns:
@@ -104,7 +104,6 @@ class FactWords:
         return shares
 
 
-@remember_fact_lists
 def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
     by_term: dict[str, list[int]] = {}
     by_key: dict[tuple[str, str], list[int]] = {}
@@ -118,6 +117,9 @@ def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
         keys.setdefault(category, []).append(key)
         categories.setdefault(key, []).append(category)
     return FactWords(len(facts), by_term, by_key, keys, categories)
+
+
+_remembered_fact_words = remember_fact_lists(_read_fact_words)
 
 
 def _word_column(group: tuple[str, ...], fact_words: FactWords) -> NDArray[np.float64]:

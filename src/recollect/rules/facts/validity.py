@@ -50,20 +50,23 @@ def facts_as_of(facts: Iterable[Fact], when: datetime | date) -> list[Fact]:
     return without_answered_claims(list(latest.values()))
 
 
-def facts_now(facts: Iterable[Fact], now: datetime) -> list[Fact]:
+def facts_now(facts: Iterable[Fact], now: datetime, *, kept: bool = False) -> list[Fact]:
     """The active facts, with plans and events to come. A plan whose day has come is a fact, and one whose end has come
-    is none."""
+    is none. If the same objects will be asked for again, they may be `kept`."""
     standing = [
         come_true(fact, now) if fact.category == "plan" else fact
         for fact in facts
         if fact.active and (fact.valid_to is None or fact.valid_to > now)
     ]
-    return [*_without_answered_or_overtaken(standing)]
+    return [*_remembered_as_said_last(standing)] if kept else _as_said_last(standing)
 
 
-@remember_fact_lists
-def _without_answered_or_overtaken(facts: Sequence[Fact]) -> Sequence[Fact]:
+def _as_said_last(facts: Sequence[Fact]) -> list[Fact]:
+    """Facts without those that another one has taken the place of."""
     return without_answered_claims(_without_overtaken(facts))
+
+
+_remembered_as_said_last = remember_fact_lists(_as_said_last)
 
 
 def come_true(fact: Fact, moment: datetime) -> Fact:
