@@ -97,6 +97,27 @@ def test_who_changes_the_list_of_rows_changes_no_other(tmp_path: Path) -> None:
         store.close()
 
 
+def test_rows_of_several_values_are_in_the_order_of_their_keys(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    names = ("é", "b", "Z", "a", "\U0001f600", "ﬀ")
+    zone_rows = [{"space": name, "time_zone": name, "noted": None, "version": 0} for name in names]
+
+    def read(tx: Tx, newest: bool = False, kept: bool = False) -> list[Any]:
+        where = {"space": (*names, "none", "a")}
+        return [row["space"] for row in tx.rows("spaces", where=where, newest=newest, kept=kept)]
+
+    try:
+        store.write(lambda tx: tx.put("spaces", zone_rows))
+        for newest in (False, True):
+            plain = store.read(lambda tx: read(tx, newest=newest))  # noqa: B023
+            assert store.read(lambda tx: read(tx, newest=newest, kept=True)) == plain  # noqa: B023
+            assert len(plain) == len(names)
+        store.write(lambda tx: tx.remove("spaces", {"space": "b"}))
+        assert "b" not in store.read(lambda tx: read(tx, kept=True))
+    finally:
+        store.close()
+
+
 def test_the_cache_is_bounded() -> None:
     cache = RowCache()
     rows = [object()] * 1_000

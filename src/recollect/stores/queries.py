@@ -34,6 +34,7 @@ HAS_SOMETHING = or_(
     ),
 )
 
+FEW = 16  # values of a column that are asked for one by one, where rows are cached
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
 
 
@@ -129,6 +130,13 @@ def comparison_shape(where: Mapping[str, Any]) -> Comparison:
 def comparison_values(where: Mapping[str, Any]) -> dict[str, Any]:
     """The values that a comparison of columns is run with."""
     return {f"the_{name}": value for name, value in where.items() if value is not None}
+
+
+def split_values(where: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A comparison with a few values of a column as one for each of them: each is asked for again with other ones.
+    Nothing if no column has a few values."""
+    name = next((name for name, value in where.items() if isinstance(value, tuple) and 1 < len(value) <= FEW), None)
+    return [] if name is None else [{**where, name: (value,)} for value in dict.fromkeys(where[name])]
 
 
 def equality_conditions(table: Table, comparison: Comparison, without_index: Sequence[str] = ()) -> list[Any]:

@@ -77,6 +77,7 @@ class SqliteTx(MoveTx):
         super().__init__(connection)
         self.matrices = matrices
         self._row_cache = row_cache
+        self.caches_rows = row_cache is not None
         self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
