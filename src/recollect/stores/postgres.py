@@ -62,7 +62,7 @@ from recollect.ports import Vectors
 from recollect.stores import migrations, queries
 from recollect.stores.columns import UNDECODED, VECTOR_HEADER, Halfvec, UnreadableRow, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
-from recollect.stores.connections import OpenConnections
+from recollect.stores.connections import OpenConnections, RetryPauses
 from recollect.stores.index import scope_terms
 from recollect.stores.moves import MoveTx
 from recollect.stores.postgres_driver.statement_runs import (
@@ -77,7 +77,7 @@ from recollect.stores.postgres_driver.statement_runs import (
 from recollect.stores.prepared import PreparedStatement, prepare
 from recollect.stores.rows import to_message
 from recollect.stores.schema import TABLES, entries, messages, vectors
-from recollect.stores.sql import RetryPauses, SqlStore
+from recollect.stores.sql import SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
 from recollect.stores.vectors import unit_vectors
 
@@ -116,11 +116,9 @@ class PostgresTx(MoveTx):
         prepared = prepare(query, self.connection.dialect, params)
         return prepared.convert_rows(self._run_prepared(prepared, query, params))
 
-    def fetch_named(
-        self, query: Any, params: Mapping[str, Any], kept_of: Table | None = None
-    ) -> list[Mapping[str, Any]]:
+    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
         prepared = prepare(query, self.connection.dialect, params)
-        return prepared.rows_by_name(self._run_prepared(prepared, query, params), kept_of is not None)
+        return prepared.rows_by_name(self._run_prepared(prepared, query, params), kept)
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         if not ARRAYS.isdisjoint(params):  # a list that is one value

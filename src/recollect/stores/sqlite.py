@@ -84,20 +84,9 @@ class SqliteTx(MoveTx):
         prepared = prepare(query, self.connection.dialect, params)
         return prepared.convert_rows(prepared.run(self.connection, params))
 
-    def fetch_named(
-        self, query: Any, params: Mapping[str, Any], kept_of: Table | None = None
-    ) -> list[Mapping[str, Any]]:
-        if kept_of is not None:
-            return [*self._find_cached(kept_of, query, params, lambda: self._read_named(query, params, kept=True))]
-        return self._read_named(query, params, kept=False)
-
-    def _read_named(self, query: Any, params: Mapping[str, Any], kept: bool) -> list[Mapping[str, Any]]:
+    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
         prepared = prepare(query, self.connection.dialect, params)
         return prepared.rows_by_name(prepared.run(self.connection, params), kept)
-
-    def fetch_vectors(self, table: Table, query: Any, params: Mapping[str, Any]) -> list[Any]:
-        read_vectors = super().fetch_vectors
-        return self._find_cached(table, query, params, lambda: read_vectors(table, query, params))
 
     def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
         """A query for each key: none of them goes over a network, and each is compiled already."""
@@ -110,20 +99,20 @@ class SqliteTx(MoveTx):
 
     def note_versions(self) -> None:
         """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere."""
-        changed = VERSIONED.keys() & self.touched
-        self.put(meta.name, [{"key": VERSIONED[name], "value": token_hex(8)} for name in sorted(changed)])
+        table_names = sorted(VERSIONED.keys() & self.touched)
+        self.put(meta.name, [{"key": VERSIONED[name], "value": token_hex(8)} for name in table_names])
 
     @cached_property
     def _versions(self) -> dict[str, str]:
         """The versions of tables as this transaction sees them, by the names of their notes."""
         return {row[0]: row[1] for row in self.fetch(queries.NOTES, {"keys": [REMOVALS, *VERSIONED.values()]})}
 
-    def _find_cached(self, table: Table, query: Any, params: Mapping[str, Any], read: Callable[[], list[T]]) -> list[T]:
-        """What a query of a table gives: as it was read before, if the table has the version that it had then."""
-        if self._row_cache is None or table.name not in VERSIONED:
+    def find_cached(self, table: str, key: Any, read: Callable[[], list[T]]) -> list[T]:
+        """What was read before, if the table has the version that it had then."""
+        if self._row_cache is None or table not in VERSIONED:
             return read()
-        version = self._versions.get(VERSIONED[table.name]), self._versions.get(REMOVALS)
-        return self._row_cache.find_or_read((query, tuple(params.values())), version, read)
+        version = self._versions.get(VERSIONED[table]), self._versions.get(REMOVALS)
+        return self._row_cache.find_or_read(key, version, read)
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         try:

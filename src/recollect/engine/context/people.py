@@ -132,7 +132,7 @@ def facts_for_viewer(
     if facts is None:
         facts = facts_of(tx, space, person, active=True)
     visible_facts = [fact for fact in facts if viewer.sees(fact)]
-    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now, kept=person in facts_by_person)
+    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now, will_repeat=person in facts_by_person)
 
 
 def profile_text(
@@ -314,7 +314,7 @@ def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[F
 def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -> list[Fact]:
     """The facts that are important or that a query is about, in the order in which they are shown: instructions and
     what the query is about, then the most important. What others say how to answer is left out."""
-    relevances = fact_relevances(query, facts, kept=True).tolist() if query else [0.0] * len(facts)
+    relevances = fact_relevances(query, facts, will_repeat=True).tolist() if query else [0.0] * len(facts)
     # Of what is not important by itself only the nearest few: the messages it comes from may be retrieved as well.
     lesser = [
         (-relevance, fact.id) for fact, relevance in zip(facts, relevances, strict=True) if fact.importance < least

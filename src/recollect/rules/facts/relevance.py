@@ -62,21 +62,21 @@ def fact_text(fact: Fact) -> str:
 
 
 def fact_relevances(
-    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None, *, kept: bool = False
+    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None, *, will_repeat: bool = False
 ) -> NDArray[np.float64]:
     """For each fact its relevance to a query, from 0 to 1. `deviations` tell how near each is to the query in meaning,
-    in standard deviations above unrelated texts. If the same objects will be asked for again, they may be `kept`."""
-    words = shared_words(query, facts, kept=kept)
+    in standard deviations above unrelated texts. `will_repeat`: the same objects are asked for again."""
+    words = shared_words(query, facts, will_repeat=will_repeat)
     nearness = np.zeros(len(facts)) if deviations is None else deviations
     by_chance = relevance(words, nearness, len(facts), personal=False)
     return np.asarray(np.maximum(by_chance, words / (words + HALF)))
 
 
-def shared_words(query: str, facts: Sequence[Fact], *, kept: bool = False) -> NDArray[np.float64]:
+def shared_words(query: str, facts: Sequence[Fact], *, will_repeat: bool = False) -> NDArray[np.float64]:
     """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
     if not facts:
         return np.zeros(0)
-    fact_words = _remembered_fact_words(facts) if kept else _read_fact_words(facts)
+    fact_words = _remembered_fact_words(facts) if will_repeat else _read_fact_words(facts)
     columns = [_word_column(group, fact_words) for group in query_groups(query, ("en",))]
     columns += _key_columns(query, fact_words)
     if not columns:

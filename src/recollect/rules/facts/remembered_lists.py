@@ -19,21 +19,21 @@ REMEMBERED = 8_192  # facts in all lists of a rule; all are dropped when there a
 
 def remember_fact_lists(rule: Callable[[Sequence[Fact]], T]) -> Callable[[Sequence[Fact]], T]:
     """A rule that reads a list of facts, and nothing else, and gives something that nobody changes."""
-    remembered: dict[tuple[int, ...], tuple[Sequence[Fact], T]] = {}
+    entries: dict[tuple[int, ...], tuple[Sequence[Fact], T]] = {}
     room = REMEMBERED
 
     @wraps(rule)
     def read_facts(facts: Sequence[Fact]) -> T:
         nonlocal room
         key = tuple(map(id, facts))
-        entry = remembered.get(key)
+        entry = entries.get(key)
         if entry is None:
             room -= len(facts) + 1
             if room < 0:
-                remembered.clear()
+                entries.clear()
                 room = REMEMBERED - len(facts) - 1
             # The facts are kept with what was read of them: else other objects could get their ids.
-            entry = remembered[key] = (tuple(facts), rule(facts))
+            entry = entries[key] = (tuple(facts), rule(facts))
         return entry[1]
 
     return read_facts

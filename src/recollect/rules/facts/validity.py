@@ -50,15 +50,15 @@ def facts_as_of(facts: Iterable[Fact], when: datetime | date) -> list[Fact]:
     return without_answered_claims(list(latest.values()))
 
 
-def facts_now(facts: Iterable[Fact], now: datetime, *, kept: bool = False) -> list[Fact]:
+def facts_now(facts: Iterable[Fact], now: datetime, *, will_repeat: bool = False) -> list[Fact]:
     """The active facts, with plans and events to come. A plan whose day has come is a fact, and one whose end has come
-    is none. If the same objects will be asked for again, they may be `kept`."""
+    is none. `will_repeat`: the same objects are asked for again."""
     standing = [
         come_true(fact, now) if fact.category == "plan" else fact
         for fact in facts
         if fact.active and (fact.valid_to is None or fact.valid_to > now)
     ]
-    return [*_remembered_as_said_last(standing)] if kept else _as_said_last(standing)
+    return [*_remembered_as_said_last(standing)] if will_repeat else _as_said_last(standing)
 
 
 def _as_said_last(facts: Sequence[Fact]) -> list[Fact]:
