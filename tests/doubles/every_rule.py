@@ -252,7 +252,9 @@ def fuse(given: Given) -> object:
     asked = query.ParsedQuery((("a",),), (1.0,), times=dates.spans(given.text, given.moment))
     scores = np.ones((2, 1))
     cosines = np.array([0.5, np.nan])
-    return ranking.fuse(to_columns(found), scores, cosines, asked, given.moment, ranking.Weights())
+    weights = ranking.Weights()
+    best = ranking.best_by_themselves(to_columns(found), scores, cosines, asked, weights, 1)
+    return best, ranking.fuse(to_columns(found), scores, cosines, asked, given.moment, weights)
 
 
 def lines_of(given: Given) -> list[model_facts_check.ReadLine]:
@@ -446,6 +448,7 @@ OTHERS = frozenset(
         "rules.recall.message_specificity.is_standing",
         "rules.recall.ranking.word_scores",
         "rules.recall.ranking.shortlist",
+        "rules.recall.ranking.best_by_themselves",
         "rules.recall.neighbours.adjacent_keys",
         "rules.recall.neighbours.find_neighbours",
         "rules.recall.neighbours.lean_shares",
@@ -454,9 +457,10 @@ OTHERS = frozenset(
         "rules.recall.neighbours.share_words",
         "rules.recall.neighbours.split_key",
         "rules.recall.neighbours.split_occasions",
-        "rules.recall.neighbours.steps_between",
+        "rules.recall.neighbours.missing_places",
         "rules.recall.passage_columns.as_numbers",
         "rules.recall.passage_columns.distinct_numbers",
+        "rules.recall.passage_columns.is_among",
         "rules.recall.passage_columns.to_columns",
         "rules.recall.last_messages_near_question.nearest_turns",
         "rules.recall.neighbours.surroundings",

@@ -23,7 +23,7 @@ from recollect.config import Settings
 from recollect.errors import SchemaMismatch
 from recollect.model import Filter
 from recollect.ports import Store, Tx
-from recollect.stores import migrations
+from recollect.stores.migrations import apply, steps
 from recollect.stores.postgres import (
     HNSW,
     SCHEMA,
@@ -76,6 +76,7 @@ RELEASED = [
     "29144b73cf23686f",
     "bdd84b9734038542",
     "afa5f14a0e9a87ce",
+    "b6f61bb38243c789",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {
@@ -167,7 +168,7 @@ def set_version(kind: str, url: str, version: int) -> None:
 def test_a_newer_database_is_refused(kind: str, store_url: str) -> None:
     with closing(open_store(store_url, Settings())) as store:
         store.write(lambda tx: append_messages(tx, make_message(1)))
-    set_version(kind, store_url, migrations.CURRENT + 1)
+    set_version(kind, store_url, steps.CURRENT + 1)
     with pytest.raises(SchemaMismatch, match=r"made by a newer recollect .* upgrade recollect"):
         open_store(store_url, Settings())
 
@@ -177,7 +178,7 @@ def tables_of(step: int) -> dict[str, set[str]]:
     """The tables a database of an older version has, and their columns."""
     engine = memory_engine()
     with closing(engine.connect()) as connection:
-        migrations.migrate(connection, "", upto=step)
+        apply.migrate(connection, "", upto=step)
         found = inspect(connection)
         tables = {
             table: {column["name"] for column in found.get_columns(table)}
@@ -210,7 +211,7 @@ def sample_rows() -> dict[str, list[Mapping[str, Any]]]:
     """The rows of a store with one message, and all that comes with it."""
     engine = memory_engine()
     with closing(engine.connect()) as connection:
-        migrations.migrate(connection, "")
+        apply.migrate(connection, "")
         tx = SqliteTx(connection, MatrixCache(0))
         append_and_index(tx, make_message(1))
         rows = {name: tx.rows(name) for name in metadata.tables if name != "meta"}
@@ -240,7 +241,7 @@ def make_older(kind: str, url: str, step: int) -> None:
         path.write_text(json.dumps({key: data[key] for key in data if key not in newer} | {"schema": step}))
         return
     with open_empty(kind, url) as tx:
-        migrations.migrate(tx.connection, "", upto=step)
+        apply.migrate(tx.connection, "", upto=step)
         fill(tx, tables_of(step))
 
 
@@ -311,7 +312,7 @@ def test_an_older_database_is_brought_up_to_date(
     """F18: from every step there ever was, with all it holds, to the very schema of a new one; a server's only when
     asked."""
     expected = set[str]() if kind == "json" else new_schema(kind)
-    for step in range(1, migrations.CURRENT):
+    for step in range(1, steps.CURRENT):
         url = empty_addresses(kind)
         make_older(kind, url, step)
         if kind == "postgresql":
@@ -325,7 +326,7 @@ def test_an_older_database_is_brought_up_to_date(
 
 def check_use(store: Store) -> None:
     """The one message is there and found, and another can be kept."""
-    assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
+    assert store.read(lambda tx: tx.note("schema")) == str(steps.CURRENT)
     assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message(1)]
     assert len(store.read(lambda tx: find_matches(tx, [["hello"]]))[0]) == 1
     assert store.read(lambda tx: [tx.rows(name, None, 10) for name in metadata.tables])
@@ -349,10 +350,10 @@ def test_a_new_database_is_what_all_steps_make(tmp_path: Path) -> None:
     """F18: table by table and index by index, although it is made at once."""
     at_once, by_steps = tmp_path / "at_once.db", tmp_path / "by_steps.db"
     with open_empty("sqlite", str(at_once)) as tx:
-        migrations.migrate(tx.connection, "")
-    for upto in range(1, migrations.CURRENT + 1):
+        apply.migrate(tx.connection, "")
+    for upto in range(1, steps.CURRENT + 1):
         with open_empty("sqlite", str(by_steps)) as tx:
-            assert migrations.migrate(tx.connection, "", upto=upto) == 1
+            assert apply.migrate(tx.connection, "", upto=upto) == 1
     with closing(sqlite3.connect(at_once)) as made, closing(sqlite3.connect(by_steps)) as stepped:
         assert full_schema_of(made) == full_schema_of(stepped)
         for query in ("SELECT key, value FROM meta", "SELECT name FROM sqlite_master ORDER BY name"):
@@ -365,10 +366,8 @@ def test_a_new_database_is_what_all_steps_make(tmp_path: Path) -> None:
 def fingerprints() -> list[str]:
     """The words of each step, as each database is told them, as a number."""
     return [
-        sha256(
-            json.dumps({kind: migrations.step_statements(step, kind) for kind in sorted(step)}).encode()
-        ).hexdigest()[:16]
-        for step in migrations.STEPS
+        sha256(json.dumps({kind: apply.step_statements(step, kind) for kind in sorted(step)}).encode()).hexdigest()[:16]
+        for step in steps.STEPS
     ]
 
 
@@ -396,7 +395,7 @@ def older_statements(step: Mapping[str, str], kind: str, edits: Mapping[str, str
     words = step[kind]
     for now, then in edits.items():
         words = words.replace(now, then)
-    return [one for one in migrations.step_statements({kind: words}, kind) if findings or "findings" not in one]
+    return [one for one in apply.step_statements({kind: words}, kind) if findings or "findings" not in one]
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -409,7 +408,7 @@ def test_a_database_made_by_an_older_text_of_a_step_is_mended(
     expected = new_schema(kind)
     url = empty_addresses(kind)
     with open_empty(kind, url) as tx:
-        for step in migrations.STEPS[:upto]:
+        for step in steps.STEPS[:upto]:
             for statement in older_statements(
                 step, kind, edits, findings=edited not in ("a single source", "no findings")
             ):
@@ -456,7 +455,7 @@ def test_a_json_file_made_by_an_older_text_of_a_step_is_mended(empty_addresses: 
 
 
 def test_a_newer_postgres_database_is_not_migrated_either(postgres_url: str) -> None:
-    set_version("postgresql", postgres_url, migrations.CURRENT + 1)
+    set_version("postgresql", postgres_url, steps.CURRENT + 1)
     with pytest.raises(SchemaMismatch, match="upgrade recollect"):
         PostgresStore(postgres_url, migrate=True)
 
@@ -488,7 +487,7 @@ def open_new(path: Path, start: Barrier) -> None:
 def test_threads_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> None:
     stores = run_at_once(8, lambda number: SqliteStore(tmp_path / "memory.db"))
     for store in stores:
-        assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
+        assert store.read(lambda tx: tx.note("schema")) == str(steps.CURRENT)
         store.close()
 
 
@@ -505,7 +504,7 @@ def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> N
 def test_several_who_migrate_one_server_at_once_all_succeed(empty_url: str) -> None:
     stores = run_at_once(4, lambda number: PostgresStore(empty_url, migrate=True, hnsw=WIDTH))
     for store in stores:
-        assert store.read(lambda tx: tx.note("schema")) == str(migrations.CURRENT)
+        assert store.read(lambda tx: tx.note("schema")) == str(steps.CURRENT)
         store.close()
 
 

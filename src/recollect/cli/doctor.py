@@ -285,7 +285,7 @@ def check_writable(store: Store) -> Iterator[CheckResult]:
 
 def check_schema(store: Store) -> Iterator[CheckResult]:
     from recollect.engine.tables.log import COPYING
-    from recollect.stores.migrations import CURRENT
+    from recollect.stores.migrations.steps import CURRENT
 
     version = store.read(lambda tx: tx.note("schema"))
     if version == str(CURRENT):

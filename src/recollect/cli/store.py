@@ -183,7 +183,7 @@ def migrate(url: str | None, hnsw: bool) -> None:
     recollect migrate postgresql://user:password@host/database
     """
     from recollect.errors import ConfigError
-    from recollect.stores.migrations import CURRENT
+    from recollect.stores.migrations.steps import CURRENT
     from recollect.wiring import open_store
 
     active_settings = current_settings()

@@ -22,17 +22,20 @@ class Posting:
 
 NEVER = (1 << 63) - 1
 """When a passage expires that does not."""
+UNKNOWN_TRAITS = -1
+"""What is known of a text that nobody has looked at."""
 
 
 class PassageBlock(NamedTuple):
     """Passages of a scope in columns, in the order of their docs. `terms` are those of each passage on a line of its
     own, with spaces between them, those of its space, user and conversation first; times are in microseconds since
-    1970, `NEVER` where a passage does not expire."""
+    1970, `NEVER` where a passage does not expire; `traits` are what ranking has to know of the texts of messages."""
 
     docs: NDArray[np.int64]
     times: NDArray[np.int64]
     lengths: NDArray[np.int64]
     turns: NDArray[np.int64]
+    traits: NDArray[np.int64]
     expires: NDArray[np.int64]
     message_ids: Sequence[str]
     conversations: Sequence[str]
@@ -72,6 +75,7 @@ class PassageCandidate(NamedTuple):
     role: str = "user"
     author: str = ""
     terms: str = ""
+    traits: int = UNKNOWN_TRAITS
 
 
 @dataclass(frozen=True, slots=True)

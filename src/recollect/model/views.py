@@ -8,6 +8,7 @@ from typing import Literal
 
 from recollect.model.frozen import dataclass
 from recollect.model.log import Degraded, Role
+from recollect.model.passages import UNKNOWN_TRAITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,8 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of the index: a passage of a message, its terms, and its vector."""
+    """One row of the index: a passage of a message, its terms, its vector, and what ranking has to know of the text of
+    the message."""
 
     space: str
     conversation: str
@@ -99,6 +101,7 @@ class Entry:
     vector: Sequence[float]
     author: str = ""
     expires_at: datetime | None = None
+    traits: int = UNKNOWN_TRAITS
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from sqlalchemy import Integer, LargeBinary, bindparam, cast, func, select
 from recollect.model.passages import NEVER, PassageBlock
 from recollect.stores import queries
 
-NUMBERS = ("doc", "time", "length", "turn")
+NUMBERS = ("doc", "time", "length", "turn", "traits")
 NAMES = ("message_id", "conversation", "role", "author", "language")
 LINE = "\n"
 
@@ -50,12 +50,14 @@ def part_block(row: Any) -> PassageBlock | None:
     names = [text.split(LINE) for text in texts[len(NUMBERS) :]]
     if len(numbers) < len(NUMBERS) or any(len(column) != count for column in names):
         return None
-    docs, times, lengths, turns = numbers
+    docs, times, lengths, turns, traits = numbers
     ids, conversations, roles, authors, languages = names
     if (docs[1:] <= docs[:-1]).any():
         return None
     never = np.full(count, NEVER)
-    return PassageBlock(docs, times, lengths, turns, never, ids, conversations, roles, authors, languages, terms)
+    return PassageBlock(
+        docs, times, lengths, turns, traits, never, ids, conversations, roles, authors, languages, terms
+    )
 
 
 def part_numbers(text: Any, count: int) -> NDArray[np.int64] | None:

@@ -51,6 +51,7 @@ CANDIDATES = select(
     entries.c.turn,
     entries.c.role,
     entries.c.author,
+    entries.c.traits,
 )
 EXPIRED = select(entries.c.doc).where(
     entries.c.space == bindparam("at_space"), entries.c.expires_at <= bindparam("now", type_=entries.c.expires_at.type)
@@ -160,6 +161,7 @@ class IndexTx(ViewTx):
                     "terms": entry_terms(entry),
                     "author": entry.author,
                     "expires_at": entry.expires_at,
+                    "traits": entry.traits,
                 }
             )
             vec = np.asarray(entry.vector, dtype=np.float16)
@@ -264,8 +266,9 @@ class IndexTx(ViewTx):
                     role,
                     author,
                     terms,
+                    traits,
                 )
-                for doc, id, time, length, terms, conversation, turn, role, author in rows
+                for doc, id, time, length, terms, conversation, turn, role, author, traits in rows
             ]
 
     def expired_docs(self, space: str, now: datetime) -> list[int]:
@@ -322,13 +325,14 @@ def naming_index_damage() -> Iterator[None]:
 
 def block_of_rows(rows: Sequence[Any]) -> PassageBlock:
     """Rows of `passages_after_query` as columns. Raises ValueError or TypeError if a value is of another kind."""
-    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * 11
-    docs, times, lengths, turns, expires, ids, conversations, roles, authors, languages, terms = columns
+    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * 12
+    docs, times, lengths, turns, traits, expires, ids, conversations, roles, authors, languages, terms = columns
     return PassageBlock(
         docs=np.array(docs, np.int64),
         times=np.array(times, np.int64),
         lengths=np.array(lengths, np.int64),
         turns=np.array(turns, np.int64),
+        traits=np.array(traits, np.int64),
         expires=np.array([NEVER if at is None else at for at in expires], np.int64),
         message_ids=ids,
         conversations=conversations,

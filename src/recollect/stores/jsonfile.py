@@ -27,9 +27,10 @@ from sqlalchemy import Column, Connection, Engine, LargeBinary, Table
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
-from recollect.stores import migrations
 from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
 from recollect.stores.damage import sqlite_error
+from recollect.stores.migrations.apply import check_version, migrate, schema_version
+from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.prepared import RowCache, driver_transaction
 from recollect.stores.schema import TABLES, leases, meta
 from recollect.stores.sql import SqlStore
@@ -70,14 +71,14 @@ class JsonStore(SqlStore):
         try:
             data = mend_document(read_document(self.path))
             check_rows(self.path, data)
-            if not data or data["schema"] == migrations.CURRENT:
+            if not data or data["schema"] == CURRENT:
                 copy_newest_schema(self.engine)
             with self.engine.connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
-                migrations.migrate(connection, self.name, upto=int(data["schema"]) if data else None)
+                migrate(connection, self.name, upto=int(data["schema"]) if data else None)
                 self._load_tables(SqliteTx(connection, self.matrices), data)
-                if data and migrations.version(connection) != data["schema"]:
+                if data and schema_version(connection) != data["schema"]:
                     raise unreadable_table(self.path, meta, "it names another schema than the file does")
-                migrations.migrate(connection, self.name)
+                migrate(connection, self.name)
         except BaseException:
             self.close()
             raise
@@ -143,7 +144,7 @@ class JsonStore(SqlStore):
         for table in KEPT:
             if table in changed_tables or table.name not in texts:
                 texts[table.name] = table_to_json(table, tx)
-        head = {"what": HEADING, "schema": migrations.CURRENT}
+        head = {"what": HEADING, "schema": CURRENT}
         parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
         parts += [f" {json.dumps(name)}: {text}" for name, text in texts.items()]
         replace_file(self.path, "{\n" + ",\n".join(parts) + "\n}\n")
@@ -155,7 +156,7 @@ def newest_schema() -> Engine:
     """A database in memory with today's schema and nothing else."""
     engine = memory_engine()
     with engine.connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
-        migrations.migrate(connection, "a new memory")
+        migrate(connection, "a new memory")
     return engine
 
 
@@ -192,8 +193,8 @@ def read_document(path: Path) -> dict[str, Any]:
         raise StoreError(f"{path} is not valid JSON ({reason}); mend it or restore a backup") from None
     if not isinstance(data, dict) or data.get("what") != HEADING or not is_schema_number(data.get("schema")):
         raise SchemaMismatch(f"{path} is not a recollect memory; to read a chat export use `recollect import`")
-    if data["schema"] > migrations.CURRENT:
-        migrations.check(data["schema"], str(path))
+    if data["schema"] > CURRENT:
+        check_version(data["schema"], str(path))
     return data
 
 

@@ -59,11 +59,12 @@ from recollect.errors import (
 )
 from recollect.model import Filter, Message
 from recollect.ports import Vectors
-from recollect.stores import migrations, queries
+from recollect.stores import queries
 from recollect.stores.columns import UNDECODED, VECTOR_HEADER, Halfvec, UnreadableRow, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.connections import OpenConnections, RetryPauses
 from recollect.stores.index import scope_terms
+from recollect.stores.migrations.apply import check_version, migrate, schema_version
 from recollect.stores.moves import MoveTx
 from recollect.stores.postgres_driver.statement_runs import (
     begin_reading,
@@ -302,7 +303,7 @@ class PostgresStore(SqlStore):
                 if hnsw is not None:
                     self.run_with_retries(lambda tx: self._index_vectors(tx, hnsw), self.writing)
             else:
-                migrations.check(self.run_with_retries(self._read_version, self.reading), self.name)
+                check_version(self.run_with_retries(self._read_version, self.reading), self.name)
             DIALECTS.setdefault(server_address(address), (self.engine.dialect, statement_cache(self.engine)))
         except BaseException:
             self._connections.close()
@@ -315,7 +316,7 @@ class PostgresStore(SqlStore):
 
     def _read_version(self, tx: Any) -> int:
         table = tx.connection.execute(text("SELECT to_regclass(:meta)"), {"meta": f"{SCHEMA}.meta"}).scalar()
-        return migrations.version(tx.connection) if table else 0
+        return schema_version(tx.connection) if table else 0
 
     @staticmethod
     def _lock_schema(tx: Any) -> None:
@@ -327,7 +328,7 @@ class PostgresStore(SqlStore):
         self._lock_schema(tx)
         tx.connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         tx.connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
-        migrations.migrate(tx.connection, self.name)
+        migrate(tx.connection, self.name)
 
     def _index_vectors(self, tx: Any, width: int) -> None:
         self._lock_schema(tx)

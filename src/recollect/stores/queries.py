@@ -98,8 +98,9 @@ MESSAGES_BY_PLATFORM_ID = select(messages).where(
 @lru_cache(maxsize=16)
 def passages_after_query(fields: Shape) -> Any:
     """Passages after a doc, at most so many, with the columns of a `PassageBlock`."""
-    names = ("doc", "time", "length", "turn", "expires_at", "message_id", "conversation", "role", "author", "language")
-    columns = [entries.c[name] for name in (*names, "terms")]
+    numbers = ("doc", "time", "length", "turn", "traits", "expires_at")
+    names = ("message_id", "conversation", "role", "author", "language")
+    columns = [entries.c[name] for name in (*numbers, *names, "terms")]
     is_after = entries.c.doc > bindparam("after_doc")
     query = select(*columns).where(*filter_conditions(entries, fields), is_after).order_by(entries.c.doc)
     return query.limit(bindparam("most", type_=Integer))

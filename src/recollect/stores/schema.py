@@ -130,6 +130,7 @@ entries = Table(
     Column("terms", Text, nullable=False),
     Column("author", Text, nullable=False),
     Column("expires_at", Instant),
+    Column("traits", Integer, nullable=False),
 )
 
 vectors = Table(

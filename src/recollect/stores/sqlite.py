@@ -30,12 +30,14 @@ from recollect.errors import SchemaMismatch, StoreError, StoreUnwritable
 from recollect.model import Filter
 from recollect.model.passages import PassageBlock, Posting
 from recollect.ports import Vectors
-from recollect.stores import migrations, queries
+from recollect.stores import queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UnreadableRow, parse_meta_number
 from recollect.stores.connections import OpenConnections
 from recollect.stores.damage import damage_reason, sqlite_error, strip_text
 from recollect.stores.index import REMOVALS, indexable_terms, scope_terms
+from recollect.stores.migrations.apply import check_version, migrate, schema_version
+from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.moves import MoveTx
 from recollect.stores.prepared import RowCache, driver_transaction, prepare
 from recollect.stores.schema import VERSIONED, entries, meta
@@ -363,15 +365,15 @@ class SqliteStore(SqlStore):
             self._prepare()
 
     def _prepare(self) -> None:
-        version = self.run_with_retries(lambda tx: migrations.version(tx.connection), self.reading)
-        if version < migrations.CURRENT and not self.writable:
+        version = self.run_with_retries(lambda tx: schema_version(tx.connection), self.reading)
+        if version < CURRENT and not self.writable:
             raise SchemaMismatch(
                 f"{self.name} is of an older version and read-only: open it once where it can be written"
             )
-        if version < migrations.CURRENT:
-            self.run_with_retries(lambda tx: migrations.migrate(tx.connection, self.name), self.writing)
-        elif version > migrations.CURRENT:
-            migrations.check(version, self.name)
+        if version < CURRENT:
+            self.run_with_retries(lambda tx: migrate(tx.connection, self.name), self.writing)
+        elif version > CURRENT:
+            check_version(version, self.name)
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:

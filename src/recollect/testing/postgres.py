@@ -23,7 +23,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import make_url
 
-from recollect.stores.migrations import CURRENT
+from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.postgres import PostgresStore
 
 # A test database need not survive a power cut; and a deadlock that a test provokes should be detected soon.

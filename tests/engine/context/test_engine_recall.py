@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from sqlite3 import connect
 
 from recollect import Draft, Hit, Memory
 from recollect.testing import FrozenClock
@@ -97,6 +100,26 @@ def test_of_equals_the_more_particular_comes_first(store_url: str) -> None:
         hits = memory.search("Which museum did we visit?", user="alex")
         assert turns(hits) == [2, 1]
         assert hits[0].parts["detail"] > hits[1].parts["detail"] == 0
+
+
+def test_what_an_older_version_indexed_is_ranked_as_what_is_new(tmp_path: Path) -> None:
+    """It noted nothing of the texts of messages in the index: they are read."""
+    path = tmp_path / "old.db"
+
+    def found() -> list[Hit]:
+        with Memory(str(path), clock=FrozenClock(NOW)) as memory:
+            return memory.search("Which museum did we visit?", user="alex")
+
+    with Memory(str(path), clock=FrozenClock(NOW)) as memory:
+        chat = memory.conversation("chat", user="alex")
+        chat.add("user", "We visited a museum in a town by the sea.", time=NOW)
+        chat.add("user", "We visited a museum in Porto on 12 May. I prefer small ones.", time=NOW - timedelta(days=9))
+        memory.settle()
+    new = found()
+    with closing(connect(path)) as database, database:
+        assert database.execute("UPDATE entries SET traits = -1").rowcount == 2
+    assert [(hit.message.id, hit.parts) for hit in found()] == [(hit.message.id, hit.parts) for hit in new]
+    assert max(hit.parts["detail"] for hit in new) > 0
 
 
 def test_what_a_filter_leaves_out_lends_its_words_and_is_not_given(store_url: str) -> None:

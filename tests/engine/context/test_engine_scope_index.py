@@ -19,8 +19,10 @@ from recollect.engine.context.index_or_database import StoreSource, open_source
 from recollect.engine.context.scope_index import ScopeIndexes
 from recollect.engine.context.scope_index_queries import ROUNDING, places_of_highest
 from recollect.engine.tables.log import new_id
+from recollect.engine.views.index import traits_of
 from recollect.language.terms import analyse
 from recollect.model import Entry, Erasure, Filter, Hit, Message
+from recollect.model.passages import UNKNOWN_TRAITS
 from recollect.ports import Store, Tx
 from recollect.rules.log import tombstone
 from recollect.rules.recall.ranking import Weights
@@ -89,6 +91,7 @@ class World:
         return Entry(
             message.space, message.conversation, message.turn, 0, message.id, message.user, message.role, message.time,
             analysis.language, analysis.terms, vector, message.author,
+            traits=self.random.choice((UNKNOWN_TRAITS, traits_of(message))),
         )  # fmt: skip
 
     def remove(self, count: int) -> None:

@@ -17,6 +17,7 @@ from recollect.rules.recall.neighbours import (
     Surroundings,
     adjacent_keys,
     mean_lengths,
+    missing_places,
     split_key,
     surroundings,
 )
@@ -100,10 +101,19 @@ def test_one_passage_alone_has_what_it_has() -> None:
 
 
 def test_places_next_to_a_passage() -> None:
-    assert list(map(split_key, adjacent_keys(to_columns([said(1)]), 1, 1).tolist())) == [(0, 2)]
-    assert list(map(split_key, adjacent_keys(to_columns([said(4)]), 2, 3).tolist())) == [(0, 1), (0, 2), (0, 6), (0, 7)]
-    both = to_columns([said(1), said(5, conversation="d")])
-    assert list(map(split_key, adjacent_keys(both, 1, 1).tolist())) == [(0, 2), (1, 4), (1, 6)]
+    def places(*passages: PassageCandidate, reaches: list[int]) -> list[tuple[int, int]]:
+        return list(map(split_key, adjacent_keys(to_columns(passages), np.array(reaches)).tolist()))
+
+    assert places(said(1), reaches=[1]) == [(0, 2)]
+    assert places(said(3), reaches=[3]) == [(0, 1), (0, 2), (0, 4), (0, 5), (0, 6)]
+    assert places(said(1), said(5, conversation="d"), reaches=[2, 1]) == [(0, 2), (0, 3), (1, 4), (1, 6)]
+
+
+def test_places_at_which_no_passage_is() -> None:
+    known = to_columns([said(1), said(3), said(2, conversation="d")])
+    keys = adjacent_keys(known, np.array([1, 1, 1]))
+    assert list(map(split_key, missing_places(known, keys).tolist())) == [(0, 2), (0, 4), (1, 1), (1, 3)]
+    assert missing_places(to_columns([]), keys).tolist() == keys.tolist()
 
 
 def test_how_long_messages_of_a_place_are() -> None:

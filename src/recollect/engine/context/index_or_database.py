@@ -15,8 +15,9 @@ from recollect.engine.context.scope_index_queries import Rows, ScopeView, TermPl
 from recollect.engine.context.term_codes import line_codes
 from recollect.engine.context.word_likeness import GroupLikeness, Likeness, best_likeness, no_likeness
 from recollect.model import Filter
-from recollect.model.passages import NEVER, Posting, Tally
+from recollect.model.passages import NEVER, UNKNOWN_TRAITS, PassageCandidate, Posting, Tally
 from recollect.ports import Tx, Vectors
+from recollect.rules.recall.message_specificity import Traits
 from recollect.rules.recall.neighbours import split_key
 from recollect.rules.recall.passage_columns import Numbers, PassageColumns, Passages
 
@@ -46,10 +47,10 @@ class PassageSource(Protocol):
     def likeness(self, passages: Passages, groups: Groups) -> Likeness:
         """How near the words of each passage are to each group of terms, from 0 to 1."""
 
-    def details(self, docs: Numbers) -> NDArray[np.int8]:
-        """How particular the messages of these passages are; -1 if that is not known."""
+    def traits(self, docs: Numbers) -> Traits:
+        """What is known of the texts of the messages of these passages, which were read."""
 
-    def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None: ...
+    def keep_traits(self, docs: Numbers, traits: Traits) -> None: ...
 
     def standing(self, where: Filter) -> Numbers | None:
         """The passages of a filter that are standing instructions; None if that is not known."""
@@ -140,11 +141,11 @@ class IndexSource:
             self._group_likeness = (groups, GroupLikeness(groups))
         return self._view.likeness(self._places_of_terms(passages.docs), self._group_likeness[1])
 
-    def details(self, docs: Numbers) -> NDArray[np.int8]:
-        return self._view.details[docs]
+    def traits(self, docs: Numbers) -> Traits:
+        return self._view.traits[docs]
 
-    def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None:
-        self._view.details[docs] = details
+    def keep_traits(self, docs: Numbers, traits: Traits) -> None:
+        self._view.traits[docs] = traits
 
     def standing(self, where: Filter) -> Numbers | None:
         return self._view.standing.get(where)
@@ -163,6 +164,7 @@ class StoreSource:
         self._expired = np.array(tx.expired_docs(space, now), np.int64)
         self._columns: PassageColumns | None = None
         self._terms: dict[int, str] = {}  # of the passages that were read
+        self._traits: dict[int, int] = {}
 
     def tally(self) -> Tally:
         return self._tx.tally(self._scope.space, self._scope.user)
@@ -183,8 +185,7 @@ class StoreSource:
     def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
         self._columns = PassageColumns(len(groups))
         candidates = self._tx.candidates(where, self._without_expired(docs).tolist(), groups)
-        self._terms.update((candidate.doc, candidate.terms) for candidate in candidates)
-        return self._columns.columns(sorted(candidates, key=lambda candidate: candidate.doc))
+        return self._columns_of(candidates, self._columns)
 
     def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
         columns = self._columns or PassageColumns(len(groups))
@@ -192,7 +193,11 @@ class StoreSource:
         expired_docs = frozenset(self._expired.tolist())
         passages = self._tx.passages_at(where, places, groups)
         candidates = [passage for passage in passages if passage.doc not in expired_docs]
+        return self._columns_of(candidates, columns)
+
+    def _columns_of(self, candidates: Sequence[PassageCandidate], columns: PassageColumns) -> Passages:
         self._terms.update((candidate.doc, candidate.terms) for candidate in candidates)
+        self._traits.update((candidate.doc, candidate.traits) for candidate in candidates)
         return columns.columns(sorted(candidates, key=lambda candidate: candidate.doc))
 
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
@@ -203,11 +208,11 @@ class StoreSource:
         lines = "\n".join(self._terms[doc] for doc in passages.docs.tolist())
         return best_likeness(*line_codes(lines.encode(), 0), groups) if len(passages) else no_likeness(0, groups)
 
-    def details(self, docs: Numbers) -> NDArray[np.int8]:
-        return np.full(len(docs), -1, np.int8)
+    def traits(self, docs: Numbers) -> Traits:
+        return np.array([self._traits.get(doc, UNKNOWN_TRAITS) for doc in docs.tolist()], np.int8)
 
-    def keep_details(self, docs: Numbers, details: NDArray[np.int8]) -> None:
-        """Nothing: the database does not keep them."""
+    def keep_traits(self, docs: Numbers, traits: Traits) -> None:
+        self._traits.update(zip(docs.tolist(), traits.tolist(), strict=True))
 
     def standing(self, where: Filter) -> Numbers | None:
         return None

@@ -1,4 +1,5 @@
-"""What ranking has to know of the texts of messages, read once and then remembered where the passages are held."""
+"""What ranking has to know of the texts of messages. The index has it; of passages that an older version of recollect
+indexed, the texts are read once."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ class MessageReader:
         looked at yet are read for that."""
         docs = passages.docs[rows]
         is_user = passages.roles[rows] == USER
-        known = self._source.details(docs)
+        known = self._source.traits(docs)
         unknown = np.flatnonzero(is_user & (known < 0)).tolist()
         if unknown:
             ids = passages.message_ids[rows].tolist()
@@ -49,7 +50,7 @@ class MessageReader:
             for place in unknown:
                 if ids[place] in self.messages:
                     known[place] = traits(self.messages[ids[place]].content)
-            self._source.keep_details(docs[unknown], known[unknown])
+            self._source.keep_traits(docs[unknown], known[unknown])
         return np.where(is_user, np.maximum(known, 0), 0).astype(np.int8)
 
 
@@ -67,7 +68,7 @@ def standing_instructions(
     postings = source.postings(where, groups_of(STANDING_WORDS, frozenset(languages)), PER_WORD)
     docs = [np.asarray(posting.docs, np.int64) for posting in postings if len(posting.docs)]
     numbers = distinct_numbers(np.concatenate([np.empty(0, np.int64), *docs]))
-    known = source.details(numbers)
+    known = source.traits(numbers)
     if (known >= 0).all():
         standing = np.asarray(numbers[is_standing(known)])
         source.keep_standing(whole_scope, standing)

@@ -1,10 +1,10 @@
 """Retrieval: full text and vectors over the same passages, ranked together by one rule for every store.
 
 Full text proposes passages that share a word with the query, vectors those that are near it in meaning. Each proposal
-is then scored on both, so that a passage is not rejected because only one side proposed it. The best are scored again
-with the messages around them, which complete them and may themselves be what was meant; the texts of the best decide
-the final order. A message is as good as its best passage. Whatever the size of the memory, only some hundred passages
-are scored.
+is then scored on both, so that a passage is not rejected because only one side proposed it. To those that earn most by
+themselves come the messages around them, which complete them and may themselves be what was meant; all are ranked
+together, and the texts of the best decide the final order. A message is as good as its best passage. Whatever the size
+of the memory, only some hundred passages are scored.
 """
 
 from __future__ import annotations
@@ -41,15 +41,17 @@ from recollect.rules.recall.neighbours import (
     Surroundings,
     adjacent_keys,
     mean_lengths,
+    missing_places,
     place_keys,
     surroundings,
 )
-from recollect.rules.recall.passage_columns import Numbers, Passages, distinct_numbers
+from recollect.rules.recall.passage_columns import Numbers, Passages, distinct_numbers, is_among
 from recollect.rules.recall.ranking import (
     PARTS,
     Ranking,
     Weights,
     WordLikeness,
+    best_by_themselves,
     coverage_penalties,
     fuse,
     shortlist,
@@ -58,11 +60,12 @@ from recollect.rules.recall.ranking import (
 )
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest
-BY_TEXT = 150  # of all that words propose, those with the rarest words
-BY_VECTOR = 80  # passages that vectors propose
+BY_TEXT = 250  # of all that words propose, those with the rarest words
+BY_VECTOR = 120  # passages that vectors propose
 BY_TIME = 20  # passages that vectors propose from around a time that the query speaks of
 TIMES = 2  # times of a query for which that is done
-ANCHORS = 30  # the best proposals, whose neighbours are read too
+BEST = 80  # of these, those that earn most by themselves: they are ranked, with the messages next to them
+FAR = 20  # the first of them, for which messages further off are too; for all, where several things are asked for
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 60  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
@@ -109,19 +112,21 @@ def search(
     scorer = PassageScorer(source, where, groups, [posting.frequency for posting in postings], tally, vector)
     candidates = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
     parsed_query = query_rules.add_authors(parsed_query, query, candidates.authors, tally.languages)
-    if weights.near and len(candidates.passages):
-        candidates = scorer.add_neighbours(candidates, candidates.rank(parsed_query, now, weights, ANCHORS).rows)
-    # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     message_limit = max(READ, limit + MORE)
+    candidates = candidates.best(parsed_query, weights, max(BEST, message_limit), standing)
+    if weights.near:
+        candidates = scorer.add_neighbours(candidates, BEST if parsed_query.several else FAR)
+    comparison = scorer.compare(candidates)
+    # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     whole_scope = where.is_unrestricted
-    ranking = candidates.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
-    row_mask = None if whole_scope else is_allowed(candidates.passages, where)
-    best = best_rows(candidates.passages, ranking, row_mask, message_limit)
-    best = with_standing(best, candidates.passages, ranking, standing)
-    is_later = None if question is None else is_from(candidates.passages, question)
+    ranking = comparison.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
+    row_mask = None if whole_scope else is_allowed(comparison.passages, where)
+    best = best_rows(comparison.passages, ranking, row_mask, message_limit)
+    best = with_standing(best, comparison.passages, ranking, standing)
+    is_later = None if question is None else is_from(comparison.passages, question)
     size = scope_size(tx, where, tally)
-    relevances = candidates.relevances(scorer.frequencies, parsed_query, size, weights, is_later)
-    ranked_messages = RankedMessages(candidates, ranking, best, relevances, is_later)
+    relevances = comparison.relevances(scorer.frequencies, parsed_query, size, weights, is_later)
+    ranked_messages = RankedMessages(comparison, ranking, best, relevances, is_later)
     return read_hits(reader, ranked_messages, limit, weights_for(parsed_query, weights), floor, reading_rule)
 
 
@@ -144,25 +149,46 @@ def propose_passages(
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassages:
-    """Passages with their scores word by word, their cosines, what stands around them, and how near their words are."""
+    """Passages with their scores word by word and their cosines: what each is by itself."""
 
     passages: Passages
     words: NDArray[np.float64]
     cosines: NDArray[np.float64]
-    around: Surroundings
-    likeness: WordLikeness
 
     @property
     def authors(self) -> set[str]:
         names = self.passages.author_names
         return {names[number] for number in set(self.passages.authors.tolist())}
 
+    def best(
+        self, parsed_query: query_rules.ParsedQuery, weights: Weights, limit: int, standing: Numbers
+    ) -> ScoredPassages:
+        """Those that earn most by themselves, best first, and after them other standing instructions."""
+        rows = best_by_themselves(self.passages, self.words, self.cosines, parsed_query, weights, limit)
+        if len(standing):
+            is_other = is_among(self.passages.docs, standing)
+            is_other[rows] = False
+            rows = np.concatenate([rows, is_other.nonzero()[0]])
+        return ScoredPassages(self.passages.take(rows), self.words.take(rows, axis=0), self.cosines.take(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class PassageComparison:
+    """Passages with what stands around them, and how near their words are to those of the query."""
+
+    candidates: ScoredPassages
+    around: Surroundings
+    likeness: WordLikeness
+
+    @property
+    def passages(self) -> Passages:
+        return self.candidates.passages
+
     def rank(
         self, parsed_query: query_rules.ParsedQuery, now: datetime, weights: Weights, limit: int | None
     ) -> Ranking:
-        return fuse(
-            self.passages, self.words, self.cosines, parsed_query, now, weights, limit, self.around, self.likeness
-        )
+        words, cosines = self.candidates.words, self.candidates.cosines
+        return fuse(self.passages, words, cosines, parsed_query, now, weights, limit, self.around, self.likeness)
 
     def relevances(
         self,
@@ -174,7 +200,7 @@ class ScoredPassages:
     ) -> NDArray[np.float64]:
         """How relevant each passage is in a memory of this size, or a message beside it; what is later is not."""
         shared_words = floor_rules.shared_rarity(self.passages, frequencies, parsed_query.emphasis, size)
-        deviations = weights.deviations(self.cosines)
+        deviations = weights.deviations(self.candidates.cosines)
         relevances = floor_rules.relevance(shared_words, deviations, size, personal=parsed_query.personal)
         if is_later is not None:
             relevances = relevances * ~is_later
@@ -194,44 +220,51 @@ class PassageScorer:
 
     def score(self, docs: Numbers) -> ScoredPassages:
         """Those of these passages that the filter means."""
-        passages = self.source.passages(self.where, docs, self.groups)
+        return self._score(self.source.passages(self.where, docs, self.groups))
+
+    def _score(self, passages: Passages) -> ScoredPassages:
         words = word_scores(passages, self.frequencies, self.tally)
-        cosines = self.source.cosines(passages, self.vector)
-        worth = word_worth(self.frequencies, self.tally)
+        return ScoredPassages(passages, words, self.source.cosines(passages, self.vector))
+
+    def add_neighbours(self, candidates: ScoredPassages, far_count: int) -> ScoredPassages:
+        """The same passages, and after them those next to them, for so many of the first also those further off."""
+        neighbours = self._score(self._neighbours(candidates.passages, far_count))
         return ScoredPassages(
-            passages, words, cosines, surroundings(passages), WordLikeness(self._likeness(passages), worth)
+            candidates.passages.join(neighbours.passages),
+            np.concatenate([candidates.words, neighbours.words]),
+            np.concatenate([candidates.cosines, neighbours.cosines]),
         )
 
-    def add_neighbours(self, candidates: ScoredPassages, anchors: NDArray[np.intp]) -> ScoredPassages:
-        """The same passages, and after them those next to the anchors that are not among them."""
-        neighbours, passages = self._join_neighbours(candidates, candidates.passages.take(anchors))
-        words = np.concatenate([candidates.words, word_scores(neighbours, self.frequencies, self.tally)])
-        cosines = np.concatenate([candidates.cosines, self.source.cosines(neighbours, self.vector)])
-        nearest = np.concatenate([candidates.likeness.nearest, self._likeness(neighbours)])
-        likeness = WordLikeness(nearest, candidates.likeness.worth)
-        return ScoredPassages(passages, words, cosines, surroundings(passages), likeness)
+    def compare(self, candidates: ScoredPassages) -> PassageComparison:
+        """The passages with what stands around them and how near their words are."""
+        worth = word_worth(self.frequencies, self.tally)
+        likeness = WordLikeness(self._likeness(candidates.passages), worth)
+        return PassageComparison(candidates, surroundings(candidates.passages), likeness)
 
     def _likeness(self, passages: Passages) -> Likeness:
         if not knows_language(self.tally.languages):
             return no_likeness(len(passages), self.groups)
         return self.source.likeness(passages, self.groups)
 
-    def _join_neighbours(self, candidates: ScoredPassages, anchors: Passages) -> tuple[Passages, Passages]:
-        """The passages next to the anchors, the nearest and more where messages are short; and all passages."""
-        keys = candidates.around.unknown_places(adjacent_keys(anchors, 1, REACH))
+    def _neighbours(self, passages: Passages, far_count: int) -> Passages:
+        """The passages next to these that are not among them; for so many of the first also those further off, where
+        messages are short."""
+        reaches = np.ones(len(passages), np.int64)
+        reaches[:far_count] = REACH
+        keys = missing_places(passages, adjacent_keys(passages, reaches))
         # A message that the filter excludes may still complete one that it includes.
         where = self.where
         scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
-        neighbours = self.source.passages_at(scope, candidates.passages, keys, self.groups)
-        all_passages = candidates.passages.join(neighbours)
-        if np.maximum.reduce(all_passages.lengths, initial=0) < LONG_LINES:  # as in most chats
-            return neighbours, all_passages
-        is_short = mean_lengths(anchors, all_passages) < LONG_LINES
-        if np.logical_and.reduce(is_short):
-            return neighbours, all_passages
-        near_keys = np.concatenate([adjacent_keys(anchors, 1, 1), adjacent_keys(anchors.take(is_short), 2, REACH)])
-        neighbours = neighbours.take(np.isin(place_keys(neighbours.conversations, neighbours.turns), near_keys))
-        return neighbours, candidates.passages.join(neighbours)
+        neighbours = self.source.passages_at(scope, passages, keys, self.groups)
+        longest = max(np.maximum.reduce(some.lengths, initial=0) for some in (passages, neighbours))
+        if longest < LONG_LINES:  # as in most chats
+            return neighbours
+        is_long = mean_lengths(passages, passages.join(neighbours)) >= LONG_LINES
+        if not np.logical_or.reduce(is_long):
+            return neighbours
+        reaches[is_long] = 1
+        keys = adjacent_keys(passages, reaches)
+        return neighbours.take(is_among(place_keys(neighbours.conversations, neighbours.turns), keys))
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
@@ -284,7 +317,7 @@ class RankedMessages:
     """What a search has found: the row of each message's best passage, best first; and of every row how relevant it is,
     and whether it is of the question, or of a message after it (None: none is)."""
 
-    candidates: ScoredPassages
+    comparison: PassageComparison
     ranking: Ranking
     rows: NDArray[np.intp]
     relevances: NDArray[np.float64]
@@ -292,11 +325,11 @@ class RankedMessages:
 
     @property
     def passages(self) -> Passages:
-        return self.candidates.passages
+        return self.comparison.passages
 
     def occasions(self, rows: NDArray[np.intp]) -> list[int]:
         """The numbers of the occasions of these rows."""
-        numbers: list[int] = self.candidates.around.occasions(rows).tolist()
+        numbers: list[int] = self.comparison.around.occasions(rows).tolist()
         return numbers
 
     def places_to_read(
@@ -331,8 +364,7 @@ def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, 
     where none speaks, nothing is added."""
     if not len(standing) or not passages.has_assistant:
         return best
-    at = np.minimum(standing.searchsorted(passages.docs), len(standing) - 1)
-    rows = ((standing[at] == passages.docs) & (ranking.scores > 0)).nonzero()[0]
+    rows = (is_among(passages.docs, standing) & (ranking.scores > 0)).nonzero()[0]
     known = set(passages.message_ids[best].tolist())
     others = [row for row in rows.tolist() if passages.message_ids[row] not in known]
     return np.array([*best.tolist(), *others], np.intp)
@@ -418,7 +450,7 @@ def text_parts(
 
 def follows_question(reader: MessageReader, ranked_messages: RankedMessages) -> NDArray[np.bool_]:
     """Which of the best messages come after one that asks something, as far as that is among the passages."""
-    previous_rows = ranked_messages.candidates.around.previous_rows(ranked_messages.rows)
+    previous_rows = ranked_messages.comparison.around.previous_rows(ranked_messages.rows)
     is_known = previous_rows >= 0
     follows = np.zeros(len(previous_rows), np.bool_)
     follows[is_known] = is_question(reader.traits(ranked_messages.passages, previous_rows[is_known]))

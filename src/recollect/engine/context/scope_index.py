@@ -42,7 +42,6 @@ LARGE = 30_000
 LARGE_FOR_ONE_SEARCH = 1_000  # the same for a memory of which it is known that it is asked once
 
 LAST_MICROS = 10**12 * 253_402  # of the year 9999
-UNKNOWN = -1  # how particular a message is that nobody has read
 NUMBER_COLUMNS = (
     "micros", "lengths", "conversations", "turns", "roles", "authors", "languages", "expires", "ends",
 )  # fmt: skip
@@ -126,7 +125,7 @@ class ScopeIndex:
         self._vectors = Column(np.float32, 0)
         self._has_vector = Column(np.bool_)
         self._all_have_vectors = True
-        self._details = Column(np.int8)
+        self._traits = Column(np.int8)
         self._places: Numbers = np.empty(0, np.int64)
         self._place_rows: Rows = NO_ROWS
         self._first_expiry = NEVER
@@ -163,7 +162,7 @@ class ScopeIndex:
                 sorted_terms=self._sorted_terms,
                 vectors=self._vectors.view(),
                 has_vector=self._has_vector.view(),
-                details=self._details.view(),
+                traits=self._traits.view(),
                 places=self._places,
                 place_rows=self._place_rows,
                 first_expiry=self._first_expiry,
@@ -222,7 +221,7 @@ class ScopeIndex:
         self._vectors = self._vectors.select(is_kept)
         self._has_vector = self._has_vector.select(is_kept)
         self._all_have_vectors = bool(self._has_vector.view().all())
-        self._details = self._details.select(is_kept)
+        self._traits = self._traits.select(is_kept)
         place_rows = self._place_rows
         self._places = self._places[is_kept[place_rows]]
         self._place_rows = new_rows[place_rows[is_kept[place_rows]]]
@@ -256,7 +255,7 @@ class ScopeIndex:
         ids[:] = block.message_ids
         self._message_ids.extend(ids, room)
         self._docs.extend(block.docs, room)
-        self._details.extend(np.full(count, UNKNOWN, np.int8), room)
+        self._traits.extend(block.traits.astype(np.int8), room)
         self._extend_vectors(block.docs, vector_docs, vectors, room)
         self._first_expiry = min(self._first_expiry, int(block.expires.min()))
         self.last_doc = int(block.docs[-1])

@@ -21,6 +21,7 @@ from recollect.model.frozen import dataclass
 from recollect.model.passages import Tally
 from recollect.ports import Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
+from recollect.rules.recall.message_specificity import Traits
 from recollect.rules.recall.passage_columns import Numbers, Passages, distinct_numbers
 
 MICROSECONDS = 1e6
@@ -65,7 +66,7 @@ class ScopeView:
     sorted_terms: Codes
     vectors: Vectors
     has_vector: NDArray[np.bool_]
-    details: NDArray[np.int8]
+    traits: Traits
     places: Numbers
     place_rows: Rows
     first_expiry: int

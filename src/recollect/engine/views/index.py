@@ -14,6 +14,7 @@ from recollect.errors import EmbedderError, EmbedderMismatch
 from recollect.language.terms import Analysis, analyse, passages
 from recollect.model import Entry, Message
 from recollect.ports import Embedder, Tx, Vectors
+from recollect.rules.recall.message_specificity import traits
 
 EMBEDDER = "embedder"  # the note that names who made the vectors
 
@@ -89,6 +90,7 @@ def passages_of(messages: Sequence[Message]) -> list[Passage]:
 
 
 def entries_of(run_passages: Sequence[Passage], vectors: Vectors) -> list[Entry]:
+    traits_by_id = {message.id: traits_of(message) for message, part, _, _ in run_passages if part == 0}
     return [
         Entry(
             space=message.space,
@@ -104,6 +106,12 @@ def entries_of(run_passages: Sequence[Passage], vectors: Vectors) -> list[Entry]
             vector=vector,
             author=message.author,
             expires_at=message.expires_at,
+            traits=traits_by_id[message.id],
         )
         for (message, part, _, analysis), vector in zip(run_passages, vectors, strict=True)
     ]
+
+
+def traits_of(message: Message) -> int:
+    """What ranking has to know of the text of a message; of what no person said, nothing."""
+    return traits(message.content) if message.role == "user" else 0

@@ -9,13 +9,11 @@ belong to another occasion; and all that is said on one occasion is a little abo
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model.frozen import dataclass
-from recollect.rules.recall.passage_columns import ASSISTANT, Numbers, Passages, distinct_numbers
+from recollect.rules.recall.passage_columns import ASSISTANT, Numbers, Passages, distinct_numbers, is_among
 
 REACH = 3
 """Messages on either side that count."""
@@ -38,6 +36,7 @@ _FAR = _APART >> 1  # between the keys of two conversations
 _WORD_SHARES = np.array([WORDS.get(distance, 0.0) for distance in range(-REACH, REACH + 1)])  # by distance + REACH
 _MEANING_SHARES = np.array([MEANING.get(distance, 0.0) for distance in range(-REACH, REACH + 1)])
 _NEXT_TO = np.array([[-1], [0], [1]], np.int64)
+_DISTANCES = np.array([distance for distance in range(-REACH, REACH + 1) if distance])
 _FIRST = np.zeros(1, np.intp)
 _NONE = np.empty(0, np.intp)
 _STEPS = np.arange(1, REACH + 1)[:, np.newaxis]  # to the next messages in order, beyond which none is near
@@ -140,13 +139,6 @@ class Surroundings:
         row_of[self.home] = np.arange(len(self.home))
         return row_of.take(previous.take(self.home.take(rows)))
 
-    def unknown_places(self, keys: Numbers) -> Numbers:
-        """Those of the keys at which no passage is."""
-        if not len(self.places):
-            return keys
-        at = np.minimum(self.places.searchsorted(keys), len(self.places) - 1)
-        return np.asarray(keys[self.places[at] != keys])
-
     def best_by_message(self, scores: Scores) -> Scores:
         """The best score of each message."""
         if self.home is None:
@@ -245,17 +237,16 @@ def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:
     return conversations * _APART + turns
 
 
-def adjacent_keys(passages: Passages, nearest: int, farthest: int) -> Numbers:
-    """The keys of the places from `nearest` to `farthest` turns before and after these passages."""
-    turns = passages.turns[:, np.newaxis] + steps_between(nearest, farthest)
+def adjacent_keys(passages: Passages, reaches: Numbers) -> Numbers:
+    """The keys of the places around these passages, as many turns before and after each as it reaches."""
+    turns = passages.turns[:, np.newaxis] + _DISTANCES
     keys = place_keys(passages.conversations[:, np.newaxis], turns)
-    return distinct_numbers(keys[turns > 0])
+    return distinct_numbers(keys[(turns > 0) & (np.abs(_DISTANCES) <= reaches[:, np.newaxis])])
 
 
-@lru_cache(maxsize=16)
-def steps_between(nearest: int, farthest: int) -> Numbers:
-    """The distances from `nearest` to `farthest`, before and after."""
-    return np.concatenate([np.arange(-farthest, 1 - nearest), np.arange(nearest, farthest + 1)])
+def missing_places(passages: Passages, keys: Numbers) -> Numbers:
+    """Those of the keys at which none of these passages is."""
+    return np.asarray(keys[~is_among(keys, np.sort(place_keys(passages.conversations, passages.turns)))])
 
 
 def mean_lengths(passages: Passages, known: Passages) -> NDArray[np.float64]:

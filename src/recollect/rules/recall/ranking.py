@@ -226,7 +226,8 @@ def fuse(
         np.concatenate([words, nearest], axis=1)
     )  # at once: it is faster
     words_around = both_with_neighbours[:, : words.shape[1]]
-    _add_own_and_lent(parts, words, words_around, deviations, query, weights, around)
+    _add_own(parts, words, deviations, query, weights)
+    _add_lent(parts, words, words_around, deviations, weights, around)
     relevant = np.add.reduce(parts, axis=0) > 0
     age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
     parts[RECENCY] = weights.recency * 0.5**age * (parts[TEXT] + parts[VECTOR])
@@ -234,10 +235,7 @@ def fuse(
     _add_likeness(parts, nearest, nearest_around, likeness, query, weights, around)
     parts[OCCASION] += weights.occasion_vector * around.best_of_occasion(deviations)
     parts[OCCASION] *= SEVERAL if query.several else 1.0
-    if query.authors or query.own:
-        parts[SPEAKER] = _speaker_weight(query, weights) * _speaker_matches(passages, query)
-    if query.times:
-        parts[TIME] = weights.time * _time_matches(moments, query)
+    _add_speaker_and_time(parts, passages, query, weights)
     if passages.has_assistant:
         parts[OPENING] = weights.opening * (passages.turns == 1)
     parts = (parts * relevant).round(6)  # so that they add up
@@ -246,21 +244,58 @@ def fuse(
     return Ranking(rows, scores, parts.T)
 
 
-def _add_own_and_lent(
+def best_by_themselves(
+    passages: Passages,
+    words: NDArray[np.float64],
+    cosines: NDArray[np.float64],
+    query: ParsedQuery,
+    weights: Weights,
+    limit: int,
+) -> NDArray[np.intp]:
+    """The rows of the passages that earn most by themselves: by their words and meaning, by whom and when they were
+    said."""
+    if not len(passages):
+        return np.empty(0, np.intp)
+    parts = np.zeros((len(PARTS), len(passages)))
+    words = words * np.array(query.emphasis) if query.emphasis else words
+    _add_own(parts, words, weights.deviations(cosines), query, weights)
+    _add_speaker_and_time(parts, passages, query, weights)
+    scores = (np.add.reduce(parts, axis=0) * (parts[TEXT] + parts[VECTOR] > 0)).round(6)
+    return np.lexsort((passages.docs, passages.moments, scores))[::-1][:limit]
+
+
+def _add_own(
+    parts: NDArray[np.float64],
+    words: NDArray[np.float64],
+    deviations: NDArray[np.float64],
+    query: ParsedQuery,
+    weights: Weights,
+) -> None:
+    """What passages earn by their own words and their meaning."""
+    word_sums = np.add.reduce(words, axis=1)
+    parts[TEXT] = weights.text * (word_sums + weights.rarest * np.maximum.reduce(words, axis=1, initial=0.0))
+    parts[VECTOR] = weights.vector * (ADVICE_VECTOR if query.advice else 1.0) * deviations
+
+
+def _add_lent(
     parts: NDArray[np.float64],
     words: NDArray[np.float64],
     words_around: NDArray[np.float64],
     deviations: NDArray[np.float64],
-    query: ParsedQuery,
     weights: Weights,
     around: Surroundings,
 ) -> None:
-    """What passages earn by their words and their meaning, and what their neighbours lend them."""
-    word_sums = np.add.reduce(words, axis=1)
-    lent_words = np.add.reduce(words_around, axis=1) - word_sums
-    parts[TEXT] = weights.text * (word_sums + weights.rarest * np.maximum.reduce(words, axis=1, initial=0.0))
-    parts[VECTOR] = weights.vector * (ADVICE_VECTOR if query.advice else 1.0) * deviations
+    """What the neighbours of passages lend them of their words and their meaning."""
+    lent_words = np.add.reduce(words_around - words, axis=1)
     parts[NEAR] = weights.near * (lent_words + around.neighbour_meaning(deviations))
+
+
+def _add_speaker_and_time(parts: NDArray[np.float64], passages: Passages, query: ParsedQuery, weights: Weights) -> None:
+    """What passages earn by whom and when they were said, if the query speaks of that."""
+    if query.authors or query.own:
+        parts[SPEAKER] = _speaker_weight(query, weights) * _speaker_matches(passages, query)
+    if query.times:
+        parts[TIME] = weights.time * _time_matches(passages.moments, query)
 
 
 def _add_likeness(
