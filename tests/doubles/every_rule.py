@@ -431,6 +431,7 @@ def relay_in_pieces(given: Given) -> object:
 OTHERS = frozenset(
     [
         "language.short_text_cache.remember_short_texts",
+        "rules.facts.remembered_lists.remember_fact_lists",
         "rules.days.is_current",
         "rules.recall.excerpts.join_sentences",
         "rules.prompt.requests_for_more.growing_pattern",

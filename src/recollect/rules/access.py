@@ -33,12 +33,14 @@ class Viewer:
 
     def sees(self, item: Fact | RefusedFact | Statement) -> bool:
         """Whether a fact or statement may be shown to this viewer."""
+        if self.person is not None and item.speaker == self.person:
+            return True
         channels = channels_of(item)
         if self.shared and channels:
             return True
         if self.person is None:
             return self.channel in channels
-        return item.speaker == self.person or not self.heard.isdisjoint(channels)
+        return not self.heard.isdisjoint(channels)
 
     def hears(self, channel: str) -> bool:
         """Whether what is said in a channel may be shown to this viewer."""

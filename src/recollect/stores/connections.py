@@ -2,11 +2,14 @@
 
 To take a connection from SQLAlchemy's pool and to give it back takes longer than a small query: an object is made for
 it each time, and a transaction is rolled back that has ended already. So the connections used last are kept, and the
-pool is asked only if more are needed at once, or if something has failed.
+pool is asked only if more are needed at once, or if something has failed. A database that is busy is tried again
+after a pause.
 """
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -14,6 +17,8 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 MOST = 4  # connections that are kept while nobody uses them
+FIRST_PAUSE = 0.005  # seconds between two attempts at a busy database
+LONGEST_PAUSE = 0.25  # seconds
 
 
 class OpenConnections:
@@ -76,3 +81,20 @@ class OpenConnections:
         """Close what nobody uses now, and the others when they are given back."""
         self._is_closed = True
         self.drop_idle()
+
+
+class RetryPauses:
+    """The waits between attempts at a busy database: growing pauses, up to a deadline."""
+
+    def __init__(self, seconds: float) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._pause = FIRST_PAUSE
+
+    def wait(self) -> bool:
+        """Pause before the next attempt; False, without a pause, if there is no time for one."""
+        if time.monotonic() + self._pause > self._deadline:
+            return False
+        # Jitter, so that two writers that collided once do not collide again.
+        time.sleep(self._pause * random.uniform(0.5, 1.0))
+        self._pause = min(self._pause * 2, LONGEST_PAUSE)
+        return True

@@ -16,7 +16,7 @@ from sqlalchemy import BigInteger, Column, Connection, Dialect, Table, bindparam
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeDecorator
 
-from recollect.errors import DamagedMessage, StoreError
+from recollect.errors import DamagedMessage, SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
 from recollect.model import ROLES, Message
 from recollect.stores.columns import EPOCH, UNDECODED, Instant, UnreadableRow, value_problem
 from recollect.stores.rows import to_message
@@ -24,6 +24,12 @@ from recollect.stores.schema import messages
 
 NOT_TEXT = "Could not decode to UTF-8"  # how the message of SQLite's driver begins, before it repeats the text
 PAGE_DAMAGED = "its page in the file is damaged"
+REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk failed",
+    sqlite3.SQLITE_READONLY: "the file is read-only",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
+}
 
 RawRow = dict[str, Any]
 OnDamage = Callable[[StoreError, Mapping[str, Any]], None]
@@ -126,6 +132,23 @@ def damage_reason(error: BaseException | None) -> str | None:
         return "bytes that are not text"
     is_corrupt = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CORRUPT
     return "a page of the file is damaged" if is_corrupt else None
+
+
+def sqlite_error(error: DBAPIError, name: str) -> StoreError:
+    """Our error for an error of SQLite."""
+    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreBusy(f"{name}: other writers kept the database busy for too long; nothing was written, try again")
+    if code in REASONS:
+        return StoreUnwritable(f"{name}: {REASONS[code]}; nothing of this transaction was kept", REASONS[code])
+    if code == sqlite3.SQLITE_NOTADB:
+        return SchemaMismatch(f"{name} is not a SQLite database; name another file")
+    reason = damage_reason(error.orig)
+    if reason is not None:
+        return StoreError(
+            f"{name} is damaged ({reason}); restore a backup, or copy what is readable: recollect copy --salvage"
+        )
+    return StoreError(f"{name}: {error.orig}")
 
 
 def strip_text(error: BaseException) -> None:

@@ -28,12 +28,13 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
+from recollect.stores.damage import sqlite_error
 from recollect.stores.migrations.apply import check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
-from recollect.stores.prepared import driver_transaction
+from recollect.stores.prepared import RowCache, driver_transaction
 from recollect.stores.schema import TABLES, leases, meta
 from recollect.stores.sql import SqlStore
-from recollect.stores.sqlite import SqliteTx, memory_engine, sqlite_error
+from recollect.stores.sqlite import SqliteTx, memory_engine
 from recollect.stores.vectors import MatrixCache
 
 # Leases matter only while the process lives, and no other process can open the file.
@@ -63,6 +64,7 @@ class JsonStore(SqlStore):
             raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
         super().__init__(memory_engine(), f"json:{path}", busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
+        self._row_cache = RowCache()
         self._alone = threading.RLock()
         self._texts: dict[str, str] = {}
         self._lock = FileLock(self.path)
@@ -84,7 +86,7 @@ class JsonStore(SqlStore):
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
         with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=False):
-            yield SqliteTx(connection, self.matrices)
+            yield SqliteTx(connection, self.matrices, self._row_cache)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
@@ -97,6 +99,7 @@ class JsonStore(SqlStore):
         with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
             tx = SqliteTx(connection, self.matrices)
             yield tx
+            tx.note_versions()
             self._save_file(tx)
 
     def _connect(self) -> Connection:

@@ -62,7 +62,7 @@ from recollect.ports import Vectors
 from recollect.stores import queries
 from recollect.stores.columns import UNDECODED, VECTOR_HEADER, Halfvec, UnreadableRow, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
-from recollect.stores.connections import OpenConnections
+from recollect.stores.connections import OpenConnections, RetryPauses
 from recollect.stores.index import scope_terms
 from recollect.stores.migrations.apply import check_version, migrate, schema_version
 from recollect.stores.moves import MoveTx
@@ -78,7 +78,7 @@ from recollect.stores.postgres_driver.statement_runs import (
 from recollect.stores.prepared import PreparedStatement, prepare
 from recollect.stores.rows import to_message
 from recollect.stores.schema import TABLES, entries, messages, vectors
-from recollect.stores.sql import RetryPauses, SqlStore
+from recollect.stores.sql import SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
 from recollect.stores.vectors import unit_vectors
 

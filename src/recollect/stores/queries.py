@@ -34,6 +34,7 @@ HAS_SOMETHING = or_(
     ),
 )
 
+FEW = 16  # values of a column that are asked for one by one, where rows are cached
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
 
 
@@ -130,6 +131,13 @@ def comparison_shape(where: Mapping[str, Any]) -> Comparison:
 def comparison_values(where: Mapping[str, Any]) -> dict[str, Any]:
     """The values that a comparison of columns is run with."""
     return {f"the_{name}": value for name, value in where.items() if value is not None}
+
+
+def split_values(where: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A comparison with a few values of a column as one for each of them: each is asked for again with other ones.
+    Nothing if no column has a few values."""
+    name = next((name for name, value in where.items() if isinstance(value, tuple) and 1 < len(value) <= FEW), None)
+    return [] if name is None else [{**where, name: (value,)} for value in dict.fromkeys(where[name])]
 
 
 def equality_conditions(table: Table, comparison: Comparison, without_index: Sequence[str] = ()) -> list[Any]:
@@ -237,6 +245,7 @@ HOLDERS = (
     .where(*_is_at_any_place(leases))
     .order_by(leases.c.conversation)  # so that everybody locks in the same order
 )
+NOTES = select(meta.c.key, meta.c.value).where(meta.c.key.in_(bindparam("keys", expanding=True)))
 NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))
 FIND_CONVERSATION = select(conversations).where(
     conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")

@@ -492,4 +492,7 @@ VIEW_TABLES: dict[str, tuple[Table, ...]] = {
 FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles": "topics"}
 # Views of a conversation that are rebuilt after something in it was erased.
 AFRESH = ("window", "episodes", "digests", "topics", "titles")
+# Tables that every context reads and few messages change, each with the note of its version, which is another one after
+# each transaction that has changed the table.
+VERSIONED = {table.name: f"version of {table.name}" for table in (chunks, episodes, facts, people, spaces, statements)}
 TABLES: dict[str, Table] = dict(metadata.tables)

@@ -6,12 +6,11 @@ What differs between databases (locks, full text, vectors) is in `sqlite` and `p
 
 from __future__ import annotations
 
-import random
-import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,6 +32,7 @@ from recollect.errors import DamagedMessage, StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
+from recollect.stores.connections import RetryPauses
 from recollect.stores.damage import OnDamage, RowReader, rows_one_by_one
 from recollect.stores.prepared import list_room, pad_list
 from recollect.stores.rows import (
@@ -56,8 +56,6 @@ FIXED = {
     "digest",
     "link",
 }  # what a tombstone keeps of its message
-FIRST_PAUSE = 0.005  # seconds between two attempts at a busy database
-LONGEST_PAUSE = 0.25  # seconds
 
 
 SAVED = ("user_id", "created_at", "changed_at", "turns", "head", "changes", "changes_head")  # of a conversation
@@ -72,7 +70,10 @@ ADD_MESSAGES = messages.insert()
 
 
 class SqlTx(RowReader, ABC):
-    """One transaction on a connection. `touched` collects the tables written to."""
+    """One transaction on a connection. `touched` collects the tables written to. If it `caches_rows`, those that are
+    kept are not even read again while their table is the same."""
+
+    caches_rows = False
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -310,8 +311,11 @@ class SqlTx(RowReader, ABC):
         damaged: OnDamage | None = None,
         kept: bool = False,
     ) -> list[Mapping[str, Any]]:
-        source = schema.TABLES[table]
         where = where or {}
+        if kept and self.caches_rows and after is None and damaged is None:
+            key = (table, tuple(where.items()), limit, newest)
+            return [*self.find_cached(table, key, partial(self._read_kept_rows, table, where, limit, newest))]
+        source = schema.TABLES[table]
         query = queries.rows_query(
             source, queries.comparison_shape(where), after is not None, limit is not None, newest
         )
@@ -322,6 +326,24 @@ class SqlTx(RowReader, ABC):
             return self.fetch_readable_rows(source, query, params, limit, newest, damaged)
         with self.naming_damage(source, query, params):
             return self.fetch_named(query, params, kept)
+
+    def _read_kept_rows(
+        self, table: str, where: Mapping[str, Any], limit: int | None, newest: bool
+    ) -> list[Mapping[str, Any]]:
+        """Rows to be cached. Those of a few values are cached value by value: they are asked for again with others."""
+        source = schema.TABLES[table]
+        parts = queries.split_values(where) if limit is None else []
+        if parts:
+            rows = [row for part in parts for row in self.rows(table, where=part, kept=True)]
+            return sorted(rows, key=itemgetter(*(key.name for key in source.primary_key)), reverse=newest)
+        query = queries.rows_query(source, queries.comparison_shape(where), False, limit is not None, newest)
+        params = queries.comparison_values(where) | {"most": limit}
+        with self.naming_damage(source, query, params):
+            return self.fetch_named(query, params, kept=True)
+
+    def find_cached(self, table: str, key: Any, read: Callable[[], list[T]]) -> list[T]:
+        """What was read of a table before, or is read now; nobody changes it."""
+        return read()
 
     def near(
         self,
@@ -335,11 +357,12 @@ class SqlTx(RowReader, ABC):
         source = schema.TABLES[table]
         keys = list(source.primary_key)
         query = queries.vectors_query(source, queries.comparison_shape(where))
-        vector_rows = self.fetch(query, queries.comparison_values(where))
-        if not vector_rows:
+        read_vectors = partial(self._read_unit_vectors, query, queries.comparison_values(where))
+        vectors = self.find_cached(table, (query, tuple(where.values())), read_vectors)
+        if not vectors:
             return []
-        vectors = stack_vectors([row[0] for row in vector_rows])
-        scores = cosines(unit_vectors(vectors), unit_vectors(vector))
+        vector_rows, unit_matrix = vectors
+        scores = cosines(unit_matrix, unit_vectors(vector))
         top = np.argpartition(-scores, limit)[: limit + 1] if len(vector_rows) > limit + 1 else range(len(vector_rows))
         best = sorted(top, key=lambda i: (-float(scores[i]), tuple(vector_rows[i][1:])))[:limit]
         rows = {tuple(row[key.name] for key in keys): row for row in known}
@@ -347,6 +370,11 @@ class SqlTx(RowReader, ABC):
         if unread:
             rows |= {tuple(row[key.name] for key in keys): row for row in self.rows_by_key(source, unread)}
         return [(rows[tuple(vector_rows[i][1:])], float(scores[i])) for i in best]
+
+    def _read_unit_vectors(self, query: Any, params: Mapping[str, Any]) -> list[Any]:
+        """The rows of a query of vectors, and the vectors as a matrix of unit rows; nothing if there are none."""
+        rows = self.fetch(query, params)
+        return [rows, unit_vectors(stack_vectors([row[0] for row in rows]))] if rows else []
 
     def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
         """The rows of a table with these keys."""
@@ -456,20 +484,3 @@ class SqlStore(ABC):
 
     def close(self) -> None:
         self.engine.dispose()
-
-
-class RetryPauses:
-    """The waits between attempts at a busy database: growing pauses, up to a deadline."""
-
-    def __init__(self, seconds: float) -> None:
-        self._deadline = time.monotonic() + seconds
-        self._pause = FIRST_PAUSE
-
-    def wait(self) -> bool:
-        """Pause before the next attempt; False, without a pause, if there is no time for one."""
-        if time.monotonic() + self._pause > self._deadline:
-            return False
-        # Jitter, so that two writers that collided once do not collide again.
-        time.sleep(self._pause * random.uniform(0.5, 1.0))
-        self._pause = min(self._pause * 2, LONGEST_PAUSE)
-        return True

@@ -11,11 +11,12 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any
+from secrets import token_hex
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 from sqlalchemy.util import LRUCache
 
-from recollect.errors import SchemaMismatch, StoreBusy, StoreError, StoreUnwritable
+from recollect.errors import SchemaMismatch, StoreError, StoreUnwritable
 from recollect.model import Filter
 from recollect.model.passages import PassageBlock, Posting
 from recollect.ports import Vectors
@@ -33,16 +34,18 @@ from recollect.stores import queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UnreadableRow, parse_meta_number
 from recollect.stores.connections import OpenConnections
-from recollect.stores.damage import damage_reason, strip_text
-from recollect.stores.index import indexable_terms, scope_terms
+from recollect.stores.damage import damage_reason, sqlite_error, strip_text
+from recollect.stores.index import REMOVALS, indexable_terms, scope_terms
 from recollect.stores.migrations.apply import check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.moves import MoveTx
-from recollect.stores.prepared import driver_transaction, prepare
-from recollect.stores.schema import entries
+from recollect.stores.prepared import RowCache, driver_transaction, prepare
+from recollect.stores.schema import VERSIONED, entries, meta
 from recollect.stores.sql import SqlStore
 from recollect.stores.sqlite_file import DatabaseFile
 from recollect.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
+
+T = TypeVar("T")
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
@@ -59,13 +62,6 @@ VECTORS_AT_ONCE = 8_192
 LAST_DOC = 2**63 - 1
 RARE = 400  # passages; a word in at most as many is rare: its passages are looked up in all scopes
 
-REASONS = {
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_IOERR: "the disk failed",
-    sqlite3.SQLITE_READONLY: "the file is read-only",
-    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
-}
-
 MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DESC LIMIT ?"
 
 
@@ -78,9 +74,13 @@ def match_each_query(words: int) -> str:
 class SqliteTx(MoveTx):
     """One SQLite transaction."""
 
-    def __init__(self, connection: Any, matrices: MatrixCache) -> None:
+    def __init__(self, connection: Any, matrices: MatrixCache, row_cache: RowCache | None = None) -> None:
+        """`row_cache` is only given to a transaction that reads: it must not see what another has not committed."""
         super().__init__(connection)
         self.matrices = matrices
+        self._loaded = set[str]()
+        self._row_cache = row_cache
+        self.caches_rows = row_cache is not None
         self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
@@ -99,6 +99,24 @@ class SqliteTx(MoveTx):
     def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         self.touched.add(table.name)
         prepare(statement, self.connection.dialect, rows[0]).run_for_each(self.connection, rows)
+
+    def note_versions(self) -> None:
+        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere. A
+        copy of a store has the versions of what it is a copy of."""
+        table_names = sorted(VERSIONED.keys() & (self.touched - self._loaded))
+        self.put(meta.name, [{"key": VERSIONED[name], "value": token_hex(8)} for name in table_names])
+
+    @cached_property
+    def _versions(self) -> dict[str, str]:
+        """The versions of tables as this transaction sees them, by the names of their notes."""
+        return {row[0]: row[1] for row in self.fetch(queries.NOTES, {"keys": [REMOVALS, *VERSIONED.values()]})}
+
+    def find_cached(self, table: str, key: Any, read: Callable[[], list[T]]) -> list[T]:
+        """What was read before, if the table has the version that it had then."""
+        if self._row_cache is None or table not in VERSIONED:
+            return read()
+        version = self._versions.get(VERSIONED[table]), self._versions.get(REMOVALS)
+        return self._row_cache.find_or_read(key, version, read)
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         try:
@@ -177,6 +195,7 @@ class SqliteTx(MoveTx):
 
     def load(self, table: str, rows: Sequence[Any]) -> None:
         super().load(table, rows)
+        self._loaded.add(table)
         if table == entries.name and rows:
             self.set_note("docs", str(max(parse_meta_number(self.note("docs")), *(row["doc"] for row in rows))))
 
@@ -318,6 +337,7 @@ class SqliteStore(SqlStore):
         self._file = DatabaseFile(self.path, busy_seconds)
         super().__init__(file_engine(self._file), str(path), busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
+        self._row_cache = RowCache()
         self._connections = OpenConnections(self.engine)
         self._write_lock = threading.Lock()
         try:
@@ -358,7 +378,7 @@ class SqliteStore(SqlStore):
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
         with self._connections.use() as connection, driver_transaction(connection, "BEGIN", commit=False):
-            yield SqliteTx(connection, self.matrices)
+            yield SqliteTx(connection, self.matrices, self._row_cache)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
@@ -370,7 +390,9 @@ class SqliteStore(SqlStore):
             self._connections.use() as connection,
             driver_transaction(connection, "BEGIN IMMEDIATE", commit=True),
         ):
-            yield SqliteTx(connection, self.matrices)
+            tx = SqliteTx(connection, self.matrices)
+            yield tx
+            tx.note_versions()
             self._file.check_in_place()
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:
@@ -408,22 +430,6 @@ class SqliteStore(SqlStore):
     def close(self) -> None:
         self._connections.close()
         super().close()
-
-
-def sqlite_error(error: DBAPIError, name: str) -> StoreError:
-    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreBusy(f"{name}: other writers kept the database busy for too long; nothing was written, try again")
-    if code in REASONS:
-        return StoreUnwritable(f"{name}: {REASONS[code]}; nothing of this transaction was kept", REASONS[code])
-    if code == sqlite3.SQLITE_NOTADB:
-        return SchemaMismatch(f"{name} is not a SQLite database; name another file")
-    reason = damage_reason(error.orig)
-    if reason is not None:
-        return StoreError(
-            f"{name} is damaged ({reason}); restore a backup, or copy what is readable: recollect copy --salvage"
-        )
-    return StoreError(f"{name}: {error.orig}")
 
 
 @cache

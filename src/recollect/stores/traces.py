@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from recollect.stores.sql import RetryPauses
+from recollect.stores.connections import RetryPauses
 
 AT_ONCE = 64 << 20  # bytes, of all tables together: rewritten in about a second
 LONGEST_LOCK = 2.0  # seconds: others that want a table after us wait as long as we wait for it

@@ -17,6 +17,7 @@ from recollect.language.filler import is_filler
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import names
 from recollect.language.sentences import Sentence, sentences
+from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.terms import analyse
 from recollect.language.word_weights import is_content, stems, weigh, words
 from recollect.ports import Request
@@ -158,6 +159,7 @@ _CONTINUES = lazy_pattern(
 )
 
 
+@remember_short_texts
 def depends_on_context(question: str) -> bool:
     """Whether a question depends on what was said before; of a long one only the beginning is read."""
     question = question[:MAX_QUESTION]

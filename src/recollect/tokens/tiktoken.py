@@ -38,16 +38,16 @@ LARGEST = 2 << 20  # characters: what is longer fits no context, and its bytes a
 # in any script; English prose, where most words are one token, has as many only in two megabytes.
 MERGED = 192 << 10
 LINE_COST = 4  # bytes that take as long to merge as it takes to look at a line
-LINE = re.compile(r"(?<=\n)(?=[^\s/])")
+LINE_END = re.compile(r"\n(?=[^\s/])")
 SPACE = re.compile(r"(?<=\S)(?= \S)")
 APART = re.compile(
     r"\n(?=[^\s/])| (?<=\S )(?=\S)"
-)  # LINE or SPACE in one faster pattern: after the end of a line, or before a space
+)  # the end of a line or SPACE in one faster pattern: after the end of a line, or before a space
 PLAIN = re.compile(" ?[A-Za-z]?[a-z]+")
-# Shapes of most other words, in the parts that every vocabulary splits them into: a word with signs after it; a label,
-# with its digits three by three.
-PLAIN_WITH_SIGNS = re.compile(r"( ?[A-Za-z]?[a-z]+)([!-&(-/:-@\[-^{-~]{1,3}\n?)")
-LABEL = re.compile(r"([ \[]?[a-z]+)(\d{1,3})(\d{1,3})?(\d{1,3})?", re.ASCII)
+# Shapes of most other words, in the parts that every vocabulary splits them into: a word with signs or ends of lines
+# after it; a label, with its digits three by three, alone or as a context shows it.
+PLAIN_WITH_SIGNS = re.compile(r"( ?[A-Za-z]?[a-z]+)([!-&(-/:-@\[-^{-~…]{1,3}\n{0,2}|\n{1,2})")
+LABEL = re.compile(r"([A-Z]+(?=\[))?([ \[]?[a-z]+)(\d{1,3})(\d{1,3})?(\d{1,3})?(\])?", re.ASCII)
 MARK = "\x00"
 LONG_WORD = 40  # characters: a longer word is rarely repeated
 WORDS = 50_000  # words cached, each with the space before it: a few megabytes
@@ -89,7 +89,7 @@ class TiktokenTokenizer:
         tokens = 0
         budget = MERGED
         uncounted_lines: list[str] = []
-        for line, times in Counter(LINE.split(text)).items():
+        for line, times in Counter(split_lines(text)).items():
             if budget <= 0 or len(line) > LONG_LINE:
                 uncounted_lines.append(line * times)
                 continue
@@ -207,6 +207,12 @@ def portions(text: str) -> Iterator[str]:
         end = len(text) if boundary is None else boundary.start() + len(boundary[0].strip(" "))
         yield text[start:end]
         start = end
+
+
+def split_lines(text: str) -> list[str]:
+    """The text in lines that can be encoded separately, each with its end."""
+    *lines, last_line = LINE_END.split(text)
+    return [*[f"{line}\n" for line in lines], last_line]
 
 
 def split_words(text: str) -> list[str]:

@@ -56,6 +56,7 @@ class Part:
     left_out: list[Item]
     between: str = "\n"
     rendered: str | None = None
+    token_count: int | None = None
 
     def text(self) -> str:
         """The section as it is sent; it is rendered again only if a piece was dropped."""
@@ -64,10 +65,17 @@ class Part:
             self.rendered = fences.section(self.title, [fences.Fenced(body)]) if body else ""
         return self.rendered
 
+    def tokens(self, count: Callable[[str], int]) -> int:
+        """The tokens of the section with what stands before it; they are counted again only if a piece was dropped."""
+        if self.token_count is None:
+            self.token_count = count("\n\n" + self.text()) if self.pieces else 0
+        return self.token_count
+
     def drop(self, reason: str = OVER) -> None:
         """Leave out the least valuable piece."""
         self.left_out.append(self.pieces.pop().omission(reason))
         self.rendered = None
+        self.token_count = None
 
 
 @dataclass(slots=True)
@@ -139,7 +147,7 @@ def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> C
         for name, pieces in pieces_by_section.items()
     }
     parts["retrieved"].left_out += omissions
-    room -= sum(part_tokens(part, count) for part in parts.values())
+    room -= sum(part.tokens(count) for part in parts.values())
     recent_turns = {message.turn for message, _ in recent.messages}
     older = [message for message in state.window if message.turn not in recent_turns]
     pieces, left_out = choose_history(state, older, room, FENCE_COST, count)
@@ -363,10 +371,6 @@ def choose_pieces(
     return chosen_pieces, omissions
 
 
-def part_tokens(part: Part, count: Callable[[str], int]) -> int:
-    return count("\n\n" + part.text()) if part.pieces else 0
-
-
 def fit_context(
     state: ContextState,
     budget: Budget,
@@ -435,7 +439,7 @@ def render_context(
         if part.pieces or part.left_out or note:
             pieces = sorted(part.pieces, key=lambda piece: piece.place)
             items = tuple(piece.item for piece in pieces)
-            sections.append(Section(part.name, part_tokens(part, count), items, tuple(part.left_out), note))
+            sections.append(Section(part.name, part.tokens(count), items, tuple(part.left_out), note))
     history = [piece for part in parts if part.name == "history" for piece in part.pieces]
     lines = closing_lines(state, frame, history, recent)
     blocks += lines

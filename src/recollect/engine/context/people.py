@@ -29,6 +29,7 @@ from recollect.rules.access import Viewer, is_claim
 from recollect.rules.facts.deciding import MAX_SOURCES
 from recollect.rules.facts.profile_lines import HEADINGS, value_with_dates
 from recollect.rules.facts.relevance import fact_relevances
+from recollect.rules.facts.remembered_lists import remember_fact_lists
 from recollect.rules.facts.validity import facts_now
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.facts_english.instructions import is_about_answering
@@ -110,7 +111,7 @@ def knowledge_for_viewer(
     """What a viewer may be shown of a person now."""
     statements = [
         statement
-        for statement in statements_of(tx, space, person)
+        for statement in statements_of(tx, space, person, will_repeat=person in facts_by_person)
         if statement.is_shown_at(now) and viewer.sees(statement)
     ]
     facts = facts_for_viewer(tx, space, person, viewer, now, facts_by_person)
@@ -131,7 +132,7 @@ def facts_for_viewer(
     if facts is None:
         facts = facts_of(tx, space, person, active=True)
     visible_facts = [fact for fact in facts if viewer.sees(fact)]
-    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
+    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now, will_repeat=person in facts_by_person)
 
 
 def profile_text(
@@ -313,22 +314,30 @@ def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[F
 def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -> list[Fact]:
     """The facts that are important or that a query is about, in the order in which they are shown: instructions and
     what the query is about, then the most important. What others say how to answer is left out."""
-    relevances = fact_relevances(query, facts) if query else [0.0] * len(facts)
-    is_relevant = {
-        fact.id: fact.category == "instruction" or relevance >= FLOOR
-        for fact, relevance in zip(facts, relevances, strict=True)
-    }
+    relevances = fact_relevances(query, facts, will_repeat=True).tolist() if query else [0.0] * len(facts)
     # Of what is not important by itself only the nearest few: the messages it comes from may be retrieved as well.
     lesser = [
         (-relevance, fact.id) for fact, relevance in zip(facts, relevances, strict=True) if fact.importance < least
     ]
     nearest_ids = {id for relevance, id in sorted(lesser)[:LESSER_FACTS] if query and -relevance >= FLOOR}
+    first: list[Fact] = []
+    others: list[Fact] = []
+    for place in remembered_by_importance(facts) if query else by_importance(facts):
+        fact = facts[place]
+        is_instruction = fact.category == "instruction"
+        if fact.importance >= least or fact.id in nearest_ids or (query and is_instruction):
+            (first if not query or is_instruction or relevances[place] >= FLOOR else others).append(fact)
     return [
-        fact
-        for fact in sorted(facts, key=lambda fact: (bool(query) and not is_relevant[fact.id], *importance_rank(fact)))
-        if (fact.importance >= least or fact.id in nearest_ids or (query and fact.category == "instruction"))
-        and not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"))
+        fact for fact in (*first, *others) if not (is_claim(fact) and is_about_answering(f"{fact.key} {fact.value}"))
     ]
+
+
+def by_importance(facts: Sequence[Fact]) -> Sequence[int]:
+    """The places of facts, that of the most important one first."""
+    return sorted(range(len(facts)), key=lambda place: importance_rank(facts[place]))
+
+
+remembered_by_importance = remember_fact_lists(by_importance)  # for a query: the next one is asked of the same facts
 
 
 def fact_notes(

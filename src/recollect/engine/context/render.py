@@ -75,6 +75,20 @@ class Piece:
         return replace(self.item, reason=reason)
 
 
+class SameLines:
+    """The lines of a summary as a key: equal only to the same object, since to compare all lines takes longer. An
+    episode that is read again has the same object while its row is the same."""
+
+    def __init__(self, lines: Sequence[ExtractLine]) -> None:
+        self.lines = lines
+
+    def __hash__(self) -> int:
+        return id(self.lines)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameLines) and other.lines is self.lines
+
+
 def hit_pieces(
     hits: Sequence[Hit],
     reason: str,
@@ -150,12 +164,12 @@ def episode_pieces(
         place = f"Turns {episode.first}-{episode.last}" + (
             "" if lines[:1] and lines[0].role else f", {' to '.join(days)}"
         )
-        if episode.made_by == "model" or not episode.lines:
-            lines = tuple(replace(line, time=None) for line in lines)
-        key = (lines, name_key, label_key)
+        is_timeless = episode.made_by == "model" or not episode.lines
+        key = (SameLines(episode.lines) if episode.lines else episode.summary, is_timeless, name_key, label_key)
         body = texts.get(key)
         if body is None:
-            body = texts[key] = render_lines(lines, names, labels=labels, escaped=True)
+            shown_lines = tuple(replace(line, time=None) for line in lines) if is_timeless else lines
+            body = texts[key] = render_lines(shown_lines, names, labels=labels, escaped=True)
         text = fences.Fenced(f"{place}: {body}")
         item_reason = reason or f"summary of level {episode.level}"
         if episode.pending:

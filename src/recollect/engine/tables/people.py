@@ -37,10 +37,12 @@ SHOWN_BY_PLATFORM = ("display", "mention")  # names that only the platform sets,
 KINDS = (*SHOWN_BY_PLATFORM, "nickname", "alias")
 
 
-def statements_of(tx: Tx, space: str, person: str, *, kind: str = SAID, active: bool = True) -> list[Statement]:
-    """The statements about a person, oldest first."""
+def statements_of(
+    tx: Tx, space: str, person: str, *, kind: str = SAID, active: bool = True, will_repeat: bool = False
+) -> list[Statement]:
+    """The statements about a person, oldest first. `will_repeat`: they are asked for again soon."""
     where: dict[str, Any] = {"space": space, "user_id": person, "kind": kind}
-    rows = tx.rows(TABLE, where=where | {"active": 1} if active else where)
+    rows = tx.rows(TABLE, where=where | {"active": 1} if active else where, kept=will_repeat)
     return sorted(map(to_statement, rows), key=lambda statement: (statement.said_at, statement.id))
 
 

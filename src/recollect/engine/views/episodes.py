@@ -11,7 +11,7 @@ that has grown the model is asked only about what is new.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -474,6 +474,11 @@ lines_in = lru_cache(maxsize=2048)(from_object)  # of an object of a row, which 
 
 
 def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
+    """A row as a record. A row that is kept is the same object when it is read again, and so is its record."""
+    return known_record(row) if isinstance(row, Hashable) else make_record(row)
+
+
+def make_record(row: Mapping[str, Any]) -> EpisodeRecord:
     episode = Episode(
         row["space"],
         row["conversation"],
@@ -489,3 +494,6 @@ def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
         lines=lines_in(row["extract"]),
     )
     return EpisodeRecord(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])
+
+
+known_record = lru_cache(maxsize=2048)(make_record)

@@ -12,6 +12,7 @@ does not replace the first.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
 from recollect.language.fact_words import PROGRAMMING, RELATIONS
@@ -19,6 +20,7 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse
 from recollect.model import FACT_CATEGORIES, FactCategory
 
+IDENTITY: FactCategory = "identity"
 MAX_KEY = 40
 """Characters of a key; what is longer is a sentence, not a key."""
 
@@ -184,6 +186,27 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
     if category == "preference" and canonical in ("language", "prefers") and value.strip().casefold() in PROGRAMMING:
         return "programming language"
     return canonical
+
+
+@lru_cache(maxsize=16_384)
+def keys_named(word: str) -> tuple[str, Mapping[str, str]]:
+    """What `normalise_key` makes of a word that has no value: in most categories the first, in some of them others."""
+    words = _plain_words(word)
+    knowing: Sequence[FactCategory] = _categories_by_stems().get(_key_stems(words), ())
+    categories = FACT_CATEGORIES if len(words) > 1 else (*knowing, IDENTITY)
+    usual = " ".join(_singular(part) for part in words)[:MAX_KEY].strip()
+    others = {category: normalise_key(category, word) for category in categories}
+    return usual, {category: key for category, key in others.items() if key != usual}
+
+
+@cache
+def _categories_by_stems() -> dict[tuple[str, ...], list[FactCategory]]:
+    """The categories that have a key with a name of these stems."""
+    categories: dict[tuple[str, ...], list[FactCategory]] = {}
+    for category in _KEYS:
+        for stems in _keys_by_stems(category):
+            categories.setdefault(stems, []).append(category)
+    return categories
 
 
 def is_known(category: FactCategory, key: str) -> bool:

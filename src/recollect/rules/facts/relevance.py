@@ -8,7 +8,7 @@ from 0.5 on, a fact is relevant. A fact has few words, so one that it shares wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse, query_groups
-from recollect.model import Fact, FactCategory
-from recollect.rules.facts.keys import normalise_key
+from recollect.model import Fact
+from recollect.model.frozen import dataclass
+from recollect.rules.facts.keys import keys_named
+from recollect.rules.facts.remembered_lists import remember_fact_lists
 from recollect.rules.recall.floor import rarity, relevance
 
 SHOWN_WORDS = 40
@@ -60,22 +62,23 @@ def fact_text(fact: Fact) -> str:
 
 
 def fact_relevances(
-    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None
+    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None, *, will_repeat: bool = False
 ) -> NDArray[np.float64]:
     """For each fact its relevance to a query, from 0 to 1. `deviations` tell how near each is to the query in meaning,
-    in standard deviations above unrelated texts."""
-    words = shared_words(query, facts)
+    in standard deviations above unrelated texts. `will_repeat`: the same objects are asked for again."""
+    words = shared_words(query, facts, will_repeat=will_repeat)
     nearness = np.zeros(len(facts)) if deviations is None else deviations
     by_chance = relevance(words, nearness, len(facts), personal=False)
     return np.asarray(np.maximum(by_chance, words / (words + HALF)))
 
 
-def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
+def shared_words(query: str, facts: Sequence[Fact], *, will_repeat: bool = False) -> NDArray[np.float64]:
     """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
     if not facts:
         return np.zeros(0)
-    groups = query_groups(query, ("en",))
-    columns = [*_word_columns(groups, facts), *_key_columns(query, facts)]
+    fact_words = _remembered_fact_words(facts) if will_repeat else _read_fact_words(facts)
+    columns = [_word_column(group, fact_words) for group in query_groups(query, ("en",))]
+    columns += _key_columns(query, fact_words)
     if not columns:
         return np.zeros(len(facts))
     shares = np.array(columns).T
@@ -83,16 +86,45 @@ def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     return np.asarray(shares @ weights)
 
 
-def _word_columns(groups: Sequence[tuple[str, ...]], facts: Sequence[Fact]) -> list[list[float]]:
-    """For each word of a query the facts that have it. Most words are in none, which is seen without looking at each
-    fact."""
-    terms = [_terms(fact_text(fact)) for fact in facts]
-    known_terms = frozenset[str]().union(*terms)
-    no_fact = [0.0] * len(facts)
-    return [
-        no_fact if known_terms.isdisjoint(group) else [float(not fact_terms.isdisjoint(group)) for fact_terms in terms]
-        for group in groups
-    ]
+@dataclass(frozen=True, slots=True)
+class FactWords:
+    """The facts of a list by their terms, and by their categories and keys, each as places in the list; and which keys
+    a category has, and which categories a key."""
+
+    count: int
+    by_term: Mapping[str, Sequence[int]]
+    by_key: Mapping[tuple[str, str], Sequence[int]]
+    keys: Mapping[str, Collection[str]]
+    categories: Mapping[str, Collection[str]]
+
+    def column(self, places: Iterable[int], share: float) -> NDArray[np.float64]:
+        """What the facts at some places share, and the others do not."""
+        shares = np.zeros(self.count)
+        shares[list(places)] = share
+        return shares
+
+
+def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
+    by_term: dict[str, list[int]] = {}
+    by_key: dict[tuple[str, str], list[int]] = {}
+    for place, fact in enumerate(facts):
+        by_key.setdefault((fact.category, fact.key), []).append(place)
+        for term in _terms(fact_text(fact)):
+            by_term.setdefault(term, []).append(place)
+    keys: dict[str, list[str]] = {}
+    categories: dict[str, list[str]] = {}
+    for category, key in by_key:
+        keys.setdefault(category, []).append(key)
+        categories.setdefault(key, []).append(category)
+    return FactWords(len(facts), by_term, by_key, keys, categories)
+
+
+_remembered_fact_words = remember_fact_lists(_read_fact_words)
+
+
+def _word_column(group: tuple[str, ...], fact_words: FactWords) -> NDArray[np.float64]:
+    """The facts that have a word of a query."""
+    return fact_words.column((place for term in group for place in fact_words.by_term.get(term, ())), 1.0)
 
 
 @lru_cache(maxsize=16_384)
@@ -102,26 +134,26 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(analyse(text, "en").terms)
 
 
-def _key_columns(query: str, facts: Sequence[Fact]) -> list[list[float]]:
+def _key_columns(query: str, fact_words: FactWords) -> list[NDArray[np.float64]]:
     """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
-    places = [(fact.category, fact.key) for fact in facts]
-    distinct_places = list(dict.fromkeys(places))
-    columns = []
-    for word in dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS]):
-        answers = _ANSWERS.get(word, frozenset())
-        asked_places = {
-            (category, key)
-            for category, key in distinct_places
-            if (key == _key_named(category, word) or category in answers or key in answers) and word not in key
-        }
-        if asked_places:
-            columns.append([ASKED_KEY if place in asked_places else 0.0 for place in places])
-    return columns
+    words = dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS])
+    all_places = [_asked_places(word, fact_words) for word in words]
+    return [fact_words.column(places, ASKED_KEY) for places in all_places if places]
 
 
-@lru_cache(maxsize=16_384)
-def _key_named(category: FactCategory, word: str) -> str:
-    return normalise_key(category, word)
+def _asked_places(word: str, fact_words: FactWords) -> list[int]:
+    """The facts whose key a word of a question names, or whose category or key answers it."""
+    usual_key, other_keys = keys_named(word)
+    asked_keys: set[tuple[str, str]] = {
+        (category, usual_key) for category in fact_words.categories.get(usual_key, ()) if category not in other_keys
+    }
+    asked_keys.update(other_keys.items())
+    for answer in _ANSWERS.get(word, ()):
+        asked_keys.update((category, answer) for category in fact_words.categories.get(answer, ()))
+        asked_keys.update((answer, key) for key in fact_words.keys.get(answer, ()))
+    return [
+        place for category, key in asked_keys if word not in key for place in fact_words.by_key.get((category, key), ())
+    ]
 
 
 @lru_cache(maxsize=1_024)

@@ -163,6 +163,8 @@ def message_label(id: str) -> str:
     Ids that are short words are their own labels, as all generated ids are. Other ids, chosen by the caller, are
     hashed: code that reads a marker compares labels, not ids.
     """
+    if id.isascii() and id.isalnum() and len(id) <= MAX_LABEL:  # as most are, which is seen without a pattern
+        return id
     return id if WORD.fullmatch(id) else "x" + hashlib.sha256(id.encode("utf-8", "replace")).hexdigest()[:19]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import lru_cache
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
 
@@ -28,6 +29,7 @@ def local_time(moment: datetime, zone: tzinfo) -> datetime:
         return moment.astimezone(UTC)
 
 
+@lru_cache(maxsize=4096)
 def day_text(day: date) -> str:
     """A day with its weekday: `Wed 2 Feb 2022`."""
     weekday = WEEKDAYS[day.weekday()][:SHORT].capitalize()
