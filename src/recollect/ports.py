@@ -35,6 +35,8 @@ class Lag:
     turns: int
 
 
+VERSION_NOTE = "version of "
+"""The beginning of the names of notes that a store makes of its own tables; a copy of the store makes others."""
 STAND_IN = "offline for now: "
 """The beginning of the error of a view that used a built-in writer in place of a model and will ask the model again."""
 

@@ -14,7 +14,7 @@ from recollect import Draft, Memory, StoreError
 from recollect.config import Settings
 from recollect.engine import transfer
 from recollect.engine.transfer import TABLES, copy_store
-from recollect.ports import Store
+from recollect.ports import VERSION_NOTE, Store, Tx
 from recollect.testing import FrozenClock
 from recollect.testing.samples import ODD_METADATA, ODD_TEXTS
 from recollect.wiring import open_store
@@ -54,7 +54,7 @@ def fill(url: str, zebras: int = 20) -> None:
 
 def tables(store: Store) -> dict[str, list[Mapping[str, Any]]]:
     found = {table: store.read(lambda tx: tx.rows(table, None, 100_000)) for table in TABLES}  # noqa: B023
-    found["meta"] = [row for row in found["meta"] if row["key"] not in OWN]
+    found["meta"] = [row for row in found["meta"] if row["key"] not in OWN and not row["key"].startswith(VERSION_NOTE)]
     return found
 
 
@@ -98,6 +98,20 @@ def test_a_copy_goes_on_as_a_memory_of_its_own_d3(store_url: str, addresses: Add
         assert memory.search("walrus", user="alex")[0].message.content == "a walrus"
         assert memory.search("not indexed yet")[0].message.conversation == "late"
         assert memory.verify().ok
+
+
+def test_who_had_an_empty_memory_open_sees_what_was_copied_into_it(store_url: str, addresses: Addresses) -> None:
+    def read_zones(tx: Tx) -> list[Any]:
+        return [row["time_zone"] for row in tx.rows("spaces", where={"space": "s"}, kept=True)]
+
+    with (
+        closing(open_store(addresses("postgresql", "source"), Settings())) as source,
+        closing(open_store(store_url, Settings())) as target,
+    ):
+        source.write(lambda tx: tx.put("spaces", [{"space": "s", "time_zone": "Europe/Rome", "version": 0}]))
+        assert target.read(read_zones) == []
+        copy_store(source, target, ignore)
+        assert target.read(read_zones) == ["Europe/Rome"]
 
 
 def test_a_target_that_is_not_empty_is_refused_and_left_alone(store_url: str, addresses: Addresses) -> None:

@@ -18,7 +18,7 @@ from recollect.engine.memory import MemoryEngine
 from recollect.engine.tables.log import COPYING, EPOCH, damage_error, new_id
 from recollect.errors import DamagedMessage, ImportFailed, InvalidInput, ScopeError, StoreError
 from recollect.model import ROLES, BadRecord, Batch, OnEdit, Record
-from recollect.ports import Store, Tx
+from recollect.ports import VERSION_NOTE, Store, Tx
 from recollect.rules.expiry import has_expired
 from recollect.rules.log import clamp_time
 
@@ -218,7 +218,9 @@ def every_page(tx: Tx, on_damage: DamageHandler | None = None) -> Iterator[tuple
 
 def copyable_rows(table: str, rows: list[Row]) -> list[Row]:
     """The rows without those that describe the store itself."""
-    return [row for row in rows if table != "meta" or row["key"] not in ("schema", COPYING)]
+    if table != "meta":
+        return rows
+    return [row for row in rows if row["key"] not in ("schema", COPYING) and not row["key"].startswith(VERSION_NOTE)]
 
 
 def table_pages(tx: Tx, table: str, on_damage: DamageHandler | None = None) -> Iterator[list[Row]]:

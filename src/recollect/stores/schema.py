@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, Table, Text
 
+from recollect.ports import VERSION_NOTE
 from recollect.stores.columns import Blob, Instant, Names, Object, SharedObject, Vector
 
 metadata = MetaData()
@@ -494,5 +495,5 @@ FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles":
 AFRESH = ("window", "episodes", "digests", "topics", "titles")
 # Tables that every context reads and few messages change, each with the note of its version, which is another one after
 # each transaction that has changed the table.
-VERSIONED = {table.name: f"version of {table.name}" for table in (chunks, episodes, facts, people, spaces, statements)}
+VERSIONED = {table.name: VERSION_NOTE + table.name for table in (chunks, episodes, facts, people, spaces, statements)}
 TABLES: dict[str, Table] = dict(metadata.tables)

@@ -78,7 +78,6 @@ class SqliteTx(MoveTx):
         """`row_cache` is only given to a transaction that reads: it must not see what another has not committed."""
         super().__init__(connection)
         self.matrices = matrices
-        self._loaded = set[str]()
         self._row_cache = row_cache
         self.caches_rows = row_cache is not None
         self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
@@ -101,9 +100,8 @@ class SqliteTx(MoveTx):
         prepare(statement, self.connection.dialect, rows[0]).run_for_each(self.connection, rows)
 
     def note_versions(self) -> None:
-        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere. A
-        copy of a store has the versions of what it is a copy of."""
-        table_names = sorted(VERSIONED.keys() & (self.touched - self._loaded))
+        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere."""
+        table_names = sorted(VERSIONED.keys() & self.touched)
         self.put(meta.name, [{"key": VERSIONED[name], "value": token_hex(8)} for name in table_names])
 
     @cached_property
@@ -195,7 +193,6 @@ class SqliteTx(MoveTx):
 
     def load(self, table: str, rows: Sequence[Any]) -> None:
         super().load(table, rows)
-        self._loaded.add(table)
         if table == entries.name and rows:
             self.set_note("docs", str(max(parse_meta_number(self.note("docs")), *(row["doc"] for row in rows))))
 
