@@ -50,10 +50,10 @@ def may_begin(heads: Heads, beginning: str) -> bool:
     return head in heads or head[:2] in heads or head[:1] in heads
 
 
-def skip_where_nothing_begins(source: str, flags: int) -> str:
+def skip_where_nothing_begins(source: str, flags: int, heads: Heads | None = None) -> str:
     """A pattern that finds the same, and is given up at once at a character with which nothing that it matches can
-    begin; the pattern itself, if its beginnings are not known."""
-    heads = pattern_heads(source, flags)
+    begin; the pattern itself, if its beginnings are not known. They are read from it unless they are given."""
+    heads = heads or pattern_heads(source, flags)
     if heads is None:
         return source
     firsts = {head[0] for head in heads}
