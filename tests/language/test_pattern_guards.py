@@ -66,3 +66,15 @@ def test_a_pattern_is_compiled_only_for_a_text_that_may_hold_it(monkeypatch: pyt
 def test_a_guard_is_read_as_it_was_written(source: str) -> None:
     guard = PatternGuard.read(source, 0)
     assert PatternGuard.from_object(guard.to_object()) == guard
+
+
+@pytest.mark.parametrize("source", [r"(?i)\b(?:egg|so)s?\b", r"\b(?:\d{4}|in\s\d+)\b", r"\b(?:so|-)\w*", r"\bso|egg"])
+def test_a_rare_pattern_finds_the_same(source: str) -> None:
+    plain = re.compile(source)
+    rare = lazy_pattern(source, rare=True)
+    for text in (*TEXTS, "so 1999 eggs, in 20 SO-SO eggs; also xso _so 20egg\u00b2 so"):
+        assert [match.span() for match in rare.finditer(text)] == [match.span() for match in plain.finditer(text)]
+        for bounds in ((0,), (3,), (3, 9), (1, len(text) - 1)):
+            found = rare.search(text, *bounds)
+            expected = plain.search(text, *bounds)
+            assert (found and found.span()) == (expected and expected.span()), (text, bounds)

@@ -11,13 +11,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, cast
 
-from recollect.language.pattern_heads import SIZE, Heads, may_begin, pattern_heads, skip_where_nothing_begins
+from recollect.language.pattern_heads import (
+    SIZE,
+    Heads,
+    begins_at_words,
+    may_begin,
+    pattern_heads,
+    skip_where_nothing_begins,
+)
 from recollect.language.pattern_prefilter import PatternNeeds, known_words, pattern_needs
 from recollect.model.frozen import dataclass
 
@@ -40,28 +47,31 @@ UNFOUND: dict[str, Callable[[str], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class PatternGuard:
-    """What a text needs for a pattern to be found in it, and how it begins if the pattern matches; None if unknown."""
+    """What a text needs for a pattern to be found in it, and how it begins if the pattern matches; None if unknown.
+    `at_words`: it can match at the starts of words alone."""
 
     needs: PatternNeeds | None
     heads: Heads | None
+    at_words: bool = False
 
     @classmethod
     def read(cls, source: str, flags: int) -> PatternGuard:
-        return cls(pattern_needs(source, flags), pattern_heads(source, flags))
+        heads = pattern_heads(source, flags)
+        return cls(pattern_needs(source, flags), heads, begins_at_words(source, flags, heads))
 
     @classmethod
-    def from_object(cls, stored: Mapping[str, Any]) -> PatternGuard:
+    def from_object(cls, row: Mapping[str, Any]) -> PatternGuard:
         """What `to_object` wrote."""
-        words = stored.get("words")
-        heads = stored.get("heads")
-        needs = None if words is None else PatternNeeds(frozenset(words.split()), tuple(stored["signs"]))
-        return cls(needs, None if heads is None else frozenset(heads.split("\n") if heads else ()))
+        words = row.get("words")
+        heads = row.get("heads")
+        needs = None if words is None else PatternNeeds(frozenset(words.split()), tuple(row["signs"]))
+        return cls(needs, None if heads is None else frozenset(heads.split("\n") if heads else ()), "at_words" in row)
 
     def to_object(self) -> dict[str, Any]:
-        stored: dict[str, Any] = {}
+        row: dict[str, Any] = {"at_words": 1} if self.at_words else {}
         if self.needs is not None:
-            stored |= {"words": " ".join(sorted(self.needs.words)), "signs": list(self.needs.signs)}
-        return stored if self.heads is None else {**stored, "heads": "\n".join(sorted(self.heads))}
+            row |= {"words": " ".join(sorted(self.needs.words)), "signs": list(self.needs.signs)}
+        return row if self.heads is None else {**row, "heads": "\n".join(sorted(self.heads))}
 
 
 def pattern_key(source: str, flags: int) -> str:
@@ -79,10 +89,11 @@ def load_guards() -> Mapping[str, Mapping[str, Any]]:
 class _LazyPattern:
     """Stands for a compiled pattern, and has its methods from the first use on."""
 
-    def __init__(self, source: str, flags: int, skips: bool) -> None:
+    def __init__(self, source: str, flags: int, skips: bool, is_rare: bool) -> None:
         self.pattern = source
         self._flags = flags
         self._skips = skips
+        self._is_rare = is_rare
         self._compiled: re.Pattern[str] | None = None
         self._guard: PatternGuard | None = None
 
@@ -98,12 +109,15 @@ class _LazyPattern:
         return value
 
     def stored_guard(self) -> PatternGuard | None:
-        if self._guard is None and (stored := load_guards().get(pattern_key(self.pattern, self._flags))) is not None:
-            self._guard = PatternGuard.from_object(stored)
+        if self._guard is None and (row := load_guards().get(pattern_key(self.pattern, self._flags))) is not None:
+            self._guard = PatternGuard.from_object(row)
         return self._guard
 
     def read_guard(self) -> PatternGuard:
-        return self.stored_guard() or PatternGuard.read(self.pattern, self._flags)
+        if self.stored_guard() is None:
+            self._guard = PatternGuard.read(self.pattern, self._flags)
+        assert self._guard is not None
+        return self._guard
 
     @property
     def origin(self) -> tuple[str, int]:
@@ -122,11 +136,25 @@ class _LazyPattern:
             self._compiled = re.compile(source, self._flags)
         return self._compiled
 
+    def method(self, name: str) -> Callable[..., Any]:
+        """The method of this name; that of a rare pattern looks at the starts of words, if it can match only there."""
+        regex = self.compile()
+        method: Callable[..., Any] = getattr(regex, name)
+        if not self._is_rare or name not in ("search", "finditer"):
+            return method
+        guard = self.read_guard()
+        if guard.heads is None or not guard.at_words:
+            return method
+        find = _match_at_words(regex, guard.heads)
+        if name == "finditer":
+            return find
+        return lambda text, *options: next(find(text, *options), None)
+
 
 def _count_uses(pattern: _LazyPattern, name: str) -> Callable[..., Any]:
     """The method of this name; once it was used often, the pattern gets one that first looks for the words it needs."""
     uses_left = OFTEN
-    method: Callable[..., Any] = getattr(pattern.compile(), name)
+    method = pattern.method(name)
 
     def use(*arguments: Any, **options: Any) -> Any:
         nonlocal uses_left, method
@@ -143,7 +171,7 @@ def _guard_method(pattern: _LazyPattern, name: str, guard: PatternGuard) -> Call
     """The method of this name, which first looks whether the pattern can be found."""
     is_match = name in ("match", "fullmatch")
     if pattern.is_compiled or (guard.heads if is_match else guard.needs) is None:
-        method: Callable[..., Any] = getattr(pattern.compile(), name)
+        method = pattern.method(name)
     else:
         method = _compile_first(pattern, name, guard)
     if is_match:
@@ -155,8 +183,9 @@ def _compile_first(pattern: _LazyPattern, name: str, guard: PatternGuard) -> Cal
     """The method of this name of a pattern that is compiled when a text may hold it: many never are."""
 
     def use(*arguments: Any, **options: Any) -> Any:
-        method = getattr(pattern.compile(), name)
-        setattr(pattern, name, _guard_method(pattern, name, guard))
+        pattern.compile()
+        method = _guard_method(pattern, name, guard)
+        setattr(pattern, name, method)
         return method(*arguments, **options)
 
     return use
@@ -206,6 +235,25 @@ def _guard_match(method: Callable[..., Any], heads: Heads) -> Callable[..., Any]
     return match
 
 
+def _match_at_words(regex: re.Pattern[str], heads: Heads) -> Callable[..., Iterator[re.Match[str]]]:
+    """What finds a pattern by matching it at the words that begin as it must: a search would try every character."""
+    may_begin_so = _Beginnings(heads)
+
+    def find(text: str, start: int = 0, *stop: int) -> Iterator[re.Match[str]]:
+        end = start
+        for word in _WORD.finditer(text, start, *stop):
+            place = word.start()
+            may_match = may_begin_so[text[place : place + SIZE]] and place >= end
+            if may_match and (match := regex.match(text, place, *stop)):
+                yield match
+                end = match.end()
+
+    return find
+
+
+_WORD = re.compile(r"\w+")
+
+
 class _Beginnings(dict[str, bool]):
     """Whether a text with this beginning may match a pattern."""
 
@@ -220,7 +268,8 @@ class _Beginnings(dict[str, bool]):
         return may_match
 
 
-def lazy_pattern(source: str, flags: int = 0, *, skips: bool = False) -> re.Pattern[str]:
+def lazy_pattern(source: str, flags: int = 0, *, skips: bool = False, rare: bool = False) -> re.Pattern[str]:
     """Like `re.compile`; but an error in the pattern is raised at its first use. With `skips`, a pattern of many
-    alternatives, which is searched in most texts, tries them only at characters with which one of them begins."""
-    return cast(re.Pattern[str], _LazyPattern(source, flags, skips))
+    alternatives, which is searched in most texts, tries them only at characters with which one of them begins. A `rare`
+    pattern, of which most texts that are searched hold words and no match, is tried at words that begin as it must."""
+    return cast(re.Pattern[str], _LazyPattern(source, flags, skips, rare))

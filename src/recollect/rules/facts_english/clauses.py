@@ -225,6 +225,7 @@ _TIME_FIRST = lazy_pattern(
 _PASSING = lazy_pattern(
     rf"\b(?:{any_of(words.PASSING_TIMES)}|for\s(?:a|the)\s{any_of(words.OCCASIONS)})\b",
     re.IGNORECASE,
+    skips=True,
 )
 _MAX_CLAUSES = 400
 

@@ -192,7 +192,8 @@ _CUE = lazy_pattern(
     r"|(?:chang\w+|switch\w*) (?:the )?(?:subject|topic|gears?)|unrelated|another (?:question|thing|topic|matter)"
     r"|something (?:else|different)|enough about|one (?:more|other|last) thing|moving on|next (?:question|topic)"
     r"|(?:i|we)(?:'m|'d| am| would)? also (?:need|want|like|look\w*|wonder\w*|hav\w+)|can you also"
-    r"|different (?:question|topic|subject))\b"
+    r"|different (?:question|topic|subject))\b",
+    skips=True,
 )
 _WISH = lazy_pattern(
     r"(?i)^(?:(?:hi|hey|hello|ok|okay|so|also|and|well|yes|please)\b\W*)?"
