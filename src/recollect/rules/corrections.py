@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from recollect.language.detect import detect
@@ -21,6 +20,7 @@ from recollect.language.names_times_amounts import WHEN
 from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_weights import is_content, is_ordinary, stem, words
 from recollect.model import Message
+from recollect.model.frozen import dataclass
 
 REACH = 40  # messages back in which what is corrected is looked for
 JUST_BEFORE = 6  # messages back in which words that mend what was just said find it
