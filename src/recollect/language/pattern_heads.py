@@ -32,14 +32,27 @@ Heads = frozenset[str]
 def pattern_heads(source: str, flags: int) -> Heads | None:
     """The beginnings of what a pattern matches; one of fewer than three characters stands for all that begin so. None
     if they are not known, or if it matches an empty text."""
-    try:
-        parsed = import_module("re._parser").parse(source, flags)
-    except (ImportError, AttributeError, re.error, OverflowError, RecursionError):  # another Python, or no pattern
-        return None
-    if parsed.state.flags & re.LOCALE:
+    parsed = parse_pattern(source, flags)
+    if parsed is None or parsed.state.flags & re.LOCALE:
         return None
     heads = frozenset(head.rstrip(ANY) for head in sequence_heads(parsed))
     return None if "" in heads else heads
+
+
+def begins_at_words(source: str, flags: int, heads: Heads | None) -> bool:
+    """Whether a pattern with these beginnings can match at the starts of words alone."""
+    if heads is None or any(head.startswith(SIGN) for head in heads):
+        return False
+    first_node = next(iter(parse_pattern(source, flags) or ()), None)
+    return first_node is not None and tuple(map(str, first_node)) == ("AT", "AT_BOUNDARY")
+
+
+def parse_pattern(source: str, flags: int) -> Any:
+    """The parse of a pattern by the standard library; None in another Python, or if it is no pattern."""
+    try:
+        return import_module("re._parser").parse(source, flags)
+    except (ImportError, AttributeError, re.error, OverflowError, RecursionError):
+        return None
 
 
 def may_begin(heads: Heads, beginning: str) -> bool:
@@ -50,10 +63,10 @@ def may_begin(heads: Heads, beginning: str) -> bool:
     return head in heads or head[:2] in heads or head[:1] in heads
 
 
-def skip_where_nothing_begins(source: str, flags: int) -> str:
+def skip_where_nothing_begins(source: str, flags: int, heads: Heads | None = None) -> str:
     """A pattern that finds the same, and is given up at once at a character with which nothing that it matches can
-    begin; the pattern itself, if its beginnings are not known."""
-    heads = pattern_heads(source, flags)
+    begin; the pattern itself, if its beginnings are not known. They are read from it unless they are given."""
+    heads = heads or pattern_heads(source, flags)
     if heads is None:
         return source
     firsts = {head[0] for head in heads}

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from importlib import import_module
 from operator import itemgetter
 from typing import Any
 
+from recollect.language.pattern_heads import parse_pattern
 from recollect.language.word_runs import lower_words
 from recollect.model.frozen import dataclass
 
@@ -26,6 +26,7 @@ MAX_CHOICE = 8  # characters of a class that are followed one by one
 MAX_TIMES = 4  # repetitions that are followed
 LONG = 1_000  # characters of a text whose words are not kept for long
 REMEMBERED = 1_000  # short texts whose words are kept
+APOSTROPHES = ("'", "’")
 PREFIX = 3  # characters of the beginning of a word
 
 EDGE = "\x01"  # the edge of a word
@@ -62,20 +63,19 @@ class PatternNeeds:
 
 def pattern_needs(source: str, flags: int) -> PatternNeeds | None:
     """What a pattern needs; None if that is not known."""
-    try:
-        parsed = import_module("re._parser").parse(source, flags)
-    except (ImportError, AttributeError, re.error, OverflowError, RecursionError):  # another Python, or no pattern
-        return None
-    if parsed.state.flags & (re.ASCII | re.LOCALE):
+    parsed = parse_pattern(source, flags)
+    if parsed is None or parsed.state.flags & (re.ASCII | re.LOCALE):
         return None
     words: set[str] = set()
     signs: set[str] = set()
     for path in paths_through(parsed):
         word = best_word(path)
-        if word is not None:
+        sign = best_sign(path)
+        # A letter alone stands in most texts, as after an apostrophe: another mark beside it is rarer.
+        is_letter = word is not None and len(word) == 1 and word != DIGIT and sign not in (None, *APOSTROPHES)
+        if word is not None and not is_letter:
             words.add(word)
             continue
-        sign = best_sign(path)
         if sign is None:
             return None
         signs.add(sign)

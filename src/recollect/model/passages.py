@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model.frozen import dataclass
+from recollect.model.views import UNKNOWN_TRAITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +23,6 @@ class Posting:
 
 NEVER = (1 << 63) - 1
 """When a passage expires that does not."""
-UNKNOWN_TRAITS = -1
-"""What is known of a text that nobody has looked at."""
 
 
 class PassageBlock(NamedTuple):

@@ -8,7 +8,9 @@ from typing import Literal
 
 from recollect.model.frozen import dataclass
 from recollect.model.log import Degraded, Role
-from recollect.model.passages import UNKNOWN_TRAITS
+
+UNKNOWN_TRAITS = -1
+"""What is known of a text that nobody has looked at."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from recollect.language.detect import detect
@@ -21,6 +20,7 @@ from recollect.language.names_times_amounts import WHEN
 from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_weights import is_content, is_ordinary, stem, words
 from recollect.model import Message
+from recollect.model.frozen import dataclass
 
 REACH = 40  # messages back in which what is corrected is looked for
 JUST_BEFORE = 6  # messages back in which words that mend what was just said find it
@@ -63,7 +63,7 @@ _STATES = lazy_pattern(
     re.IGNORECASE,
     skips=True,
 )
-_VALUE = lazy_pattern(rf"\d|{WHEN.pattern}", re.IGNORECASE | re.VERBOSE, skips=True)
+_DIGIT = lazy_pattern(r"\d")
 _DEFINITE = lazy_pattern(r"^(?:\w+\s){0,3}?(?:the|my|our|your|his|her|their|its)\s|^it\b|['’]s\s", re.IGNORECASE)
 _NEAR = 2  # turns within which a short correction needs no word in common with what it corrects
 _SHORT = 12  # words of such a correction
@@ -128,7 +128,7 @@ def has_correction(text: str) -> bool:
 
 def says_new_value(text: str) -> bool:
     """Whether a text says that it corrects or changes something, and gives the new value."""
-    return has_correction(text) and bool(ENDING.search(text) or _VALUE.search(text))
+    return has_correction(text) and (ENDING.search(text) is not None or _has_value(text))
 
 
 @remember_short_texts
@@ -148,7 +148,11 @@ def is_change(text: str) -> bool:
 def states_value(text: str) -> bool:
     """Whether a text says of one thing when or how much it is."""
     verb = _STATES.search(text)
-    return bool(verb and _DEFINITE.search(text) and _VALUE.search(text, verb.end()))
+    return verb is not None and _DEFINITE.search(text) is not None and _has_value(text, verb.end())
+
+
+def _has_value(text: str, start: int = 0) -> bool:
+    return _DIGIT.search(text, start) is not None or WHEN.search(text, start) is not None
 
 
 @remember_short_texts

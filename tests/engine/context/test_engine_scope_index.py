@@ -22,7 +22,7 @@ from recollect.engine.tables.log import new_id
 from recollect.engine.views.index import traits_of
 from recollect.language.terms import analyse
 from recollect.model import Entry, Erasure, Filter, Hit, Message
-from recollect.model.passages import UNKNOWN_TRAITS
+from recollect.model.views import UNKNOWN_TRAITS
 from recollect.ports import Store, Tx
 from recollect.rules.log import tombstone
 from recollect.rules.recall.ranking import Weights

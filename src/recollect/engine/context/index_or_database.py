@@ -15,7 +15,8 @@ from recollect.engine.context.scope_index_queries import Rows, ScopeView, TermPl
 from recollect.engine.context.term_codes import line_codes
 from recollect.engine.context.word_likeness import GroupLikeness, Likeness, best_likeness, no_likeness
 from recollect.model import Filter
-from recollect.model.passages import NEVER, UNKNOWN_TRAITS, PassageCandidate, Posting, Tally
+from recollect.model.passages import NEVER, PassageCandidate, Posting, Tally
+from recollect.model.views import UNKNOWN_TRAITS
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall.message_specificity import Traits
 from recollect.rules.recall.neighbours import split_key

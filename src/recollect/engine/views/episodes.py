@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -31,6 +31,7 @@ from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.faults import readable_messages, reason_of
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
+from recollect.model.frozen import dataclass
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
 from recollect.rules.episodes.level_merging import next_merge
 from recollect.rules.episodes.lines import SpokenLine, from_object, narrative_lines, to_object

@@ -11,13 +11,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from recollect.engine.tables.log import DIGESTING
 from recollect.engine.work.lease import Lease
 from recollect.errors import RecollectError
+from recollect.model.frozen import dataclass
 from recollect.ports import STAND_IN, Clock, ConversationKey, Tx
 
 log = logging.getLogger("recollect.once")

@@ -13,7 +13,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from recollect.engine.work.faults import (
@@ -31,6 +31,7 @@ from recollect.engine.work.lease import Lease
 from recollect.engine.work.view import Hooks, Run, SaveResult, View
 from recollect.errors import EmbedderMismatch, EmbedderRefused, StoreClosed
 from recollect.model import Filter, SetAside
+from recollect.model.frozen import dataclass
 from recollect.ports import STAND_IN, Clock, ConversationKey, Lag, Telemetry, Tx
 
 log = logging.getLogger("recollect.followers")

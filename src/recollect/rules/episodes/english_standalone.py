@@ -23,7 +23,14 @@ from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_weights import words
 from recollect.rules.corrections import says_new_value, states_value
 from recollect.rules.episodes import reference_words as lists
-from recollect.rules.episodes.references import References, begins_with, lower_tokens, read_references, root
+from recollect.rules.episodes.references import (
+    References,
+    begins_with,
+    lower_tokens,
+    read_nouns,
+    read_references,
+    root,
+)
 from recollect.rules.episodes.sentence_forms import (
     ALONE,
     NOTHING,
@@ -86,40 +93,53 @@ class _Finder:
     statements: Sequence[SourcedSentence]
     is_strict: bool
     supports: list[Support] = field(default_factory=list)
-    references: list[References] = field(default_factory=list)
     named_at: dict[str, int] = field(default_factory=dict)  # where a sentence that stands last named each noun
     heard: set[str] = field(default_factory=set)  # the nouns of all sentences
 
     def add(self, place: int) -> None:
         """Find the support of the next sentence."""
         sentence = self.statements[place].sentence
-        text = bare_text(sentence)
-        title, _, described = text.partition(": ") if sentence.kind == "item" else ("", "", "")
-        references = read_references(described, title) if described else read_references(text)
-        self.references.append(references)
-        support = self._find_support(place, sentence, text, references)
-        self.supports.append(support)
+        is_left_out = self._is_left_out(place, sentence)
         if is_caption(sentence):
+            before = self._standing_before(place)
+            self.supports.append(NOTHING if is_left_out or before is None else Support(True, before))
             return
+        if is_left_out:
+            self.supports.append(NOTHING)
+            self.heard.update(map(root, read_nouns(*_text_and_title(sentence))))
+            return
+        references = self._references_at(place)
+        support = self._find_support(place, sentence, bare_text(sentence), references)
+        self.supports.append(support)
         self.heard.update(map(root, references.nouns))
         if support.stands:
             self.named_at.update(dict.fromkeys(references.nouns, place))
 
+    def _references_at(self, place: int) -> References:
+        return read_references(*_text_and_title(self.statements[place].sentence))
+
+    def _is_left_out(self, place: int, sentence: Sentence) -> bool:
+        """Whether a sentence is not chosen, whatever it refers to."""
+        if sentence.kind == "note":
+            return False
+        if sentence.kind == "heading" or is_introduction(sentence) or is_empty(sentence):
+            return True
+        if not self._is_assistants(place):
+            return False
+        text = bare_text(sentence)
+        return sentence.is_question or not _is_advice(text) or _is_generic(text)
+
+    def _standing_before(self, place: int) -> int | None:
+        """The sentence before in the same message, if it stands."""
+        before = sentence_before(self.statements, place)
+        return before if before is not None and self.supports[before].stands else None
+
     def _find_support(self, place: int, sentence: Sentence, text: str, references: References) -> Support:
         if sentence.kind == "note":
             return ALONE
-        if sentence.kind == "heading" or is_introduction(sentence) or is_empty(sentence):
-            return NOTHING
-        is_assistants = self._is_assistants(place)
-        if is_assistants and (sentence.is_question or not _is_advice(text) or _is_generic(text)):
-            return NOTHING
         if sentence.kind == "item":
             return self._item_support(place, text, references)
-        before = sentence_before(self.statements, place)
-        if before is not None and not self.supports[before].stands:
-            before = None
-        if is_caption(sentence):
-            return NOTHING if before is None else Support(True, before)
+        is_assistants = self._is_assistants(place)
         if sentence.is_question and not _is_request(text, references):
             return NOTHING
         if answer := self._answer_support(place, sentence, text, references):
@@ -134,7 +154,7 @@ class _Finder:
         is_clear = not (references.pronouns or references.hangs or references.has_demonstrative)
         if gives_value and is_clear and not is_assistants:
             return ALONE
-        support = self._reference_support(place, references, before)
+        support = self._reference_support(place, references)
         if not support.stands or not is_assistants or not sentence.continues_item:
             return support
         item = self._item_before(place)
@@ -167,15 +187,15 @@ class _Finder:
         is_answer = is_bare or (bool(first) and first[0] in lists.ANSWERED_BY) or references.pronouns
         if not is_answer or _is_courteous(text):
             return None
-        is_known = references.pronouns <= self.references[question].names
+        is_known = references.pronouns <= self._references_at(question).names
         return Support(True, question) if is_known and telling_words(text, "en") else None
 
     def _is_clear_question(self, place: int) -> bool:
         sentence = self.statements[place].sentence
-        is_closed = self.references[place].is_closed
+        is_closed = self._references_at(place).is_closed
         return is_closed and has_predicate(bare_text(sentence)) and bool(telling_words(sentence.text, "en"))
 
-    def _reference_support(self, place: int, references: References, before: int | None) -> Support:
+    def _reference_support(self, place: int, references: References) -> Support:
         """The sentence that names what a sentence points to."""
         if references.is_closed or references.is_own or not self.is_strict:
             if references.hangs or references.pronouns:
@@ -183,10 +203,11 @@ class _Finder:
             return self._definite_support(place, references)
         if not references.pronouns and not references.hangs:
             return self._definite_support(place, references)
+        before = self._standing_before(place)
         if before is None or references.hangs:
             return NOTHING
-        names = self.references[before].names
-        nouns = self.references[before].nouns
+        names = self._references_at(before).names
+        nouns = self._references_at(before).nouns
         kinds = references.pronouns - {"fact"}
         is_named = kinds <= names and all(nouns & definite for definite in references.bare_definites)
         return Support(True, before) if is_named else NOTHING
@@ -228,8 +249,15 @@ class _Finder:
         if introduction is None or self.statements[introduction].sentence.kind == "heading":
             return NOTHING
         introducing = bare_text(self.statements[introduction].sentence)
-        is_clear = has_predicate(introducing) and self.references[introduction].is_closed
+        is_clear = has_predicate(introducing) and self._references_at(introduction).is_closed
         return Support(True, introduction) if is_clear else NOTHING
+
+
+def _text_and_title(sentence: Sentence) -> tuple[str, str]:
+    """What a sentence says, and the title before it, if it is an item with one."""
+    text = bare_text(sentence)
+    title, _, described = text.partition(": ") if sentence.kind == "item" else ("", "", "")
+    return (described, title) if described else (text, "")
 
 
 def is_whole_item(text: str) -> bool:

@@ -71,6 +71,12 @@ def read_references(text: str, title: str = "") -> References:
     return reader.read()
 
 
+def read_nouns(text: str, title: str = "") -> set[str]:
+    """The nouns that a sentence and its title name, as `read_references` has them, in a small part of the time."""
+    nouns = {word for token in _spelt_tokens(text) if word_kinds[word := token.casefold()].is_content}
+    return nouns | _nouns(title.casefold().split()) if title else nouns
+
+
 @lru_cache(maxsize=_REMEMBERED)
 def lower_tokens(text: str) -> tuple[str, ...]:
     """The words and marks of a text without capitals; what is after an apostrophe is a word of its own."""

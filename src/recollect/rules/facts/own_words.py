@@ -45,7 +45,7 @@ def is_plain_line(text: str) -> bool:
     begins a foreign text without a sign is asked for itself."""
     return not (
         "\n" in text
-        or _SIGN_OF_FOREIGN_TEXT.search(text)
+        or (_may_have_sign(text) and _SIGN_OF_FOREIGN_TEXT.search(text))
         or _PUBLISHED.search(text)
         or _KNOWN.fullmatch(text)
         or _is_structure(text)
@@ -58,6 +58,18 @@ _SIGN_OF_FOREIGN_TEXT = lazy_pattern(
     re.IGNORECASE,
     skips=True,
 )
+
+
+def _may_have_sign(text: str) -> bool:
+    """Whether a text may have a sign of a foreign one. Plain text is asked for characters and parts of words, which
+    takes a tenth of the time."""
+    if not text.isascii():
+        return True
+    small_text = text.lower()
+    return any(part in small_text for part in _PARTS_OF_SIGNS)
+
+
+_PARTS_OF_SIGNS = (":", "<", '"', "/", "[", "(", "ago", "forwarded", "original", "weitergeleitete")
 
 
 # -- inside lines: tags and quotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ from recollect.language.sentences import Sentence, limit_text, sentences
 from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.since_until import TimedPhrase, parse_times
 from recollect.model import Holds
+from recollect.model.frozen import dataclass
 from recollect.rules.facts.own_words import own_words
 from recollect.rules.facts_english import words
 from recollect.rules.facts_english.words import any_of, longest_first
@@ -225,6 +226,7 @@ _TIME_FIRST = lazy_pattern(
 _PASSING = lazy_pattern(
     rf"\b(?:{any_of(words.PASSING_TIMES)}|for\s(?:a|the)\s{any_of(words.OCCASIONS)})\b",
     re.IGNORECASE,
+    skips=True,
 )
 _MAX_CLAUSES = 400
 

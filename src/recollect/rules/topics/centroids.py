@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from recollect.model.frozen import dataclass
 
 Row = NDArray[np.float32]
 
