@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect.language import lazy_patterns
 from recollect.language.lazy_patterns import PatternGuard, lazy_pattern, load_guards, pattern_key
+from recollect.rules.topics.drift import CLOSING
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "pattern_guards.py"
 TEXTS = (
@@ -46,20 +46,16 @@ def test_a_pattern_with_a_guard_finds_what_it_finds_without() -> None:
             assert (found and found.span()) == (expected and expected.span())
 
 
-def test_a_pattern_is_compiled_only_for_a_text_that_may_hold_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = r"\b(?:heron|bittern)s?\b"
-    stored = {pattern_key(source, 0): PatternGuard.read(source, 0).to_object()}
-    monkeypatch.setattr(lazy_patterns, "load_guards", lambda: stored)
-    pattern: Any = lazy_pattern(source)
+def test_a_pattern_is_compiled_only_for_a_text_that_may_hold_it() -> None:
+    pattern: Any = lazy_pattern(CLOSING.pattern)
+    assert pattern_key(CLOSING.pattern, 0) in load_guards()
     assert pattern.search("two swans") is None
     assert pattern.match("two swans") is None
     assert not pattern.is_compiled
-    found = pattern.search("two herons and a heron")
+    found = pattern.search("No problem, see you!")
     assert found is not None
-    assert found[0] == "herons"
+    assert found[0] == "see you"
     assert pattern.is_compiled
-    assert pattern.sub("-", "a heron") == "a -"
-    assert pattern.search("two swans") is None
 
 
 @pytest.mark.parametrize("source", [r"\b(?:said|told)\b|\*", r"\*|_", r"\w+ing", r"(?:so|\s)\d", r"(?!)"])

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect.rules.facts.model_facts_check import Evidence, ReadLine
-from recollect.rules.facts.own_words import own_words
+from recollect.rules.facts.own_words import SIGN_OF_FOREIGN_TEXT, is_plain_line, own_words
 from recollect.rules.facts_english.finder import find_facts
 from recollect.tasks import reading
 
@@ -161,3 +162,8 @@ def test_a_single_line_may_be_foreign_too(line: str) -> None:
 @pytest.mark.parametrize("line", ["I moved to Leeds and I like it here!", "my cat [a grey one] sleeps (all day)", ""])
 def test_a_plain_line_is_all_own_words(line: str) -> None:
     assert own_words(line) == line
+
+
+@given(st.from_regex(re.compile(SIGN_OF_FOREIGN_TEXT.pattern, re.IGNORECASE), alphabet=st.characters(codec="ascii")))
+def test_no_sign_of_a_foreign_text_is_overlooked_by_the_test_before_its_pattern(text: str) -> None:
+    assert not is_plain_line(text)

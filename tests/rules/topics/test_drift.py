@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from time import thread_time
 
@@ -14,8 +15,11 @@ from recollect.embed.static import StaticEmbedder
 from recollect.model import Role
 from recollect.rules.topics.drift import (
     BUILT_IN,
+    CLOSING,
+    CUE,
     LIKELY,
     REACH,
+    READ,
     WEIGHTS,
     DriftMessage,
     Scale,
@@ -154,3 +158,13 @@ def test_f15_question_marks_without_end_take_time_in_proportion() -> None:
         return thread_time() - begun
 
     assert min(seconds(2_000) for _ in range(3)) < 4 * min(seconds(200) for _ in range(3))
+
+
+@given(st.from_regex(re.compile(CUE.pattern), alphabet=st.characters(codec="ascii")))
+def test_no_cue_is_overlooked_by_the_test_before_its_pattern(text: str) -> None:
+    assert read_cues(text).cue == 1.0 or len(text) > READ
+
+
+@given(st.from_regex(re.compile(CLOSING.pattern), alphabet=st.characters(codec="ascii")))
+def test_no_closing_is_overlooked_by_the_test_before_its_pattern(text: str) -> None:
+    assert read_cues(text).closing == 1.0 or len(text) > READ

@@ -45,14 +45,14 @@ def is_plain_line(text: str) -> bool:
     begins a foreign text without a sign is asked for itself."""
     return not (
         "\n" in text
-        or (_may_have_sign(text) and _SIGN_OF_FOREIGN_TEXT.search(text))
+        or (_may_have_sign(text) and SIGN_OF_FOREIGN_TEXT.search(text))
         or _PUBLISHED.search(text)
         or _KNOWN.fullmatch(text)
         or _is_structure(text)
     )
 
 
-_SIGN_OF_FOREIGN_TEXT = lazy_pattern(
+SIGN_OF_FOREIGN_TEXT = lazy_pattern(
     r"[:：<“«„「\"/]|\sago\b|forwarded|original|weitergeleitete|ursprüngliche"
     r"|[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)",
     re.IGNORECASE,

@@ -188,7 +188,7 @@ _RETURNS = lazy_pattern(
 _POINTERS = "it that this they them those these he she his her him their there one ones too also same"
 _BACK_WORDS = frozenset(_POINTERS.split())
 _BACK = lazy_pattern(rf"(?i)\b(?:{'|'.join(sorted(_BACK_WORDS))})\b")
-_CUE = lazy_pattern(
+CUE = lazy_pattern(
     r"(?i)\b(?:anyways?|by the way|btw|speaking of|(?:on|in) (?:another|a different) (?:note|matter)"
     r"|(?:chang\w+|switch\w*) (?:the )?(?:subject|topic|gears?)|unrelated|another (?:question|thing|topic|matter)"
     r"|something (?:else|different)|enough about|one (?:more|other|last) thing|moving on|next (?:question|topic)"
@@ -211,7 +211,7 @@ _WISH = lazy_pattern(
     r"|where(?:'s| is| are| can) |(?:is|are) there |find|show|give|tell|book|set|turn|play|navigate|remind|check|help"
     r"|write|create|explain)\b)"
 )
-_CLOSING = lazy_pattern(
+CLOSING = lazy_pattern(
     r"(?i)\b(?:you'?re (?:very )?welcome|you are (?:very )?welcome|my pleasure|good ?bye|bye|see you|take care"
     r"|have an? (?:\w+ )?(?:day|night|evening|weekend|trip|one)|enjoy your|that(?:'s| is| will be) all)\b"
 )
@@ -235,7 +235,7 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
     sample = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
     small_text = sample.lower() if sample.isascii() else ""
     question_last = float(bool(_ASKED.search(_ending(sample))))
-    closing = float(_may_hold(small_text, _CLOSING_PARTS) and bool(_CLOSING.search(sample)))
+    closing = float(_may_hold(small_text, _CLOSING_PARTS) and bool(CLOSING.search(sample)))
     words = len(text.split())
     if role != "user":
         return TextCues(words, question_last, 0.0, 0.0, 0.0, 0.0, closing)
@@ -245,7 +245,7 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
         question_last=question_last,
         asks_you=float(has_question and bool(_ASKS_YOU.search(sample)) and not _RETURNS.search(sample)),
         back=float(_points_back(_last_sentence(sample))),
-        cue=float(_may_hold(small_text, _CUE_PARTS) and bool(_CUE.search(sample))),
+        cue=float(_may_hold(small_text, _CUE_PARTS) and bool(CUE.search(sample))),
         wish=float(bool(_WISH.match(sample))),
         closing=closing,
     )
