@@ -101,8 +101,9 @@ class SqliteTx(MoveTx):
 
     def note_versions(self) -> None:
         """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere."""
-        table_names = sorted(VERSIONED.keys() & self.touched)
-        self.put(meta.name, [{"key": VERSIONED[name], "value": token_hex(8)} for name in table_names])
+        if not self.touched.isdisjoint(VERSIONED):
+            table_names = sorted(VERSIONED.keys() & self.touched)
+            self.put(meta.name, [{"key": VERSIONED[name], "value": token_hex(8)} for name in table_names])
 
     @cached_property
     def _versions(self) -> dict[str, str]:
