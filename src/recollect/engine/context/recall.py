@@ -66,6 +66,9 @@ BY_TIME = 20  # passages that vectors propose from around a time that the query 
 TIMES = 2  # times of a query for which that is done
 BEST = 80  # of these, those that earn most by themselves: they are ranked, with the messages next to them
 FAR = 20  # the first of them, for which messages further off are too; for all, where several things are asked for
+LONG = (
+    40  # where messages are long, which speak for themselves, the next ones are ranked for so many of the first alone
+)
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 60  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
@@ -247,8 +250,8 @@ class PassageScorer:
         return self.source.likeness(passages, self.groups)
 
     def _neighbours(self, passages: Passages, far_count: int) -> Passages:
-        """The passages next to these that are not among them; for so many of the first also those further off, where
-        messages are short."""
+        """The passages next to these that are not among them; for so many of the first also those further off. Where
+        messages are long, only those next to the first."""
         reaches = np.ones(len(passages), np.int64)
         reaches[:far_count] = REACH
         keys = missing_places(passages, adjacent_keys(passages, reaches))
@@ -262,7 +265,7 @@ class PassageScorer:
         is_long = mean_lengths(passages, passages.join(neighbours)) >= LONG_LINES
         if not np.logical_or.reduce(is_long):
             return neighbours
-        reaches[is_long] = 1
+        reaches[is_long] = np.arange(len(passages))[is_long] < LONG
         keys = adjacent_keys(passages, reaches)
         return neighbours.take(is_among(place_keys(neighbours.conversations, neighbours.turns), keys))
 
