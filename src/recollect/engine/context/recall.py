@@ -66,9 +66,7 @@ BY_TIME = 20  # passages that vectors propose from around a time that the query 
 TIMES = 2  # times of a query for which that is done
 BEST = 80  # of these, those that earn most by themselves: they are ranked, with the messages next to them
 FAR = 20  # the first of them, for which messages further off are too; for all, where several things are asked for
-LONG = (
-    40  # where messages are long, which speak for themselves, the next ones are ranked for so many of the first alone
-)
+LONG = 40  # the first of them, for which the next messages are ranked where messages are long and speak for themselves
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 60  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
