@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 
 from recollect.errors import StoreError
+from recollect.model.vectors import products
 from recollect.ports import Vectors
 from recollect.stores.columns import parse_meta_number
 from recollect.stores.schema import meta, tallies
@@ -134,9 +135,8 @@ def unit_vectors(rows: Any) -> Vectors:
 
 
 def cosines(data: Vectors, query: Vectors) -> Vectors:
-    """The cosine of each row with a query. Each row is computed on its own, so a result does not depend on the number
-    of rows. Unlike a matrix product it starts no threads, which for some thousand rows takes longer than the work."""
-    return np.asarray(np.vecdot(data, query), dtype=np.float32)
+    """The cosine of each row with a query."""
+    return products(data, query)
 
 
 def top_docs(docs: NDArray[np.int64], scores: Vectors, limit: int) -> list[tuple[int, float]]:

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
-from recollect.engine.context.scope_index_queries import Rows, ScopeView, TermPlaces
+from recollect.engine.context.scope_index_queries import Rows, ScopeView
 from recollect.engine.context.term_codes import line_codes
-from recollect.engine.context.word_likeness import GroupLikeness, Likeness, best_likeness, no_likeness
+from recollect.engine.context.word_likeness import Likeness, best_likeness, no_likeness
 from recollect.model import Filter
 from recollect.model.passages import NEVER, PassageCandidate, Posting, Tally
+from recollect.model.vectors import products
 from recollect.model.views import UNKNOWN_TRAITS
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall.message_specificity import Traits
@@ -37,7 +38,7 @@ class PassageSource(Protocol):
         """The passages with the highest cosine."""
 
     def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
-        """Those of these passages that the filter means."""
+        """Those of these passages, which are in order, that the filter means."""
 
     def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
         """The passages at these places; in the keys, conversations have the numbers that they have in `known`."""
@@ -80,15 +81,15 @@ class IndexSource:
         self._now = now
         self._mask_of: tuple[Filter, NDArray[np.bool_] | None] | None = None
         self._query: tuple[Vectors, Vectors] | None = None
-        self._products: Vectors | None = None  # of all rows with the vector of the query
-        self._term_places: tuple[Rows, TermPlaces] | None = None
-        self._group_likeness: tuple[Groups, GroupLikeness] | None = None
+        self._has_direction = False  # whether the vector of the query is not all zeros
+        self._cosines: Vectors | None = None  # of all rows, once they are known
 
     def _unit_vector(self, vector: Vectors) -> Vectors:
         """The vector of the query with length one: it is compared several times."""
         if self._query is None or self._query[0] is not vector:
             self._query = (vector, unit_vector(vector))
-            self._products = None
+            self._has_direction = bool(vector.any())
+            self._cosines = None
         return self._query[1]
 
     def tally(self) -> Tally:
@@ -113,34 +114,24 @@ class IndexSource:
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
         query_vector = self._unit_vector(vector)
         mask = self._mask(where)
-        if mask is None and self._products is None and self._view.vectors.shape[1]:
-            self._products = self._view.products(query_vector)
-        return self._view.nearest(mask, query_vector, limit, self._products)
+        if mask is None and self._cosines is None and self._view.vectors.shape[1]:
+            self._cosines = products(self._view.vectors, query_vector)
+        return self._view.nearest(mask, self._cosines, query_vector, limit)
 
     def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
-        return self._passages(self._within(where, np.sort(docs)), groups)
+        return self._view.passages(self._within(where, docs), groups)
 
     def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
-        return self._passages(self._within(where, self._view.rows_at(keys)), groups)
-
-    def _passages(self, rows: Rows, groups: Groups) -> Passages:
-        return self._view.passages(rows, groups, self._places_of_terms(rows))
-
-    def _places_of_terms(self, rows: Rows) -> TermPlaces:
-        """Where the terms of these rows are: they are counted, and then compared."""
-        if self._term_places is None or self._term_places[0] is not rows:
-            self._term_places = (rows, self._view.places_of_terms(rows))
-        return self._term_places[1]
+        return self._view.passages(self._within(where, self._view.rows_at(keys)), groups)
 
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
-        if not vector.any():
+        query_vector = self._unit_vector(vector)
+        if not self._has_direction:
             return np.full(len(passages), np.nan)
-        return self._view.cosines(passages.docs, self._unit_vector(vector))
+        return self._view.cosines(passages.rows, self._cosines, query_vector)
 
     def likeness(self, passages: Passages, groups: Groups) -> Likeness:
-        if self._group_likeness is None or self._group_likeness[0] is not groups:
-            self._group_likeness = (groups, GroupLikeness(groups))
-        return self._view.likeness(self._places_of_terms(passages.docs), self._group_likeness[1])
+        return self._view.likeness(passages.rows, groups)
 
     def traits(self, docs: Numbers) -> Traits:
         return self._view.traits[docs]

@@ -60,17 +60,23 @@ from recollect.rules.recall.ranking import (
 )
 
 PER_WORD = 2_000  # passages that a single word may propose, the newest
-BY_TEXT = 250  # of all that words propose, those with the rarest words
-BY_VECTOR = 120  # passages that vectors propose
+BY_TEXT = 150  # of all that words propose, those with the rarest words
+BY_VECTOR = 100  # passages that vectors propose
 BY_TIME = 20  # passages that vectors propose from around a time that the query speaks of
 TIMES = 2  # times of a query for which that is done
-BEST = 80  # of these, those that earn most by themselves: they are ranked, with the messages next to them
-FAR = 20  # the first of them, for which messages further off are too; for all, where several things are asked for
-LONG = 40  # the first of them, for which the next messages are ranked where messages are long and speak for themselves
+BEST = 80  # of these, those that earn most by themselves: they are ranked
+NEAR = 40  # the first of them, with which the messages next to them are ranked
+FAR = (
+    10  # the first of them, with which messages further off are ranked; all of them, where the answer is in many places
+)
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
-READ = 60  # messages whose text is read, at least
+READ = 40  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
 NO_PASSAGES = np.empty(0, np.int64)
+TEXT_PARTS = ("detail", "reply", "preference", "standing", "coverage")
+"""What a message gets for its text, and for what other messages of its occasion are found, in the order of rows."""
+DETAIL, REPLY, PREFERENCE, STANDING, COVERAGE = range(len(TEXT_PARTS))
+ALL_PARTS = (*PARTS, *TEXT_PARTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +122,8 @@ def search(
     message_limit = max(READ, limit + MORE)
     candidates = candidates.best(parsed_query, weights, max(BEST, message_limit), standing)
     if weights.near:
-        candidates = scorer.add_neighbours(candidates, BEST if parsed_query.several else FAR)
+        in_many_places = parsed_query.several or len(parsed_query.authors) > 1
+        candidates = scorer.add_neighbours(candidates, len(candidates.passages) if in_many_places else FAR)
     comparison = scorer.compare(candidates)
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     whole_scope = where.is_unrestricted
@@ -229,9 +236,10 @@ class PassageScorer:
 
     def add_neighbours(self, candidates: ScoredPassages, far_count: int) -> ScoredPassages:
         """The same passages, and after them those next to them, for so many of the first also those further off."""
-        neighbours = self._score(self._neighbours(candidates.passages, far_count))
+        passages = self._with_neighbours(candidates.passages, far_count)
+        neighbours = self._score(passages.take(slice(len(candidates.passages), None)))
         return ScoredPassages(
-            candidates.passages.join(neighbours.passages),
+            passages,
             np.concatenate([candidates.words, neighbours.words]),
             np.concatenate([candidates.cosines, neighbours.cosines]),
         )
@@ -247,25 +255,26 @@ class PassageScorer:
             return no_likeness(len(passages), self.groups)
         return self.source.likeness(passages, self.groups)
 
-    def _neighbours(self, passages: Passages, far_count: int) -> Passages:
-        """The passages next to these that are not among them; for so many of the first also those further off. Where
-        messages are long, only those next to the first."""
-        reaches = np.ones(len(passages), np.int64)
+    def _with_neighbours(self, passages: Passages, far_count: int) -> Passages:
+        """These passages, and after them those next to the first of them; for so many of the first also those further
+        off, unless messages are long there."""
+        reaches = np.zeros(len(passages), np.int64)
+        reaches[:NEAR] = 1
         reaches[:far_count] = REACH
         keys = missing_places(passages, adjacent_keys(passages, reaches))
         # A message that the filter excludes may still complete one that it includes.
         where = self.where
         scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
         neighbours = self.source.passages_at(scope, passages, keys, self.groups)
-        longest = max(np.maximum.reduce(some.lengths, initial=0) for some in (passages, neighbours))
-        if longest < LONG_LINES:  # as in most chats
-            return neighbours
-        is_long = mean_lengths(passages, passages.join(neighbours)) >= LONG_LINES
+        joined = passages.join(neighbours)
+        if np.maximum.reduce(joined.lengths, initial=0) < LONG_LINES:  # as in most chats
+            return joined
+        is_long = mean_lengths(passages, joined) >= LONG_LINES
         if not np.logical_or.reduce(is_long):
-            return neighbours
-        reaches[is_long] = np.arange(len(passages))[is_long] < LONG
+            return joined
+        reaches[is_long] = np.arange(len(passages))[is_long] < NEAR
         keys = adjacent_keys(passages, reaches)
-        return neighbours.take(is_among(place_keys(neighbours.conversations, neighbours.turns), keys))
+        return passages.join(neighbours.take(is_among(place_keys(neighbours.conversations, neighbours.turns), keys)))
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
@@ -382,20 +391,17 @@ def read_hits(
     """The best messages, ordered by their text too."""
     rows = ranked_messages.rows
     ids: list[str] = ranked_messages.passages.message_ids[rows].tolist()
-    text_scores = text_parts(reader, ranked_messages, weights)
-    scores = (ranked_messages.ranking.scores[rows] + sum(text_scores.values())).round(6)
+    parts = text_parts(reader, ranked_messages, weights)
+    scores = (ranked_messages.ranking.scores[rows] + np.add.reduce(parts, axis=0)).round(6)
     order = np.argsort(-scores, kind="stable").tolist()
     if floor is not None:
         is_relevant = (ranked_messages.relevances[rows] >= floor).tolist()
         order = [place for place in order if is_relevant[place]]
-    penalties = np.zeros(len(rows))
     if weights.coverage:
-        penalties[order] = coverage_penalties(
-            scores[order].tolist(), ranked_messages.occasions(rows[order]), weights.coverage
-        )
-        scores = (scores + penalties).round(6)
+        penalties = coverage_penalties(scores[order].tolist(), ranked_messages.occasions(rows[order]), weights.coverage)
+        parts[COVERAGE, order] = penalties
+        scores = (scores + parts[COVERAGE]).round(6)
         order.sort(key=(-scores).tolist().__getitem__)
-    text_scores["coverage"] = penalties
     if rule is not None:
         order = ranked_messages.places_to_read(order[:limit], scores, ids, rule)
     hits: list[Hit] = []
@@ -403,7 +409,7 @@ def read_hits(
         page, order = order[: limit - len(hits)], order[limit - len(hits) :]
         reader.read([ids[place] for place in page])
         hits += make_hits(
-            ranked_messages, [place for place in page if ids[place] in reader.messages], scores, text_scores, reader
+            ranked_messages, [place for place in page if ids[place] in reader.messages], scores, parts, reader
         )
     return hits
 
@@ -412,41 +418,39 @@ def make_hits(
     ranked_messages: RankedMessages,
     places: Sequence[int],
     scores: NDArray[np.float64],
-    text_scores: Mapping[str, NDArray[np.float64]],
+    text_scores: NDArray[np.float64],
     reader: MessageReader,
 ) -> list[Hit]:
     """The hits at these places, whose messages are read."""
     at = np.array(places, np.intp)
     rows = ranked_messages.rows[at]
     messages = [reader.messages[id] for id in ranked_messages.passages.message_ids[rows].tolist()]
-    columns = [*ranked_messages.ranking.columns[rows].T.tolist(), *(part[at].tolist() for part in text_scores.values())]
-    parts = [dict(zip((*PARTS, *text_scores), values, strict=True)) for values in zip(*columns, strict=True)]
+    columns = np.concatenate([ranked_messages.ranking.columns[rows], text_scores.T[at]], axis=1)
+    parts = [dict(zip(ALL_PARTS, values, strict=True)) for values in columns.tolist()]
     return list(map(Hit, messages, scores[at].tolist(), parts, ranked_messages.relevances[rows].tolist()))
 
 
-def text_parts(
-    reader: MessageReader, ranked_messages: RankedMessages, weights: Weights
-) -> dict[str, NDArray[np.float64]]:
-    """What the texts of the best messages add to their scores: for their particulars; among people, for what states
-    something or answers a question; for the preferences they state, and for the standing instructions that are nearest
-    to the query."""
+def text_parts(reader: MessageReader, ranked_messages: RankedMessages, weights: Weights) -> NDArray[np.float64]:
+    """What the texts of the best messages (columns) add to their scores, by the parts of it (rows): for their
+    particulars; among people, for what states something or answers a question; for the preferences they state, and for
+    the standing instructions that are nearest to the query."""
     passages = ranked_messages.passages
     rows = ranked_messages.rows
     traits = reader.traits(passages, rows)
     is_assisted = passages.has_assistant
-    detail = weights.assisted_detail if is_assisted else weights.detail
-    details = np.asarray(detail * count_particulars(traits), np.float64).round(6)
-    preferences = np.asarray(weights.preference * is_preference(traits), np.float64)
-    replies = np.zeros(len(rows))
-    standing = np.zeros(len(rows))
+    parts = np.zeros((len(TEXT_PARTS), len(rows)))
+    parts[DETAIL] = (weights.assisted_detail if is_assisted else weights.detail) * count_particulars(traits)
+    if weights.preference:
+        parts[PREFERENCE] = weights.preference * is_preference(traits)
     if not is_assisted:
-        replies = weights.statement * ~is_question(traits) + weights.answer * follows_question(reader, ranked_messages)
+        is_answer = follows_question(reader, ranked_messages)
+        parts[REPLY] = weights.statement * ~is_question(traits) + weights.answer * is_answer
     elif weights.standing:
         places = is_standing(traits).nonzero()[0]
-        scores = ranked_messages.ranking.scores[rows] + details + preferences
+        scores = ranked_messages.ranking.scores[rows] + parts[DETAIL].round(6) + parts[PREFERENCE]
         by_score = np.argsort(-scores[places], kind="stable")
-        standing[places[by_score[:STANDING_LIFTED]]] = weights.standing
-    return {"detail": details, "reply": replies.round(6), "preference": preferences, "standing": standing}
+        parts[STANDING, places[by_score[:STANDING_LIFTED]]] = weights.standing
+    return parts.round(6)
 
 
 def follows_question(reader: MessageReader, ranked_messages: RankedMessages) -> NDArray[np.bool_]:

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.term_codes import Codes, spread_codes, term_code
-from recollect.engine.context.word_likeness import GroupLikeness, Likeness, load_known_words
+from recollect.engine.context.word_likeness import Likeness, likeness_of_words, load_known_words
 from recollect.model import ROLES, Filter
 from recollect.model.frozen import dataclass
 from recollect.model.passages import Tally
+from recollect.model.vectors import products
 from recollect.ports import Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
 from recollect.rules.recall.message_specificity import Traits
@@ -27,9 +28,7 @@ from recollect.rules.recall.passage_columns import Numbers, Passages, distinct_n
 MICROSECONDS = 1e6
 Rows = NDArray[np.intp]
 NO_ROWS = np.empty(0, np.intp)
-AT_ONCE = 32  # vectors
 GROUP = 32  # scores, of which the highest is looked at first
-ROUNDING = 1e-4  # more than two ways of rounding a product of unit vectors differ
 POSITION_BITS = 32  # of a sorted term: the low bits say where it is, the others are of its number
 POSITIONS = np.uint64((1 << POSITION_BITS) - 1)
 
@@ -89,6 +88,11 @@ class ScopeView:
     def standing(self) -> dict[Filter, Numbers]:
         """The rows that are standing instructions, once a search of the whole scope has found them."""
         return {}
+
+    @cached_property
+    def moments(self) -> NDArray[np.float64]:
+        """When the messages were said, in seconds since 1970."""
+        return self.micros / MICROSECONDS
 
     def rows_of_groups(self, groups: Sequence[Sequence[str]]) -> list[Rows]:
         """For each group of terms the rows that have one of them, in order."""
@@ -150,40 +154,39 @@ class ScopeView:
             conditions.append(self.micros < to_micros(where.before))
         return np.logical_and.reduce(conditions) if conditions else None
 
-    def products(self, unit_vector: Vectors) -> Vectors:
-        """The product of the vector of each row with another, as fast as can be and not rounded as a cosine is."""
-        return fast_products(self.vectors, unit_vector)
-
     def nearest(
-        self, mask: NDArray[np.bool_] | None, unit_vector: Vectors, limit: int, products: Vectors | None = None
+        self, mask: NDArray[np.bool_] | None, known_cosines: Vectors | None, unit_vector: Vectors, limit: int
     ) -> Rows:
-        """The rows with the highest cosine, best first; of equal ones the newer first. `products` are those with the
-        vector, if they are known already."""
+        """The rows with the highest cosine; of equal ones the newer. `known_cosines` are those of all rows, if they are
+        known already."""
         if not self.vectors.shape[1]:
             return NO_ROWS
         rows: Rows | None = None
         if mask is not None or not self.all_have_vectors:
             rows = (self.has_vector if mask is None else mask & self.has_vector).nonzero()[0]
-        if products is not None:
-            scores = products if rows is None else products[rows]
+        if known_cosines is None:
+            scores = products(self.vectors if rows is None else self.vectors.take(rows, axis=0), unit_vector)
         else:
-            scores = fast_products(self.vectors if rows is None else self.vectors.take(rows, axis=0), unit_vector)
-        if len(scores) > limit:
-            best = places_of_highest(scores, limit)
-            rows = best if rows is None else rows[best]
-        elif rows is None:
-            rows = np.arange(len(scores))
-        scores = np.vecdot(self.vectors.take(rows, axis=0), unit_vector)
-        return rows[np.lexsort((-rows, -scores))[:limit]]
+            scores = known_cosines if rows is None else known_cosines[rows]
+        if len(scores) <= limit:
+            return np.arange(len(scores)) if rows is None else rows
+        best = places_of_highest(scores, limit)
+        if len(best) > limit:
+            best = best[np.lexsort((-best, -scores[best]))[:limit]]
+        return best if rows is None else rows[best]
 
-    def cosines(self, rows: Numbers, unit_vector: Vectors) -> NDArray[np.float64]:
-        """The cosine of each of these rows; NaN for one without a vector."""
+    def cosines(self, rows: Numbers, known_cosines: Vectors | None, unit_vector: Vectors) -> NDArray[np.float64]:
+        """The cosine of each of these rows; NaN for one without a vector. `known_cosines` are those of all rows, or
+        None."""
         if not self.vectors.shape[1]:
             return np.full(len(rows), np.nan)
-        cosines = np.vecdot(self.vectors.take(rows, axis=0), unit_vector).astype(np.float64)
+        if known_cosines is None:
+            cosines = products(self.vectors.take(rows, axis=0), unit_vector).astype(np.float64)
+        else:
+            cosines = known_cosines.take(rows).astype(np.float64)
         if not self.all_have_vectors:
             cosines[~self.has_vector[rows]] = np.nan
-        return np.asarray(cosines)
+        return cosines
 
     def rows_at(self, keys: Numbers) -> Rows:
         """The rows of the messages at these places, in order."""
@@ -191,28 +194,16 @@ class ScopeView:
         sizes = np.searchsorted(self.places, keys, side="right") - first
         return np.sort(self.place_rows[ranges(first, sizes)])
 
-    def passages(self, rows: Rows, groups: Sequence[Sequence[str]], places: TermPlaces) -> Passages:
-        """The passages of these rows, given the places of their terms."""
-        return Passages(
-            docs=rows,
-            message_ids=self.message_ids[rows],
-            moments=self.micros[rows] / MICROSECONDS,
-            lengths=self.lengths[rows],
-            counts=self._counts(places, groups),
-            conversations=self.conversations[rows],
-            turns=self.turns[rows],
-            roles=self.roles[rows],
-            authors=self.authors[rows],
-            conversation_names=self.conversation_names,
-            author_names=self.author_names,
-        )
+    def passages(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Passages:
+        """The passages of these rows."""
+        return Passages(self, rows, self._counts(self._places_of_terms(rows), groups))
 
     @cached_property
     def _starts(self) -> Numbers:
         """Where the terms of each row begin."""
         return np.concatenate([np.zeros(1, np.int64), self.ends[:-1]])
 
-    def places_of_terms(self, rows: Rows) -> TermPlaces:
+    def _places_of_terms(self, rows: Rows) -> TermPlaces:
         """Where the terms of these rows are, one row's after the other's."""
         starts = self._starts[rows]
         sizes = self.ends[rows] - starts
@@ -222,13 +213,14 @@ class ScopeView:
         positions += (starts - first).repeat(sizes)
         return TermPlaces(positions, sizes, first)
 
-    def likeness(self, places: TermPlaces, group_likeness: GroupLikeness) -> Likeness:
-        """How near the words of the rows of which these are the terms are to each group of terms."""
+    def likeness(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Likeness:
+        """How near the words of these rows are to each group of terms."""
+        places = self._places_of_terms(rows)
         if len(self.words) == len(self.terms):
             words: NDArray[Any] = self.words[places.positions]
         else:
             words = load_known_words().find(self.terms[places.positions])
-        return group_likeness.best(words, places.sizes, places.starts)
+        return likeness_of_words(words, places.sizes, places.starts, groups)
 
     def _counts(self, places: TermPlaces, groups: Sequence[Sequence[str]]) -> Numbers:
         """How often the rows of which these are the terms have a term of each group."""
@@ -270,28 +262,17 @@ def codes_of_groups(groups: tuple[tuple[str, ...], ...]) -> GroupCodes:
     return GroupCodes(codes, numbers)
 
 
-def fast_products(vectors: Vectors, unit_vector: Vectors) -> Vectors:
-    """The product of each vector with another, rounded in another way than `vecdot` does. Some vectors at a time: for
-    many at once the library starts threads, which takes longer than the work where other programs run."""
-    whole = len(vectors) - len(vectors) % AT_ONCE
-    products = np.empty(len(vectors), np.float32)
-    parts = vectors[:whole].reshape(-1, AT_ONCE, vectors.shape[1])
-    np.matmul(parts, unit_vector, out=products[:whole].reshape(-1, AT_ONCE))
-    np.vecdot(vectors[whole:], unit_vector, out=products[whole:])
-    return products
-
-
 def places_of_highest(scores: Vectors, limit: int) -> Rows:
-    """The places of so many highest scores, of more than so many; and of all that another rounding might put among
-    them. To find the last of the highest takes long, so it is looked for among those that are not below the last of
-    the highest of some groups of scores: at least as many are as high as that."""
+    """The places of so many highest scores, of more than so many, and of all that are as high as the last of these. To
+    find the last of the highest takes long, so it is looked for among those that are not below the last of the highest
+    of some groups of scores: at least as many are as high as that."""
     groups = len(scores) // GROUP
     if groups <= limit:
-        return np.flatnonzero(scores >= lowest_of_highest(scores, limit) - ROUNDING)
+        return np.flatnonzero(scores >= lowest_of_highest(scores, limit))
     highest = np.maximum.reduce(scores[: groups * GROUP].reshape(GROUP, groups), axis=0)
-    places = np.flatnonzero(scores >= lowest_of_highest(highest, limit) - ROUNDING)
+    places = np.flatnonzero(scores >= lowest_of_highest(highest, limit))
     scores = scores[places]
-    return np.asarray(places[scores >= lowest_of_highest(scores, limit) - ROUNDING])
+    return np.asarray(places[scores >= lowest_of_highest(scores, limit)])
 
 
 def lowest_of_highest(scores: Vectors, limit: int) -> np.float32:

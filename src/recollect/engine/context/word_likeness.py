@@ -52,49 +52,36 @@ def slots_of(codes: Codes) -> NDArray[np.intp]:
     return (spread_codes(codes) >> np.uint64(32 - SLOT_BITS)).astype(np.intp)
 
 
-class GroupLikeness:
-    """How near words of the table are to each group of terms of a query. Each word is compared once, however often and
-    in however many passages it comes."""
+def likeness_of_words(
+    words: NDArray[Any], sizes: NDArray[np.int64], starts: NDArray[np.int64], groups: Sequence[Sequence[str]]
+) -> Likeness:
+    """How near passages (rows) are to each group of terms (column), given the places of their words in the table, which
+    follow each other: so many of each passage, from these places on."""
+    if not len(words) or not groups:
+        return no_likeness(len(sizes), groups)
+    likeness = compare_words(words, groups)
+    if np.logical_and.reduce(sizes):
+        return np.asarray(np.maximum(np.maximum.reduceat(likeness, starts, axis=0), 0.0))
+    best = no_likeness(len(sizes), groups)
+    has_terms = sizes > 0
+    best[has_terms] = np.maximum(np.maximum.reduceat(likeness, starts[has_terms], axis=0), 0.0)
+    return best
 
-    def __init__(self, groups: Sequence[Sequence[str]]) -> None:
-        self._known = load_known_words()
-        places = [min(map(place_of_term, group)) for group in groups]  # of each group its most frequent word
-        self._group_vectors = self._known.vectors.take(places, axis=0).T
-        self._numbers = np.full(len(self._known.codes), -1, np.int32)  # by the word's place: its row among those below
-        self._likeness: Likeness = np.empty((0, len(groups)), np.float32)  # of the words that were compared
-        self._groups = groups
 
-    def best(self, words: NDArray[Any], sizes: NDArray[np.int64], starts: NDArray[np.int64]) -> Likeness:
-        """How near passages (rows) are to each group (column), given the places of their words in the table, which
-        follow each other: so many of each passage, from these places on."""
-        if not len(words) or not self._groups:
-            return no_likeness(len(sizes), self._groups)
-        self._compare(words)
-        likeness = self._likeness.take(self._numbers.take(words), axis=0)
-        if np.logical_and.reduce(sizes):
-            return np.maximum(np.maximum.reduceat(likeness, starts, axis=0), 0.0)
-        best = no_likeness(len(sizes), self._groups)
-        has_terms = sizes > 0
-        best[has_terms] = np.maximum(np.maximum.reduceat(likeness, starts[has_terms], axis=0), 0.0)
-        return best
-
-    def _compare(self, words: NDArray[Any]) -> None:
-        """Compare those of these words that were not compared yet."""
-        is_new = np.zeros(len(self._numbers), np.bool_)
-        is_new[words] = True
-        if len(self._likeness):
-            is_new &= self._numbers < 0
-        new_words = is_new.nonzero()[0]
-        if not len(new_words):
-            return
-        padded_words = np.full(-(-len(new_words) // AT_ONCE) * AT_ONCE, len(self._numbers) - 1)
-        padded_words[: len(new_words)] = new_words
-        vectors = self._known.vectors
-        blocks = vectors.take(padded_words, axis=0).reshape(-1, AT_ONCE, vectors.shape[1])
-        likeness = np.matmul(blocks, self._group_vectors).reshape(-1, len(self._groups))
-        count = len(self._likeness)
-        self._numbers[new_words] = np.arange(count, count + len(new_words), dtype=np.int32)
-        self._likeness = np.concatenate([self._likeness, likeness[: len(new_words)]]) if count else likeness
+def compare_words(words: NDArray[Any], groups: Sequence[Sequence[str]]) -> Likeness:
+    """How near each of these words is to each group of terms. A word is compared once, however often it comes."""
+    known = load_known_words()
+    is_there = np.zeros(len(known.codes), np.bool_)
+    is_there[words] = True
+    distinct_words = is_there.nonzero()[0]
+    padded_words = np.full(-(-len(distinct_words) // AT_ONCE) * AT_ONCE, len(known.codes) - 1)
+    padded_words[: len(distinct_words)] = distinct_words
+    blocks = known.vectors.take(padded_words, axis=0).reshape(-1, AT_ONCE, known.vectors.shape[1])
+    places = [min(map(place_of_term, group)) for group in groups]  # of each group its most frequent word
+    likeness = np.matmul(blocks, known.vectors.take(places, axis=0).T).reshape(-1, len(groups))
+    rows = np.empty(len(known.codes), np.intp)
+    rows[distinct_words] = np.arange(len(distinct_words))
+    return np.asarray(likeness.take(rows.take(words), axis=0))
 
 
 def best_likeness(terms: Codes, sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]) -> Likeness:
@@ -103,7 +90,7 @@ def best_likeness(terms: Codes, sizes: NDArray[np.int64], groups: Sequence[Seque
     if not len(terms) or not groups:
         return no_likeness(len(sizes), groups)
     starts = np.add.accumulate(sizes) - sizes
-    return GroupLikeness(groups).best(load_known_words().find(terms), sizes, starts)
+    return likeness_of_words(load_known_words().find(terms), sizes, starts, groups)
 
 
 @lru_cache(maxsize=4096)

@@ -5,8 +5,8 @@ Names repeat, so conversations, authors and roles are numbers, and the names of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,65 +38,117 @@ def is_among(numbers: Numbers, others: Numbers) -> NDArray[np.bool_]:
     return np.asarray(others.take(places) == numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class Passages:
-    """Some passages. `counts` says how often each has a term of each group of the query; `moments` are seconds since
-    1970."""
+class PassageTable(Protocol):
+    """Columns of many passages, in which the same row is of the same passage; `moments` are seconds since 1970."""
 
-    docs: Numbers
-    message_ids: NDArray[np.object_]
-    moments: NDArray[np.float64]
-    lengths: Numbers
-    counts: Numbers
-    conversations: Numbers
-    turns: Numbers
-    roles: Numbers
-    authors: Numbers
-    conversation_names: Sequence[str]
-    author_names: Sequence[str]
+    @property
+    def message_ids(self) -> NDArray[np.object_]: ...
+    @property
+    def moments(self) -> NDArray[np.float64]: ...
+    @property
+    def lengths(self) -> Numbers: ...
+    @property
+    def conversations(self) -> Numbers: ...
+    @property
+    def turns(self) -> Numbers: ...
+    @property
+    def roles(self) -> Numbers: ...
+    @property
+    def authors(self) -> Numbers: ...
+    @property
+    def conversation_names(self) -> Sequence[str]: ...
+    @property
+    def author_names(self) -> Sequence[str]: ...
+
+
+T = TypeVar("T")
+
+
+class ComputedOnce(Generic[T]):
+    """An attribute of passages that is computed when it is first asked for: a search needs few columns of most.
+    `functools.cached_property` does the same with a lock, which takes as long as the work."""
+
+    def __init__(self, compute: Callable[[Passages], T]) -> None:
+        self._compute = compute
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, passages: Passages, owner: type) -> T:
+        column = passages.__dict__[self._name] = self._compute(passages)
+        return column
+
+
+class Passages:
+    """Some passages: rows of a table. `counts` says how often each has a term of each group of the query; `docs` are
+    their numbers, if those are not the rows."""
+
+    def __init__(self, table: PassageTable, rows: Numbers, counts: Numbers, docs: Numbers | None = None) -> None:
+        self.table = table
+        self.rows = rows
+        self.counts = counts
+        self.docs = rows if docs is None else docs
 
     def __len__(self) -> int:
-        return len(self.docs)
+        return len(self.rows)
 
-    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Passages:
-        """These rows of it."""
-        return Passages(
-            self.docs[rows],
-            self.message_ids[rows],
-            self.moments[rows],
-            self.lengths[rows],
-            self.counts[rows],
-            self.conversations[rows],
-            self.turns[rows],
-            self.roles[rows],
-            self.authors[rows],
-            self.conversation_names,
-            self.author_names,
-        )
+    @ComputedOnce
+    def message_ids(self) -> NDArray[np.object_]:
+        return self.table.message_ids.take(self.rows)
+
+    @ComputedOnce
+    def moments(self) -> NDArray[np.float64]:
+        return self.table.moments.take(self.rows)
+
+    @ComputedOnce
+    def lengths(self) -> Numbers:
+        return self.table.lengths.take(self.rows)
+
+    @ComputedOnce
+    def conversations(self) -> Numbers:
+        return self.table.conversations.take(self.rows)
+
+    @ComputedOnce
+    def turns(self) -> Numbers:
+        return self.table.turns.take(self.rows)
+
+    @ComputedOnce
+    def roles(self) -> Numbers:
+        return self.table.roles.take(self.rows)
+
+    @ComputedOnce
+    def authors(self) -> Numbers:
+        return self.table.authors.take(self.rows)
+
+    @ComputedOnce
+    def has_assistant(self) -> bool:
+        """Whether an assistant speaks in one of them."""
+        return bool(np.logical_or.reduce(self.roles == ASSISTANT))
+
+    @property
+    def conversation_names(self) -> Sequence[str]:
+        return self.table.conversation_names
+
+    @property
+    def author_names(self) -> Sequence[str]:
+        return self.table.author_names
+
+    def take(self, places: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Passages:
+        """Those at these places."""
+        docs = None if self.docs is self.rows else self.docs[places]
+        return Passages(self.table, self.rows[places], self.counts[places], docs)
 
     def join(self, other: Passages) -> Passages:
         """Both, one after the other. Their numbers must stand for the same names."""
-        return replace(
-            self,
-            docs=np.concatenate([self.docs, other.docs]),
-            message_ids=np.concatenate([self.message_ids, other.message_ids]),
-            moments=np.concatenate([self.moments, other.moments]),
-            lengths=np.concatenate([self.lengths, other.lengths]),
-            counts=np.concatenate([self.counts, other.counts]),
-            conversations=np.concatenate([self.conversations, other.conversations]),
-            turns=np.concatenate([self.turns, other.turns]),
-            roles=np.concatenate([self.roles, other.roles]),
-            authors=np.concatenate([self.authors, other.authors]),
-        )
+        counts = np.concatenate([self.counts, other.counts])
+        if self.table is other.table and self.docs is self.rows:
+            return Passages(self.table, np.concatenate([self.rows, other.rows]), counts)
+        docs = np.concatenate([self.docs, other.docs])
+        return Passages(joined_columns(self, other), np.arange(len(docs)), counts, docs)
 
     def has_role(self, role: Role) -> NDArray[np.bool_]:
         """Which passages are by one in this role."""
         return np.asarray(self.roles == ROLES.index(role))
-
-    @property
-    def has_assistant(self) -> bool:
-        """Whether an assistant speaks in one of them."""
-        return bool(np.logical_or.reduce(self.roles == ASSISTANT))
 
     def conversation_number(self, name: str) -> int:
         """The number of a conversation, or -1 if no passage is of it."""
@@ -104,6 +156,36 @@ class Passages:
             return self.conversation_names.index(name)
         except ValueError:
             return -1
+
+
+@dataclass(frozen=True, slots=True)
+class ReadColumns:
+    """A table of passages that were read from a database."""
+
+    message_ids: NDArray[np.object_]
+    moments: NDArray[np.float64]
+    lengths: Numbers
+    conversations: Numbers
+    turns: Numbers
+    roles: Numbers
+    authors: Numbers
+    conversation_names: Sequence[str]
+    author_names: Sequence[str]
+
+
+def joined_columns(first: Passages, second: Passages) -> ReadColumns:
+    """A table of the columns of both, one after the other; the second knows the names of the first."""
+    return ReadColumns(
+        np.concatenate([first.message_ids, second.message_ids]),
+        np.concatenate([first.moments, second.moments]),
+        np.concatenate([first.lengths, second.lengths]),
+        np.concatenate([first.conversations, second.conversations]),
+        np.concatenate([first.turns, second.turns]),
+        np.concatenate([first.roles, second.roles]),
+        np.concatenate([first.authors, second.authors]),
+        second.conversation_names,
+        second.author_names,
+    )
 
 
 class PassageColumns:
@@ -121,12 +203,10 @@ class PassageColumns:
         conversations = [self._conversations.setdefault(row.conversation, len(self._conversations)) for row in rows]
         authors = [self._authors.setdefault(row.author, len(self._authors)) for row in rows]
         roles = [ROLES.index(row.role) if row.role in ROLES else -1 for row in rows]
-        return Passages(
-            docs=as_numbers([row.doc for row in rows]),
+        table = ReadColumns(
             message_ids=ids,
             moments=np.array([row.time.timestamp() for row in rows], np.float64),
             lengths=as_numbers([row.length for row in rows]),
-            counts=np.array([row.counts for row in rows], np.int64).reshape(len(rows), self._groups),
             conversations=as_numbers(conversations),
             turns=as_numbers([row.turn for row in rows]),
             roles=as_numbers(roles),
@@ -134,6 +214,8 @@ class PassageColumns:
             conversation_names=list(self._conversations),
             author_names=list(self._authors),
         )
+        counts = np.array([row.counts for row in rows], np.int64).reshape(len(rows), self._groups)
+        return Passages(table, np.arange(len(rows)), counts, as_numbers([row.doc for row in rows]))
 
 
 def as_numbers(values: Sequence[int]) -> Numbers:

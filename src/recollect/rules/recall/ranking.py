@@ -226,7 +226,7 @@ def fuse(
         np.concatenate([words, nearest], axis=1)
     )  # at once: it is faster
     words_around = both_with_neighbours[:, : words.shape[1]]
-    _add_own(parts, words, deviations, query, weights)
+    parts[TEXT], parts[VECTOR] = _own_parts(words, deviations, query, weights)
     _add_lent(parts, words, words_around, deviations, weights, around)
     relevant = np.add.reduce(parts, axis=0) > 0
     age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
@@ -235,7 +235,10 @@ def fuse(
     _add_likeness(parts, nearest, nearest_around, likeness, query, weights, around)
     parts[OCCASION] += weights.occasion_vector * around.best_of_occasion(deviations)
     parts[OCCASION] *= SEVERAL if query.several else 1.0
-    _add_speaker_and_time(parts, passages, query, weights)
+    if query.authors or query.own:
+        parts[SPEAKER] = _speaker_part(passages, query, weights)
+    if query.times:
+        parts[TIME] = weights.time * _time_matches(moments, query)
     if passages.has_assistant:
         parts[OPENING] = weights.opening * (passages.turns == 1)
     parts = (parts * relevant).round(6)  # so that they add up
@@ -256,25 +259,25 @@ def best_by_themselves(
     said."""
     if not len(passages):
         return np.empty(0, np.intp)
-    parts = np.zeros((len(PARTS), len(passages)))
     words = words * np.array(query.emphasis) if query.emphasis else words
-    _add_own(parts, words, weights.deviations(cosines), query, weights)
-    _add_speaker_and_time(parts, passages, query, weights)
-    scores = (np.add.reduce(parts, axis=0) * (parts[TEXT] + parts[VECTOR] > 0)).round(6)
+    text, vector = _own_parts(words, weights.deviations(cosines), query, weights)
+    scores = text + vector
+    is_relevant = scores > 0
+    if query.authors or query.own:
+        scores += _speaker_part(passages, query, weights)
+    if query.times:
+        scores += weights.time * _time_matches(passages.moments, query)
+    scores = (scores * is_relevant).round(6)
     return np.lexsort((passages.docs, passages.moments, scores))[::-1][:limit]
 
 
-def _add_own(
-    parts: NDArray[np.float64],
-    words: NDArray[np.float64],
-    deviations: NDArray[np.float64],
-    query: ParsedQuery,
-    weights: Weights,
-) -> None:
-    """What passages earn by their own words and their meaning."""
-    word_sums = np.add.reduce(words, axis=1)
-    parts[TEXT] = weights.text * (word_sums + weights.rarest * np.maximum.reduce(words, axis=1, initial=0.0))
-    parts[VECTOR] = weights.vector * (ADVICE_VECTOR if query.advice else 1.0) * deviations
+def _own_parts(
+    words: NDArray[np.float64], deviations: NDArray[np.float64], query: ParsedQuery, weights: Weights
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What passages earn by their own words, and by their meaning."""
+    best_words = np.maximum.reduce(words, axis=1, initial=0.0)
+    text = weights.text * (np.add.reduce(words, axis=1) + weights.rarest * best_words)
+    return text, weights.vector * (ADVICE_VECTOR if query.advice else 1.0) * deviations
 
 
 def _add_lent(
@@ -288,14 +291,6 @@ def _add_lent(
     """What the neighbours of passages lend them of their words and their meaning."""
     lent_words = np.add.reduce(words_around - words, axis=1)
     parts[NEAR] = weights.near * (lent_words + around.neighbour_meaning(deviations))
-
-
-def _add_speaker_and_time(parts: NDArray[np.float64], passages: Passages, query: ParsedQuery, weights: Weights) -> None:
-    """What passages earn by whom and when they were said, if the query speaks of that."""
-    if query.authors or query.own:
-        parts[SPEAKER] = _speaker_weight(query, weights) * _speaker_matches(passages, query)
-    if query.times:
-        parts[TIME] = weights.time * _time_matches(passages.moments, query)
 
 
 def _add_likeness(
@@ -320,22 +315,14 @@ def _add_likeness(
     parts[OCCASION] = weights.occasion * around.words_of_occasion(nearest, worth / np.add.reduce(worth))
 
 
-def _speaker_weight(query: ParsedQuery, weights: Weights) -> float:
-    """What it counts to be by whom the query names, or by the person who asks."""
+def _speaker_part(passages: Passages, query: ParsedQuery, weights: Weights) -> NDArray[np.float64]:
+    """What it counts to be by an author the query names; if it names nobody and is about the person who asks, by a
+    person and not an assistant."""
     if not query.authors:
-        return weights.asker
-    return weights.speaker * (SEVERAL_AUTHOR if query.several else 1.0)
-
-
-def _speaker_matches(passages: Passages, query: ParsedQuery) -> NDArray[np.float64]:
-    """1 for a passage by an author the query names; if it names nobody and is about the person who asks, by a person
-    and not an assistant."""
-    if query.authors:
-        named = [number for number, name in enumerate(passages.author_names) if name in query.authors]
-        return np.asarray(np.isin(passages.authors, named), np.float64)
-    if not query.own:
-        return np.zeros(len(passages))
-    return np.asarray(passages.roles == USER, np.float64)
+        return np.asarray(weights.asker * (passages.roles == USER), np.float64)
+    named = [number for number, name in enumerate(passages.author_names) if name in query.authors]
+    weight = weights.speaker * (SEVERAL_AUTHOR if query.several else 1.0)
+    return np.asarray(weight * np.isin(passages.authors, named), np.float64)
 
 
 def _time_matches(moments: NDArray[np.float64], query: ParsedQuery) -> NDArray[np.float64]:
