@@ -20,16 +20,19 @@ FILE = Path(__file__).parent / "data" / "words.npz"
 
 @dataclass(frozen=True, slots=True)
 class WordTable:
-    """Stems, one on each line, the most frequent first; and their vectors, of length one."""
+    """Stems, one on each line, the most frequent first; and their vectors as small numbers, which have length one when
+    they are multiplied by their scale."""
 
     stems: bytes
-    vectors: NDArray[np.float32]
+    rows: NDArray[np.int8]
+    scales: NDArray[np.float32]
 
 
 @cache
 def load_word_table() -> WordTable:
     """The table that comes with recollect."""
     with np.load(FILE, allow_pickle=False) as arrays:
-        vectors = arrays["rows"].astype(np.float32)
+        rows = arrays["rows"]
         stems = arrays["stems"].tobytes()
-    return WordTable(stems, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float32))
+    return WordTable(stems, rows, 1 / lengths)

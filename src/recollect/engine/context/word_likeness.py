@@ -29,23 +29,29 @@ class KnownWords:
 
     codes: Codes
     slots: NDArray[np.uint16]
-    vectors: NDArray[np.float32]
+    rows: NDArray[np.int8]
+    scales: NDArray[np.float32]
 
     def find(self, codes: Codes) -> NDArray[np.intp]:
         """The place of each term in the table."""
         places = self.slots[slots_of(codes)].astype(np.intp)
         return np.where(self.codes[places] == codes, places, len(self.codes) - 1)
 
+    def vectors_of(self, groups: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+        """The vector of each group of terms, of length one: that of its most frequent word."""
+        places = [min(map(place_of_term, group)) for group in groups]
+        return self.rows.take(places, axis=0) * self.scales.take(places)[:, np.newaxis]
+
 
 @cache
 def load_known_words() -> KnownWords:
     table = load_word_table()
     codes, _ = line_codes(table.stems, 0)
-    vectors = np.zeros((len(codes) + 1, table.vectors.shape[1]), np.float32)
-    vectors[:-1] = table.vectors
+    rows = np.zeros((len(codes) + 1, table.rows.shape[1]), np.int8)
+    rows[:-1] = table.rows
     slots = np.full(1 << SLOT_BITS, len(codes), np.uint16)
     slots[slots_of(codes)[::-1]] = np.arange(len(codes))[::-1]  # of words with the same slot, the most frequent
-    return KnownWords(np.append(codes, np.uint64(0)), slots, vectors)
+    return KnownWords(np.append(codes, np.uint64(0)), slots, rows, np.append(table.scales, np.float32(0)))
 
 
 def slots_of(codes: Codes) -> NDArray[np.intp]:
@@ -76,9 +82,9 @@ def compare_words(words: NDArray[Any], groups: Sequence[Sequence[str]]) -> Liken
     distinct_words = is_there.nonzero()[0]
     padded_words = np.full(-(-len(distinct_words) // AT_ONCE) * AT_ONCE, len(known.codes) - 1)
     padded_words[: len(distinct_words)] = distinct_words
-    blocks = known.vectors.take(padded_words, axis=0).reshape(-1, AT_ONCE, known.vectors.shape[1])
-    places = [min(map(place_of_term, group)) for group in groups]  # of each group its most frequent word
-    likeness = np.matmul(blocks, known.vectors.take(places, axis=0).T).reshape(-1, len(groups))
+    blocks = known.rows.take(padded_words, axis=0).astype(np.float32).reshape(-1, AT_ONCE, known.rows.shape[1])
+    likeness = np.matmul(blocks, known.vectors_of(groups).T).reshape(-1, len(groups))
+    likeness *= known.scales.take(padded_words)[:, np.newaxis]
     rows = np.empty(len(known.codes), np.intp)
     rows[distinct_words] = np.arange(len(distinct_words))
     return np.asarray(likeness.take(rows.take(words), axis=0))

@@ -230,7 +230,7 @@ def fuse(
     _add_lent(parts, words, words_around, deviations, weights, around)
     relevant = np.add.reduce(parts, axis=0) > 0
     age = np.maximum((now.timestamp() - moments) / weights.half_life.total_seconds(), 0.0)
-    parts[RECENCY] = weights.recency * 0.5**age * (parts[TEXT] + parts[VECTOR])
+    parts[RECENCY] = weights.recency * np.exp2(-age) * (parts[TEXT] + parts[VECTOR])
     nearest_around = both_with_neighbours[:, words.shape[1] :]
     _add_likeness(parts, nearest, nearest_around, likeness, query, weights, around)
     parts[OCCASION] += weights.occasion_vector * around.best_of_occasion(deviations)
