@@ -19,9 +19,9 @@ from recollect.errors import DamagedMessage, StoreError
 from recollect.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, SetAside, Stats, ViewState
 from recollect.model.frozen import dataclass
 from recollect.model.passages import PassageBlock, PassageCandidate, Posting, ScopeState, Tally
+from recollect.model.vectors import Vectors as Vectors
 
 T = TypeVar("T")
-Vectors = NDArray[np.float32]
 ConversationKey = tuple[str, str]  # a space and a conversation in it
 
 
