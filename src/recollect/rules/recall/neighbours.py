@@ -37,42 +37,31 @@ _MEANING_SHARES = np.array([MEANING.get(distance, 0.0) for distance in range(-RE
 _NEXT_TO = np.array([[-1], [0], [1]], np.int64)
 _DISTANCES = np.array([distance for distance in range(-REACH, REACH + 1) if distance])
 _FIRST = np.zeros(1, np.intp)
-_NONE = np.empty(0, np.intp)
-_STEPS = np.arange(1, REACH + 1)[:, np.newaxis]  # to the next messages in order, beyond which none is near
-_NO_PLACES = np.full(REACH, np.iinfo(np.int64).max)  # after the last, and far from it
+_OFFSETS = _DISTANCES[:, np.newaxis]  # to the next messages in order, beyond which none is near
+_BEFORE = REACH - 1  # the row of the message before
+_PLACES_BEFORE = np.full(REACH, -_APART)  # far from all others
+_PLACES_AFTER = np.full(REACH, np.iinfo(np.int64).max - _APART)
 
 Scores = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
-    """Pairs of messages that are near each other: the number of each that may lean on another (`messages`), of the
-    other, and how many turns it is after the first. Sorted by the first message, and then by the distance. The pairs of
-    one message begin at `starts`; `leaning` has these messages, each once."""
+class Surroundings:
+    """What stands around passages. Each is of a message; messages are numbered in the order of their places. `home` is
+    the number of the message of each passage, and `first_rows` the row of the first passage of each message.
 
-    messages: Places
+    Of each message (column) those that may be near it, a row for each of `_OFFSETS`: their numbers (`others`), how many
+    turns each is after it (`distances`; 0 if it is not near), and what its words count (`word_shares`). `lean` is how
+    much each message leans on them. `occasion` is the number of the occasion of each message, and `occasion_starts`
+    where each begins."""
+
+    home: Places
+    first_rows: Places
     others: Places
     distances: Numbers
-    starts: Places
-    leaning: Places
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What stands around passages. Each is of a message, which has a number: that of its only passage, or its own if a
-    message has several passages, and then `home` is the number of the message of each passage.
-
-    `places` are the keys of the messages in order, and `order` their numbers in that order. `lean` is how much each
-    message leans on its neighbours, and `word_shares` what the words of each neighbour count. `occasion` is the number
-    of the occasion of each message, and `occasion_starts` where each begins in that order."""
-
-    places: Numbers
-    order: Places
-    home: Places | None
-    near: Neighbours
-    lean: Scores
     word_shares: Scores
+    lean: Scores
     occasion: Places
     occasion_starts: Places
 
@@ -80,155 +69,99 @@ class Surroundings:
 
     def words_with_neighbours(self, scores: Scores) -> Scores:
         """For each passage and each word, the best of its own score and what its neighbours lend it."""
-        near = self.near
-        if not len(near.messages):
-            return scores
-        neighbour_scores = self.best_by_message(scores).take(near.others, axis=0)
-        neighbour_scores *= self.word_shares[:, np.newaxis]
-        lent = np.maximum.reduceat(neighbour_scores, near.starts, axis=0)
-        if self.home is None:
-            best = scores.copy()
-            best[near.leaning] = np.maximum(scores.take(near.leaning, axis=0), lent)
-            return best
-        lent_by_message = np.zeros((len(self.lean), *scores.shape[1:]))
-        lent_by_message[near.leaning] = lent
-        return np.asarray(np.maximum(scores, lent_by_message.take(self.home, axis=0)))
+        neighbour_scores = self.best_by_message(scores).take(self.others, axis=0)
+        neighbour_scores *= self.word_shares[:, :, np.newaxis]
+        lent = np.maximum.reduce(neighbour_scores, axis=0)
+        return np.asarray(np.maximum(scores, lent.take(self.home, axis=0)))
 
     def neighbour_meaning(self, scores: Scores) -> Scores:
         """For each passage, what the likeness of its neighbours adds."""
-        near = self.near
-        neighbour_scores = self.best_by_message(scores).take(near.others)
-        neighbour_scores *= _MEANING_SHARES.take(near.distances + REACH)
-        sums = np.bincount(near.messages, neighbour_scores, len(self.lean))
-        return self._by_passage(self.lean * sums)
+        neighbour_scores = self.best_by_message(scores).take(self.others)
+        neighbour_scores *= _MEANING_SHARES.take(self.distances + REACH)
+        return np.asarray((self.lean * np.add.reduce(neighbour_scores, axis=0)).take(self.home))
 
     def best_with_neighbours(self, scores: Scores) -> Scores:
         """For each passage, the best score of its message and of the messages around it."""
         best = self.best_by_message(scores)
-        near = self.near
-        if len(near.messages):
-            neighbour_scores = np.maximum.reduceat(best.take(near.others), near.starts)
-            best = best.copy()
-            best[near.leaning] = np.maximum(best.take(near.leaning), neighbour_scores)
-        return self._by_passage(best)
+        neighbour_scores = best.take(self.others) * (self.distances != 0)
+        return np.asarray(np.maximum(best, np.maximum.reduce(neighbour_scores, axis=0)).take(self.home))
 
     def best_of_occasion(self, scores: Scores) -> Scores:
         """For each passage, the best score of all that was said on its occasion."""
-        best = np.maximum.reduceat(self.best_by_message(scores).take(self.order), self.occasion_starts)
-        return self._by_passage(best.take(self.occasion))
+        best = np.maximum.reduceat(self.best_by_message(scores), self.occasion_starts)
+        return np.asarray(best.take(self.occasion).take(self.home))
 
     def words_of_occasion(self, scores: Scores, shares: Scores) -> Scores:
         """For each passage, the best score of each word on its occasion, added up by the shares of the words."""
-        best = np.maximum.reduceat(self.best_by_message(scores).take(self.order, axis=0), self.occasion_starts, axis=0)
-        return self._by_passage((best @ shares).take(self.occasion))
+        best = np.maximum.reduceat(self.best_by_message(scores), self.occasion_starts, axis=0)
+        return np.asarray((best @ shares).take(self.occasion).take(self.home))
 
     def occasions(self, rows: Places) -> Places:
         """The numbers of the occasions of the passages of these rows."""
-        return self.occasion.take(rows if self.home is None else self.home.take(rows))
+        return self.occasion.take(self.home.take(rows))
 
     def previous_rows(self, rows: Places) -> Places:
         """For the passages of these rows, a row of the message before theirs on the same occasion; -1 if it is not
         among the passages."""
-        is_next = self.near.distances == -1
-        previous = np.full(len(self.lean) + 1, -1, np.intp)
-        previous[self.near.messages[is_next]] = self.near.others[is_next]
-        if self.home is None:
-            return previous.take(rows)
-        row_of = np.full(len(self.lean) + 1, -1, np.intp)
-        row_of[self.home] = np.arange(len(self.home))
-        return row_of.take(previous.take(self.home.take(rows)))
+        messages = self.home.take(rows)
+        previous = self.first_rows.take(self.others[_BEFORE].take(messages))
+        return np.where(self.distances[_BEFORE].take(messages) == -1, previous, -1)
 
     def best_by_message(self, scores: Scores) -> Scores:
         """The best score of each message."""
-        if self.home is None:
-            return scores
-        best = np.zeros((len(self.lean), *scores.shape[1:]))
+        if len(self.first_rows) == len(self.home):
+            return scores.take(self.first_rows, axis=0)
+        best = np.zeros((len(self.first_rows), *scores.shape[1:]))
         np.maximum.at(best, self.home, scores)
         return best
-
-    def _by_passage(self, scores: Scores) -> Scores:
-        """The scores of messages, for each passage that of its message."""
-        return scores if self.home is None else scores.take(self.home)
 
 
 def surroundings(passages: Passages) -> Surroundings:
     """The neighbours of each passage. A neighbour that is missing scores 0."""
     keys = place_keys(passages.conversations, passages.turns)
-    order = keys.argsort(kind="stable")
-    places = keys.take(order)
-    home: Places | None = None
-    times = passages.moments
-    lengths = passages.lengths.astype(np.float64)
-    is_assistant = passages.roles == ASSISTANT
-    is_same = places[1:] == places[:-1]
-    if np.logical_or.reduce(is_same):  # some messages have several passages
-        is_first = np.ones(len(keys), np.bool_)
-        np.logical_not(is_same, out=is_first[1:])
-        home = np.empty(len(keys), np.intp)
-        home[order] = np.add.accumulate(is_first, dtype=np.intp) - 1
-        first = order[is_first]
-        places = keys[first]
-        order = np.arange(len(places))
-        times = times[first]
+    first_rows = keys.argsort(kind="stable")
+    places = keys.take(first_rows)
+    lengths: Numbers | Scores = passages.lengths.take(first_rows)
+    home = np.empty(len(keys), np.intp)
+    is_first = np.ones(len(keys), np.bool_)
+    np.not_equal(places[1:], places[:-1], out=is_first[1:])
+    if np.logical_and.reduce(is_first):
+        home[first_rows] = np.arange(len(keys))
+    else:  # some messages have several passages
+        home[first_rows] = np.add.accumulate(is_first, dtype=np.intp) - 1
+        first_rows = first_rows[is_first]
+        places = places[is_first]
         lengths = np.bincount(home, weights=passages.lengths) / np.bincount(home)
-        is_assistant = is_assistant[first]
-    sorted_times = times.take(order)
-    gaps = places[1:] - places[:-1]
-    near = find_neighbours(places, sorted_times, order)
-    lean = lean_shares(lengths, near)
-    occasion, occasion_starts = split_occasions(gaps, sorted_times, order)
-    return Surroundings(
-        places, order, home, near, lean, share_words(near, lean, is_assistant), occasion, occasion_starts
-    )
+    times = passages.moments.take(first_rows)
+    others = np.arange(len(places)) + _OFFSETS
+    distances = np.concatenate([_PLACES_BEFORE, places, _PLACES_AFTER]).take(others + REACH) - places
+    np.clip(others, 0, max(len(places) - 1, 0), out=others)
+    distances *= (np.abs(distances) <= REACH) & (np.abs(times.take(others) - times) <= OCCASION)
+    lean = lean_shares(lengths, others, distances)
+    word_shares = _WORD_SHARES.take(distances + REACH) * lean
+    if passages.has_assistant:
+        is_assistant = passages.roles.take(first_rows) == ASSISTANT
+        is_reply = is_assistant.take(others) & ~is_assistant & (distances == 1)
+        np.maximum(word_shares, REPLY * is_reply, out=word_shares)
+    occasion, occasion_starts = split_occasions(places, times)
+    return Surroundings(home, first_rows, others, distances, word_shares, lean, occasion, occasion_starts)
 
 
-def find_neighbours(places: Numbers, times: Scores, order: Places) -> Neighbours:
-    """The pairs of messages on one occasion that are not more than `REACH` turns apart, given the keys of messages in
-    order, their times and their numbers."""
-    next_places = np.concatenate([places, _NO_PLACES]).take(np.arange(len(places)) + _STEPS)
-    gaps = (next_places - places).ravel()
-    pairs = (gaps <= REACH).nonzero()[0]
-    steps, first = np.divmod(pairs, max(len(places), 1))
-    second = first + steps + 1
-    distances = gaps.take(pairs)
-    is_near = np.abs(times.take(second) - times.take(first)) <= OCCASION
-    if not np.logical_and.reduce(is_near):
-        first = first[is_near]
-        second = second[is_near]
-        distances = distances[is_near]
-    if not len(first):
-        return Neighbours(_NONE, _NONE, _NONE, _NONE, _NONE)
-    distances = np.concatenate([distances, -distances])
-    messages = order.take(np.concatenate([first, second]))
-    by_message = (messages * (2 * REACH + 1) + distances).argsort(kind="stable")
-    messages = messages.take(by_message)
-    starts = np.concatenate([_FIRST, (messages[1:] != messages[:-1]).nonzero()[0] + 1])
-    others = order.take(np.concatenate([second, first]).take(by_message))
-    return Neighbours(messages, others, distances.take(by_message), starts, messages.take(starts))
-
-
-def lean_shares(lengths: Scores, near: Neighbours) -> Scores:
+def lean_shares(lengths: Numbers | Scores, others: Places, distances: Numbers) -> Scores:
     """How much each message leans on its neighbours: the less, the longer it and they are."""
-    total = lengths + np.bincount(near.messages, lengths.take(near.others), len(lengths))
-    count = np.bincount(near.messages, minlength=len(lengths)) + 1.0
+    is_near = distances != 0
+    total = lengths + np.add.reduce(lengths.take(others) * is_near, axis=0)
+    count = np.add.reduce(is_near, axis=0) + 1.0
     share = np.minimum(1.0, SHORT_LINES / np.maximum(total / count, 1.0))
     return np.asarray(np.square(np.square(share)))  # a power of 4 would take three times as long
 
 
-def share_words(near: Neighbours, lean: Scores, is_assistant: NDArray[np.bool_]) -> Scores:
-    """What the words of each neighbour count for the message that leans on it."""
-    shares = _WORD_SHARES.take(near.distances + REACH) * lean.take(near.messages)
-    is_reply = is_assistant.take(near.others) & ~is_assistant.take(near.messages) & (near.distances == 1)
-    return np.asarray(np.maximum(shares, REPLY * is_reply))
-
-
-def split_occasions(gaps: Numbers, times: Scores, order: Places) -> tuple[Places, Places]:
-    """The number of the occasion of each message, and where each occasion begins among the places in order; given the
-    differences between the keys of messages in order, their times and their numbers."""
-    is_apart = (gaps > _FAR) | (np.abs(times[1:] - times[:-1]) > OCCASION)
-    occasion = np.empty(len(order), np.intp)
-    occasion[order[:1]] = 0
-    occasion[order[1:]] = np.add.accumulate(is_apart, dtype=np.intp)
+def split_occasions(places: Numbers, times: Scores) -> tuple[Places, Places]:
+    """The number of the occasion of each message, and where each occasion begins; given the keys of messages in order,
+    and their times."""
+    is_apart = (places[1:] - places[:-1] > _FAR) | (np.abs(times[1:] - times[:-1]) > OCCASION)
+    occasion = np.zeros(len(places), np.intp)
+    np.add.accumulate(is_apart, dtype=np.intp, out=occasion[1:])
     return occasion, np.concatenate([_FIRST, is_apart.nonzero()[0] + 1])
 
 
