@@ -12,7 +12,9 @@ import dataclasses
 from collections.abc import Callable
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -88,6 +90,23 @@ def write_init(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Callabl
     init.__module__ = cls.__module__
     init.__annotations__ = {field.name: field.type for field in fields} | {"return": None}
     return init
+
+
+def fast_maker(cls: type[T]) -> Callable[..., T]:
+    """A function that makes objects of a frozen class from the values of all its fields, in order: a third of the time
+    of a call of the class, for what is made by the hundred. What the class does after `__init__` is not done.
+
+    An object begins as one of a class with the same slots that is not frozen: Python fills these without a call.
+    """
+    names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    twin = type(f"Unfrozen{cls.__name__}", (), {"__slots__": tuple(names)})
+    lines = [f"def make({', '.join(names)}):", "    instance = _twin()"]
+    lines += [f"    instance.{name} = {name}" for name in names]
+    lines += ["    instance.__class__ = _frozen", "    return instance"]
+    namespace: dict[str, Any] = {"_twin": twin, "_frozen": cls}
+    exec("\n".join(lines), namespace)
+    maker: Callable[..., T] = namespace["make"]
+    return maker
 
 
 def values_getter(names: list[str]) -> Callable[[Any], Any]:
