@@ -11,7 +11,8 @@ from sqlalchemy import text
 
 from recollect.stores import queries, schema
 from recollect.stores.columns import EPOCH
-from recollect.stores.sqlite import SqliteStore, dialect_and_statements
+from recollect.stores.sqlite import SqliteStore
+from recollect.stores.sqlite_file import dialect_and_statements
 
 PARTS = {"space": "s", "conversation": ("c",), "level": 1, "parent": (1, 9)}
 ACTIVE = {"space": "s", "conversation": "c", "parent": None}

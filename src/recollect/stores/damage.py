@@ -151,6 +151,13 @@ def sqlite_error(error: DBAPIError, name: str) -> StoreError:
     return StoreError(f"{name}: {error.orig}")
 
 
+def text_or_bytes(value: bytes) -> str | bytes:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
+
+
 def strip_text(error: BaseException) -> None:
     """Remove the text that SQLite repeats in its error when it cannot decode it: it must not reach a log."""
     if isinstance(error, sqlite3.OperationalError) and str(error).startswith(NOT_TEXT):

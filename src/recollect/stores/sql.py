@@ -6,6 +6,7 @@ What differs between databases (locks, full text, vectors) is in `sqlite` and `p
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -170,7 +171,7 @@ class SqlTx(RowReader, ABC):
         results: list[Message] = []
         for batch in batches(ids):
             results += self.fetch_messages_by_id(space, batch, damaged)
-        for batch in batches(platform_ids):
+        for batch in batches(platform_ids) if platform_ids else ():
             params = {"space": space, "conversation": conversation, "ids": batch}
             results += self.fetch_messages(queries.MESSAGES_BY_PLATFORM_ID, params, damaged)
         return results
@@ -458,7 +459,8 @@ class SqlStore(ABC):
         return self.run_with_retries(fn, self.writing)
 
     def run_with_retries(self, fn: Callable[[Any], T], begin: Callable[[], Any]) -> T:
-        pauses = RetryPauses(self.busy_seconds)
+        start = time.monotonic()
+        pauses: RetryPauses | None = None
         while True:
             try:
                 with begin() as tx:
@@ -467,6 +469,7 @@ class SqlStore(ABC):
                 raise self.no_connection_error() from error
             except DBAPIError as error:
                 store_error = self.translate(error)
+                pauses = pauses or RetryPauses(self.busy_seconds, start)
                 if not isinstance(store_error, StoreBusy) or not pauses.wait():
                     raise store_error from error
 
