@@ -18,6 +18,7 @@ V = TypeVar("V")
 
 BYTES = (bytes, memoryview)
 UNREADABLE = "a value of the row is of another kind than its column"
+make_conversation = fast_maker(Conversation)
 make_message = fast_maker(Message)
 make_seal = fast_maker(Seal)
 BATCH = 500  # values in one IN (...): every database takes this many
@@ -30,7 +31,7 @@ def to_conversation(row: Sequence[Any]) -> Conversation:
         raise ValueError(UNREADABLE)
     if type(head) not in BYTES or type(changes_head) not in BYTES:
         raise ValueError(UNREADABLE)
-    return Conversation(space, id, user, created_at, changed_at, turns, bytes(head), changes, bytes(changes_head))
+    return make_conversation(space, id, user, created_at, changed_at, turns, bytes(head), changes, bytes(changes_head))
 
 
 def conversation_row(value: Conversation) -> dict[str, Any]:

@@ -59,14 +59,7 @@ FIXED = {
 }  # what a tombstone keeps of its message
 
 
-SAVED = ("user_id", "created_at", "changed_at", "turns", "head", "changes", "changes_head")  # of a conversation
-
-# Built once: these run for every message, and to build a statement costs more than to run it.
-SAVE_CONVERSATION = (
-    update(conversations)
-    .where(conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
-    .values({name: bindparam(name) for name in SAVED})
-)
+# Built once: it runs for every message, and to build a statement costs more than to run it.
 ADD_MESSAGES = messages.insert()
 
 
@@ -79,6 +72,7 @@ class SqlTx(RowReader, ABC):
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.touched: set[str] = set()
+        self._locked: Conversation | None = None  # the one locked last, as it is in the table
 
     # -- what differs between databases
 
@@ -127,7 +121,8 @@ class SqlTx(RowReader, ABC):
             if not rows:
                 self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
                 rows = self.fetch(query, place)
-            return to_conversation(rows[0])
+            self._locked = to_conversation(rows[0])
+            return self._locked
 
     def conversation(self, space: str, id: str) -> Conversation | None:
         place = {"space": space, "id": id}
@@ -150,10 +145,21 @@ class SqlTx(RowReader, ABC):
             return [to_conversation(row) for row in self.fetch(query, params)]
 
     def save_conversation(self, conversation: Conversation) -> None:
+        place = {"at_space": conversation.space, "at_id": conversation.id}
+        if self._has_only_grown(conversation):
+            growth = {"changed_at": conversation.changed_at, "turns": conversation.turns, "head": conversation.head}
+            self.write_rows(conversations, queries.SAVE_GROWTH, [growth | place])
+            return
         row = conversation_row(conversation)
-        self.write_rows(
-            conversations, SAVE_CONVERSATION, [row | {"at_space": row.pop("space"), "at_id": row.pop("id")}]
-        )
+        del row["space"], row["id"]
+        self.write_rows(conversations, queries.SAVE_CONVERSATION, [row | place])
+
+    def _has_only_grown(self, conversation: Conversation) -> bool:
+        """Whether nothing but messages was added to a conversation since this transaction has locked it."""
+        locked = self._locked
+        if locked is None or conversations.name in self.touched:  # what was written since is not known
+            return False
+        return bool(queries.read_ungrown(locked) == queries.read_ungrown(conversation))
 
     def insert_messages(self, new: Sequence[Message]) -> None:
         if new:
