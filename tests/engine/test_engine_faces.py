@@ -346,6 +346,7 @@ def test_closed_memories_leave_no_file_open(store_url: str) -> None:
     for _ in range(3):
         with Memory(store_url) as memory:
             memory.conversation("chat", user="alex").add("user", "a zebra")
+    del memory
     assert open_files() == before
 
 
