@@ -68,11 +68,11 @@ class SqlTx(RowReader, ABC):
     kept are not even read again while their table is the same."""
 
     caches_rows = False
+    _locked: Conversation | None = None  # the conversation that was locked last, as it is in the table
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.touched: set[str] = set()
-        self._locked: Conversation | None = None  # the one locked last, as it is in the table
 
     # -- what differs between databases
 
