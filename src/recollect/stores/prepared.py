@@ -124,7 +124,7 @@ class PreparedStatement:
         """Rows of the driver with the values that the columns stand for."""
         if not self._readers or not rows:
             return rows
-        converted_rows = [list(row) for row in rows]
+        converted_rows = [*map(list, rows)]
         for place, reader in self._readers:
             for row in converted_rows:
                 row[place] = reader(row[place])
@@ -195,7 +195,10 @@ def prepare(statement: Any, dialect: Dialect, params: Mapping[str, Any]) -> Prep
     """A statement for parameters of this shape: these names, and room for as many members in each list."""
     key: Key
     if statement.is_select:
-        sizes = tuple((name, list_room(len(value))) for name, value in params.items() if type(value) in LISTS)
+        sizes: tuple[tuple[str, int], ...] = ()
+        for name, value in params.items():  # as a generator it takes longer, and most have none
+            if type(value) in LISTS:
+                sizes += ((name, list_room(len(value))),)
         key = statement, dialect.name, (), sizes
     else:
         key = statement, dialect.name, tuple(params), ()
