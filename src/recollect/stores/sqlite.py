@@ -411,6 +411,7 @@ class SqliteStore(SqlStore):
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
         self._file.check_writable()
+        self._file.check_in_place()
         # Threads of one process queue here, at a fair and cheap lock, and not at the file.
         with (
             self._write_lock,
