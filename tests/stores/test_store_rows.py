@@ -90,7 +90,7 @@ def test_messages_are_found_by_their_ids_each_once_and_in_the_same_order(tmp_pat
 def test_each_message_is_looked_up_by_the_index_of_ids(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "plan.db")) as store, store.engine.connect() as connection:
         query = each_message_query(4)
-        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", ("s", "a", "b", None, None)).all()
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", ("a", "b", None, None, "s")).all()
     assert any("messages_id (space=? AND id=?)" in row[3] for row in plan)
 
 

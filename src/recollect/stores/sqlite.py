@@ -76,10 +76,10 @@ def each_message_query(room: int) -> str:
     """The messages with some ids, each looked up by itself, in the order of the ids; none has NULL. For the list of
     `IN (…)` SQLite makes a table of its own each time, which takes a fifth of the time of a few."""
     columns = ", ".join(f"message.{column.name}" for column in messages.c)
-    places = ", ".join(f"(?{number + 2})" for number in range(room))
+    places = ", ".join(["(?)"] * room)
     return (
         f"WITH wanted (id) AS (VALUES {places}) SELECT {columns} FROM wanted"
-        " CROSS JOIN messages AS message ON message.space = ?1 AND message.id = wanted.id"
+        " CROSS JOIN messages AS message ON message.space = ? AND message.id = wanted.id"
     )
 
 
@@ -155,7 +155,7 @@ class SqliteTx(MoveTx):
         if room > FEW_IDS:
             return super().fetch_messages_by_id(space, ids, damaged)
         try:
-            rows = self._run_raw(each_message_query(room), [space, *sorted(ids), *repeat(None, room - len(ids))])
+            rows = self._run_raw(each_message_query(room), [*sorted(ids), *repeat(None, room - len(ids)), space])
             return [to_message(row) for row in rows]
         except (UnreadableRow, *UNDECODED):
             return super().fetch_messages_by_id(space, ids, damaged)
