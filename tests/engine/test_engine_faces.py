@@ -10,6 +10,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from recollect.engine.sync import BlockingConversation, BlockingMemory
 from recollect.engine.sync_documents import BlockingDocuments
 from recollect.faces import ConversationFace, DocumentsFace, MemoryFace
 
+OPEN_FILES = Path("/proc/self/fd")
 TASKS = 16
 ROUNDS = 4
 
@@ -330,6 +332,22 @@ def test_a_memory_that_cannot_be_opened_holds_nothing(store_url: str) -> None:
         Memory(store_url, embeder="static")
     with Memory(store_url) as memory:
         memory.conversation("chat", user="alex").add("user", "a zebra")
+
+
+@pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="the system does not list the open files of a process")
+def test_closed_memories_leave_no_file_open(store_url: str) -> None:
+    def open_files() -> int:
+        gc.collect()
+        return len(list(OPEN_FILES.iterdir()))
+
+    with Memory(store_url):
+        pass  # what is opened once for the process
+    before = open_files()
+    for _ in range(3):
+        with Memory(store_url) as memory:
+            memory.conversation("chat", user="alex").add("user", "a zebra")
+    del memory
+    assert open_files() == before
 
 
 async def left_early(url: str) -> list[str]:

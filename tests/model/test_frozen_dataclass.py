@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 import pytest
 
 from recollect.model.frozen import dataclass as fast
+from recollect.model.frozen import fast_maker
+from recollect.model.frozen import replace as fast_replace
 
 
 def make_class(decorate: Callable[..., Any]) -> Any:
@@ -115,3 +117,31 @@ def test_a_class_may_inherit_fields() -> None:
     envelope.colour = "blue"  # type: ignore[attr-defined]
     with pytest.raises(FrozenInstanceError):
         envelope.sender = "bob"  # type: ignore[misc]
+
+
+def test_what_is_made_fast_is_as_frozen_and_equal_to_what_the_class_makes() -> None:
+    parcel = fast_maker(Ours)("box", 2.0, ["red"], "hidden")
+    assert type(parcel) is Ours
+    assert parcel == Ours("box", 2.0, ["red"], "hidden")
+    assert repr(parcel) == repr(Ours("box", 2.0, ["red"], "hidden"))
+    assert copy.copy(parcel) == replace(parcel) == parcel
+    with pytest.raises(FrozenInstanceError):
+        parcel.name = "bag"
+    with pytest.raises(AttributeError):
+        object.__setattr__(parcel, "unknown", 1)
+
+
+@pytest.mark.parametrize("changes", [{}, {"weight": 12.0}, {"note": "new", "name": "bag"}])
+def test_the_fast_replace_is_that_of_the_standard_library(changes: dict[str, Any]) -> None:
+    parcel = Ours("box", 2.0, ["red"], "hidden")
+    other = fast_replace(parcel, **changes)
+    assert [getattr(other, name) for name in Ours.__slots__] == [
+        getattr(replace(parcel, **changes), name) for name in Ours.__slots__
+    ]
+    assert type(other) is Ours
+    assert parcel == Ours("box", 2.0, ["red"], "hidden")
+    assert fast_replace(SignedLetter("ann"), sender="bob") == SignedLetter("bob")
+    with pytest.raises(ValueError, match="a letter has a sender"):
+        fast_replace(Letter("ann"), sender="")
+    with pytest.raises(TypeError):
+        fast_replace(parcel, unknown=1)

@@ -10,7 +10,8 @@ from sqlalchemy.dialects import sqlite
 from recollect.stores.columns import EPOCH
 from recollect.stores.prepared import list_room, pad_list, prepare
 from recollect.stores.schema import messages
-from recollect.stores.sqlite import SqliteStore, dialect_and_statements
+from recollect.stores.sqlite import SqliteStore
+from recollect.stores.sqlite_file import dialect_and_statements
 
 
 def test_a_list_is_filled_up_to_a_power_of_two_by_its_last_member() -> None:

@@ -35,7 +35,8 @@ from recollect.stores.postgres import (
 from recollect.stores.postgres_driver.statement_runs import rolling_back
 from recollect.stores.schema import metadata
 from recollect.stores.sql import SqlTx
-from recollect.stores.sqlite import SqliteStore, SqliteTx, memory_engine
+from recollect.stores.sqlite import SqliteStore, SqliteTx
+from recollect.stores.sqlite_file import memory_engine
 from recollect.stores.vectors import MatrixCache
 from recollect.testing.postgres import PostgresServer
 from recollect.testing.samples import (

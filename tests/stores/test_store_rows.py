@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
+from recollect.model import Conversation
+from recollect.ports import Tx
 from recollect.stores import queries, schema
 from recollect.stores.columns import EPOCH
-from recollect.stores.sqlite import SqliteStore, dialect_and_statements
+from recollect.stores.sqlite import SqliteStore, each_message_query
+from recollect.stores.sqlite_file import dialect_and_statements
+from recollect.testing.samples import ODD_IDS, make_conversation, make_message
 
 PARTS = {"space": "s", "conversation": ("c",), "level": 1, "parent": (1, 9)}
 ACTIVE = {"space": "s", "conversation": "c", "parent": None}
@@ -60,3 +66,58 @@ def test_few_rows_of_a_long_conversation_are_found_by_their_own_index(tmp_path: 
     finally:
         store.close()
     assert "episodes_parent (space=? AND conversation=? AND parent=?)" in plan[0][3]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 21, 64, 65, 700])
+def test_messages_are_found_by_their_ids_each_once_and_in_the_same_order(tmp_path: Path, count: int) -> None:
+    ids = [*ODD_IDS, *(f"id {number}" for number in range(700))][:count]
+
+    def fill(tx: Tx) -> None:
+        tx.lock_conversation(make_conversation())
+        tx.insert_messages([make_message(turn, id=id) for turn, id in enumerate(ids, start=1)])
+
+    with closing(SqliteStore(tmp_path / "ids.db")) as store:
+        store.write(fill)
+        asked = ["none", *reversed(ids), *ids[:3], "another"]
+        messages = store.read(lambda tx: tx.find_messages("s", ids=asked))
+        assert store.read(lambda tx: tx.find_messages("other", ids=asked)) == []
+    if count <= 64:
+        assert [message.id for message in messages] == sorted(ids)
+    assert {message.id: message.turn for message in messages} == {id: turn for turn, id in enumerate(ids, start=1)}
+    assert len(messages) == count
+
+
+def test_each_message_is_looked_up_by_the_index_of_ids(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "plan.db")) as store, store.engine.connect() as connection:
+        query = each_message_query(4)
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", ("a", "b", None, None, "s")).all()
+    assert any("messages_id (space=? AND id=?)" in row[3] for row in plan)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"turns": 8, "head": b"other"},
+        {"turns": 8, "changed_at": EPOCH},
+        {"user": "kim", "turns": 8},
+        {"created_at": EPOCH},
+        {"changes": 4, "changes_head": b"new"},
+    ],
+)
+def test_of_a_conversation_everything_is_saved_that_has_changed(tmp_path: Path, change: dict[str, Any]) -> None:
+    before = replace(make_conversation(user="alex"), turns=7, head=b"head", changes=3, changes_head=b"old")
+    states: list[Conversation | None] = []
+
+    def save_twice(tx: Tx) -> None:
+        locked = tx.lock_conversation(before)
+        tx.save_conversation(replace(locked, **change))
+        states.append(tx.conversation("s", "c"))
+        tx.save_conversation(replace(locked, user="sam"))
+        states.append(tx.conversation("s", "c"))
+        tx.save_conversation(replace(tx.lock_conversation(before), **change))
+
+    with closing(SqliteStore(tmp_path / "saved.db")) as store:
+        assert store.write(lambda tx: tx.lock_conversation(before)) == before
+        store.write(save_twice)
+        assert states == [replace(before, **change), replace(before, user="sam")]
+        assert store.read(lambda tx: tx.conversation("s", "c")) == replace(before, **{"user": "sam", **change})

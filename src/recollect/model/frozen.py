@@ -12,7 +12,9 @@ import dataclasses
 from collections.abc import Callable
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -88,6 +90,48 @@ def write_init(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Callabl
     init.__module__ = cls.__module__
     init.__annotations__ = {field.name: field.type for field in fields} | {"return": None}
     return init
+
+
+def fast_maker(cls: type[T]) -> Callable[..., T]:
+    """A function that makes objects of a frozen class from the values of all its fields, in order: a third of the time
+    of a call of the class, for what is made by the hundred. What the class does after `__init__` is not done."""
+    names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    return write_maker(cls, names, {name: name for name in names})
+
+
+def replace(instance: T, /, **changes: Any) -> T:
+    """As `dataclasses.replace`, in a fifth of the time for what `freeze_class` has made."""
+    key = (type(instance), tuple(changes))
+    replacer = _replacers.get(key)
+    if replacer is None:
+        replacer = _replacers[key] = write_replacer(*key)
+    replica: T = replacer(instance, *changes.values())
+    return replica
+
+
+_replacers: dict[tuple[type, tuple[str, ...]], Callable[..., Any]] = {}
+
+
+def write_replacer(cls: type[T], names: tuple[str, ...]) -> Callable[..., T]:
+    """A function of an object and of new values for these fields of it that makes another one."""
+    sources = {field.name: f"_original.{field.name}" for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    is_ours = "read_compared" in cls.__dict__ and not hasattr(cls, "__post_init__")
+    if is_ours and sources.keys() >= set(names):
+        return write_maker(cls, ["_original", *names], sources | {name: name for name in names})
+    return lambda original, *values: dataclasses.replace(original, **dict(zip(names, values, strict=True)))
+
+
+def write_maker(cls: type[T], parameters: list[str], sources: dict[str, str]) -> Callable[..., T]:
+    """A function that makes an object of a class, each field of what its source is among the parameters. The object
+    begins as one of a class with the same slots that is not frozen: Python fills these without a call for each."""
+    twin = type(f"Unfrozen{cls.__name__}", (), {"__slots__": tuple(sources)})
+    lines = [f"def make({', '.join(parameters)}):", "    _instance = _twin()"]
+    lines += [f"    _instance.{name} = {source}" for name, source in sources.items()]
+    lines += ["    _instance.__class__ = _frozen", "    return _instance"]
+    namespace: dict[str, Any] = {"_twin": twin, "_frozen": cls}
+    exec("\n".join(lines), namespace)
+    maker: Callable[..., T] = namespace["make"]
+    return maker
 
 
 def values_getter(names: list[str]) -> Callable[[Any], Any]:

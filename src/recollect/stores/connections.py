@@ -12,13 +12,27 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
+from recollect.model.frozen import dataclass
+from recollect.stores.prepared import run_on_cursor
+
+T = TypeVar("T")
+
 MOST = 4  # connections that are kept while nobody uses them
 FIRST_PAUSE = 0.005  # seconds between two attempts at a busy database
 LONGEST_PAUSE = 0.25  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class OpenConnection:
+    """A connection of SQLAlchemy's, and the driver's beneath it, which SQLAlchemy looks up in three steps each time."""
+
+    connection: Connection
+    driver: Any
 
 
 class OpenConnections:
@@ -27,7 +41,7 @@ class OpenConnections:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._idle: list[Connection] = []
+        self._idle: list[OpenConnection] = []
         self._is_closed = False
 
     @contextmanager
@@ -35,47 +49,52 @@ class OpenConnections:
         """A connection. After an error it is given back to the pool, which resets it. `begin` is run on it first. If
         that fails on a connection that was kept, the server may have closed it since; nothing was done on it, and
         another one is taken."""
-        connection = self._take() if begin is None else self._take_begun(begin)
+        taken = self.take() if begin is None else self._take_begun(begin)
         try:
-            yield connection
+            yield taken.connection
         except BaseException:
-            connection.close()
+            taken.connection.close()
             raise
+        self.give_back(taken)
+
+    def take(self) -> OpenConnection:
+        """A connection, which is given back or, after an error, closed."""
+        try:
+            taken = self._idle.pop()
+        except IndexError:
+            connection = self._engine.connect()
+            return OpenConnection(connection, connection.connection.driver_connection)
+        # Whoever listens to the pool is told as if it came from there.
+        if told := self._engine.pool.dispatch.checkout:
+            told(taken.driver, None, None)
+        return taken
+
+    def give_back(self, taken: OpenConnection) -> None:
         if len(self._idle) >= MOST:
-            connection.close()
+            taken.connection.close()
             return
-        self._idle.append(connection)
+        self._idle.append(taken)
         if self._is_closed:  # asked afterwards: another thread may close them at any moment
             self.drop_idle()
 
-    def _take(self) -> Connection:
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            return self._engine.connect()
-        # Whoever listens to the pool is told as if it came from there.
-        if told := self._engine.pool.dispatch.checkout:
-            told(connection.connection.driver_connection, None, None)
-        return connection
-
-    def _take_begun(self, begin: Callable[[Connection], None]) -> Connection:
+    def _take_begun(self, begin: Callable[[Connection], None]) -> OpenConnection:
         while True:
             is_kept = bool(self._idle)
-            connection = self._take()
+            taken = self.take()
             try:
-                begin(connection)
+                begin(taken.connection)
             except BaseException as error:
-                connection.close()
+                taken.connection.close()
                 if is_kept and isinstance(error, DBAPIError):
                     continue
                 raise
-            return connection
+            return taken
 
     def drop_idle(self) -> None:
         """Close what nobody uses now."""
         with suppress(IndexError):  # another thread may have taken the last one
             while True:
-                self._idle.pop().close()
+                self._idle.pop().connection.close()
 
     def close(self) -> None:
         """Close what nobody uses now, and the others when they are given back."""
@@ -83,11 +102,61 @@ class OpenConnections:
         self.drop_idle()
 
 
+class PooledTransaction(Generic[T]):
+    """One transaction of SQLite's driver on a connection that is kept open. It ends with `end`; if anything fails, with
+    ROLLBACK, and its connection goes back to the pool, which resets it.
+
+    It is a class, since a generator for each of these steps takes longer than the steps.
+    """
+
+    __slots__ = ("_begin", "_connections", "_cursor", "_end", "_make_tx", "_taken")
+
+    def __init__(
+        self,
+        connections: OpenConnections,
+        begin: str,
+        end: str,
+        make_tx: Callable[[Connection, Any], T],
+    ) -> None:
+        """`make_tx` makes what the transaction is worked with, of a connection and a cursor of its driver."""
+        self._connections = connections
+        self._begin = begin
+        self._end = end
+        self._make_tx = make_tx
+
+    def __enter__(self) -> T:
+        taken = self._taken = self._connections.take()
+        try:
+            cursor = self._cursor = taken.driver.cursor()
+            run_on_cursor(cursor, self._begin)
+            return self._make_tx(taken.connection, cursor)
+        except BaseException:
+            taken.connection.close()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._roll_back()
+            return
+        try:
+            run_on_cursor(self._cursor, self._end)
+        except BaseException:
+            self._roll_back()
+            raise
+        self._connections.give_back(self._taken)
+
+    def _roll_back(self) -> None:
+        with suppress(DBAPIError):  # it may have ended already
+            run_on_cursor(self._cursor, "ROLLBACK")
+        self._taken.connection.close()
+
+
 class RetryPauses:
     """The waits between attempts at a busy database: growing pauses, up to a deadline."""
 
-    def __init__(self, seconds: float) -> None:
-        self._deadline = time.monotonic() + seconds
+    def __init__(self, seconds: float, start: float | None = None) -> None:
+        """So many seconds are counted from `start`, a time of the monotonic clock, or from now."""
+        self._deadline = (time.monotonic() if start is None else start) + seconds
         self._pause = FIRST_PAUSE
 
     def wait(self) -> bool:

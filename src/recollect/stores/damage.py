@@ -54,17 +54,9 @@ class RowReader:
         """Within it, text that cannot be decoded comes as bytes. Most databases never store such text."""
         yield
 
-    @contextmanager
-    def naming_damage(self, table: Table, query: Any, params: Mapping[str, Any]) -> Iterator[None]:
+    def naming_damage(self, table: Table, query: Any, params: Mapping[str, Any]) -> NamingDamage:
         """If a row of the query cannot be read, raise an error that names it."""
-        try:
-            yield
-        except (UnreadableRow, *UNDECODED):
-            raise self.first_damage(table, query, params) from None
-        except DBAPIError as error:
-            if not self.is_damage(error):
-                raise
-            raise self.first_damage(table, query, params) from None
+        return NamingDamage(self, table, query, params)
 
     def first_damage(self, table: Table, query: Any, params: Mapping[str, Any]) -> StoreError:
         for row, problem in rows_one_by_one(self, table, query, params):
@@ -124,6 +116,29 @@ class RowReader:
         return readable_rows
 
 
+class NamingDamage:
+    """A block that reads the rows of a query: an error that says that one cannot be read becomes one that names it. A
+    class, since a generator takes as long as a small query."""
+
+    __slots__ = ("_params", "_query", "_reader", "_table")
+
+    def __init__(self, reader: RowReader, table: Table, query: Any, params: Mapping[str, Any]) -> None:
+        self._reader = reader
+        self._table = table
+        self._query = query
+        self._params = params
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is None:
+            return
+        is_database_damage = isinstance(error, DBAPIError) and self._reader.is_damage(error)
+        if is_database_damage or isinstance(error, (UnreadableRow, *UNDECODED)):
+            raise self._reader.first_damage(self._table, self._query, self._params) from None
+
+
 def damage_reason(error: BaseException | None) -> str | None:
     """What a SQLite error says about a row or page that cannot be read; None if it is about something else."""
     if not isinstance(error, sqlite3.DatabaseError):
@@ -149,6 +164,13 @@ def sqlite_error(error: DBAPIError, name: str) -> StoreError:
             f"{name} is damaged ({reason}); restore a backup, or copy what is readable: recollect copy --salvage"
         )
     return StoreError(f"{name}: {error.orig}")
+
+
+def text_or_bytes(value: bytes) -> str | bytes:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def strip_text(error: BaseException) -> None:

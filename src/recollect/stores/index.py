@@ -19,7 +19,7 @@ from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import and_, bindparam, delete, func, select
+from sqlalchemy import Integer, Text, and_, bindparam, delete, func, literal_column, select
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
@@ -78,6 +78,7 @@ def scope_term(*scope: str) -> str:
     return "z" + blake2b("\0".join(scope).encode(), digest_size=10).hexdigest()
 
 
+@lru_cache(maxsize=4096)
 def space_removals(space: str) -> str:
     """The note that counts removals from the index of a space. It does not name the space."""
     return f"{REMOVALS} {scope_term('space', space)}"
@@ -275,11 +276,20 @@ class IndexTx(ViewTx):
         return [row[0] for row in self.fetch(EXPIRED, {"at_space": space, "now": now})]
 
     def scope_state(self, space: str, user: str | None) -> ScopeState:
-        scope = Filter(space, user)
-        params = queries.filter_values(scope) | {"space_removals": space_removals(space)}
-        docs, *counts, embedder = self.fetch(state_query(queries.filter_shape(scope)), params)[0]
-        space_count, removals, resets = map(parse_meta_number, counts)
-        return ScopeState(int(docs), space_count, removals, resets, embedder)
+        # Before every search: by hand, and not through a `Filter`.
+        params = {"the_space": space, "space_removals": space_removals(space)}
+        fields: queries.Shape = ("space",)
+        if user is not None:
+            params["the_user"] = user
+            fields = ("space", "user")
+        docs, space_count, removals, resets, embedder = self.fetch(state_query(fields), params)[0]
+        return ScopeState(
+            int(docs),
+            parse_meta_number(space_count),
+            parse_meta_number(removals),
+            parse_meta_number(resets),
+            embedder,
+        )
 
     def docs_upto(self, space: str, user: str | None, doc: int) -> NDArray[np.int64]:
         scope = Filter(space, user)
@@ -351,8 +361,10 @@ def candidates_query(tx: type[IndexTx], fields: queries.Shape, by_place: bool) -
 
 @lru_cache(maxsize=16)
 def state_query(fields: queries.Shape) -> Any:
-    docs = select(func.coalesce(func.sum(tallies.c.docs), 0)).where(*queries.filter_conditions(tallies, fields))
-    keys: tuple[Any, ...] = (bindparam("space_removals"), REMOVALS, RESETS, EMBEDDER)
+    docs = select(func.coalesce(func.sum(tallies.c.docs), literal_column("0", Integer)))
+    docs = docs.where(*queries.filter_conditions(tallies, fields))
+    constants: list[Any] = [literal_column(f"'{key}'", Text) for key in (REMOVALS, RESETS, EMBEDDER)]
+    keys = (bindparam("space_removals"), *constants)
     notes = (select(meta.c.value).where(meta.c.key == key).scalar_subquery() for key in keys)
     return select(docs.scalar_subquery(), *notes)
 

@@ -34,7 +34,8 @@ from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.prepared import RowCache, driver_transaction
 from recollect.stores.schema import TABLES, leases, meta
 from recollect.stores.sql import SqlStore
-from recollect.stores.sqlite import SqliteTx, memory_engine
+from recollect.stores.sqlite import SqliteTx
+from recollect.stores.sqlite_file import memory_engine
 from recollect.stores.vectors import MatrixCache
 
 # Leases matter only while the process lives, and no other process can open the file.

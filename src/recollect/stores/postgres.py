@@ -75,7 +75,7 @@ from recollect.stores.postgres_driver.statement_runs import (
     run_text,
     tell_listeners,
 )
-from recollect.stores.prepared import PreparedStatement, prepare
+from recollect.stores.prepared import PreparedStatement, open_cursor, prepare
 from recollect.stores.rows import to_message
 from recollect.stores.schema import TABLES, entries, messages, vectors
 from recollect.stores.sql import SqlStore
@@ -140,7 +140,7 @@ class PostgresTx(MoveTx):
         tell_listeners(self.connection, prepared.sql, params)
         try:
             rows = run_on_server(self.connection, prepared, params)
-            return prepared.run(self.connection, params) if rows is None else rows
+            return prepared.run(open_cursor(self.connection), params) if rows is None else rows
         except DBAPIError:
             driver: Any = self.connection.connection.driver_connection
             if driver is not None and driver.closed:

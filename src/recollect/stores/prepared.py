@@ -11,10 +11,11 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from operator import itemgetter
 from threading import Lock
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Dialect, Float
+from sqlalchemy import Dialect, Float, LargeBinary
 from sqlalchemy.exc import DBAPIError
 
 T = TypeVar("T")
@@ -62,8 +63,11 @@ class PreparedStatement:
             for name, members in sources.items()
             for member in members
         }
-        self._positions = [(name, converters[name]) for name in positions]
         self._names = tuple(positions)
+        self._pick_values = value_picker(self._names)
+        self._converters = [
+            (place, convert) for place, name in enumerate(positions) if (convert := converters[name]) is not None
+        ]
         columns = statement.selected_columns if statement.is_select else statement.exported_columns
         self.columns = tuple(column.key for column in columns)
         readers = [result_converter(column.type, dialect) for column in columns]
@@ -77,21 +81,23 @@ class PreparedStatement:
             params = dict(params)
             for name, members in self._lists.items():
                 params |= zip(members, pad_list(params[name], len(members)), strict=True)
-        values = [params[name] if convert is None else convert(params[name]) for name, convert in self._positions]
+        values = [*self._pick_values(params)]
+        for place, convert in self._converters:
+            values[place] = convert(values[place])
         return dict(zip(self._names, values, strict=True)) if self._is_named else values
 
-    def run(self, connection: Any, params: Mapping[str, Any]) -> list[Any]:
-        """Run the statement on a SQLAlchemy connection; returns its rows as the driver gives them."""
+    def run(self, cursor: Any, params: Mapping[str, Any]) -> list[Any]:
+        """Run the statement on a cursor of the driver; returns its rows as the driver gives them."""
         try:
-            rows: list[Any] = open_cursor(connection).execute(self.sql, self.values(params)).fetchall()
+            rows: list[Any] = cursor.execute(self.sql, self.values(params)).fetchall()
         except self._error as error:
             raise wrap_error(self.sql, error, self._error) from error
         return rows
 
-    def run_for_each(self, connection: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    def run_for_each(self, cursor: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         """Run the statement for each of these rows."""
         try:
-            open_cursor(connection).executemany(self.sql, map(self.values, rows))
+            cursor.executemany(self.sql, map(self.values, rows))
         except self._error as error:
             raise wrap_error(self.sql, error, self._error) from error
 
@@ -118,7 +124,7 @@ class PreparedStatement:
         """Rows of the driver with the values that the columns stand for."""
         if not self._readers or not rows:
             return rows
-        converted_rows = [list(row) for row in rows]
+        converted_rows = [*map(list, rows)]
         for place, reader in self._readers:
             for row in converted_rows:
                 row[place] = reader(row[place])
@@ -162,9 +168,18 @@ def named_row(statement: PreparedStatement, row: Sequence[Any]) -> NamedRow:
     return statement.name_row(row)
 
 
+def value_picker(names: tuple[str, ...]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+    """What takes the values with these names out of a mapping."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda params: [params[name] for name in names]
+
+
 def bind_converter(kind: Any, dialect: Dialect) -> Convert | None:
     """What makes a value for the driver: for our own types their `encode`, without what is around it."""
     converter: Convert | None = getattr(kind, "encode", None)
+    if isinstance(kind, LargeBinary) and dialect.name == "sqlite":  # the driver takes bytes
+        return None
     return converter or kind.dialect_impl(dialect).bind_processor(dialect)
 
 
@@ -180,7 +195,10 @@ def prepare(statement: Any, dialect: Dialect, params: Mapping[str, Any]) -> Prep
     """A statement for parameters of this shape: these names, and room for as many members in each list."""
     key: Key
     if statement.is_select:
-        sizes = tuple((name, list_room(len(value))) for name, value in params.items() if type(value) in LISTS)
+        sizes: tuple[tuple[str, int], ...] = ()
+        for name, value in params.items():  # as a generator it takes longer, and most have none
+            if type(value) in LISTS:
+                sizes += ((name, list_room(len(value))),)
         key = statement, dialect.name, (), sizes
     else:
         key = statement, dialect.name, tuple(params), ()
@@ -219,8 +237,13 @@ def driver_transaction(connection: Any, begin: str, commit: bool) -> Iterator[No
 
 def run_text(connection: Any, sql: str) -> None:
     """Run a statement without parameters or rows."""
+    run_on_cursor(open_cursor(connection), sql)
+
+
+def run_on_cursor(cursor: Any, sql: str) -> None:
+    """Run a statement without parameters or rows on a cursor of SQLite's driver."""
     try:
-        open_cursor(connection).execute(sql)
+        cursor.execute(sql)
     except sqlite3.Error as error:
         raise wrap_error(sql, error) from error
 

@@ -7,13 +7,15 @@ are compared, the order, whether a value is NULL.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from functools import lru_cache
 from itertools import dropwhile
+from operator import attrgetter
 from typing import Any, Literal
 
-from sqlalchemy import Integer, Table, and_, bindparam, delete, exists, func, or_, select, tuple_
+from sqlalchemy import Integer, Table, and_, bindparam, delete, exists, func, or_, select, tuple_, update
 
-from recollect.model import Filter
+from recollect.model import Conversation, Filter
 from recollect.stores.schema import chunks, conversations, cursors, entries, leases, messages, meta, vectors
 
 Shape = tuple[str, ...]
@@ -250,3 +252,17 @@ NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))
 FIND_CONVERSATION = select(conversations).where(
     conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")
 )
+
+SAVED = ("user_id", "created_at", "changed_at", "turns", "head", "changes", "changes_head")  # of a conversation
+GROWN = ("changed_at", "turns", "head")  # what changes of it with a new message
+read_ungrown = attrgetter(*(field.name for field in fields(Conversation) if field.name not in GROWN))
+
+
+def _save_statement(names: Sequence[str]) -> Any:
+    """Save these columns of a conversation."""
+    is_at_place = (conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
+    return update(conversations).where(*is_at_place).values({name: bindparam(name) for name in names})
+
+
+SAVE_CONVERSATION = _save_statement(SAVED)
+SAVE_GROWTH = _save_statement(GROWN)  # SQLite would write the entry of the user's index anew, too

@@ -10,14 +10,17 @@ from typing import Any, TypeVar
 from sqlalchemy import Table, and_, func, or_
 
 from recollect.model import ROLES, Conversation, Message, Seal
+from recollect.model.frozen import fast_maker
 from recollect.stores.columns import EPOCH, parse_strict_object
 from recollect.stores.schema import FOLLOWS, conversations, cursors, leases
 
 V = TypeVar("V")
 
 BYTES = (bytes, memoryview)
-TEXT_OR_NONE = (str, type(None))
 UNREADABLE = "a value of the row is of another kind than its column"
+make_conversation = fast_maker(Conversation)
+make_message = fast_maker(Message)
+make_seal = fast_maker(Seal)
 BATCH = 500  # values in one IN (...): every database takes this many
 
 
@@ -28,7 +31,7 @@ def to_conversation(row: Sequence[Any]) -> Conversation:
         raise ValueError(UNREADABLE)
     if type(head) not in BYTES or type(changes_head) not in BYTES:
         raise ValueError(UNREADABLE)
-    return Conversation(space, id, user, created_at, changed_at, turns, bytes(head), changes, bytes(changes_head))
+    return make_conversation(space, id, user, created_at, changed_at, turns, bytes(head), changes, bytes(changes_head))
 
 
 def conversation_row(value: Conversation) -> dict[str, Any]:
@@ -70,18 +73,19 @@ def to_message(row: Any) -> Message:
     ) = row
     if (
         not (type(id) is type(author) is type(content) is str)
-        or type(turn) is not int
-        or type(at) is not int
+        or not (type(turn) is type(at) is int)
         or role not in ROLES
         or "\x00" in content
-        or type(user) not in TEXT_OR_NONE
-        or type(platform_id) not in TEXT_OR_NONE
+        or (user is not None and type(user) is not str)
+        or (platform_id is not None and type(platform_id) is not str)
         or (expires_at is not None and type(expires_at) is not int)
-        or not (type(salt) in BYTES and type(digest) in BYTES and type(link) in BYTES)
     ):
         raise ValueError(UNREADABLE)
-    seal = Seal(bytes(salt), bytes(digest), bytes(link))
-    return Message(
+    if not (type(salt) is type(digest) is type(link) is bytes):
+        if type(salt) not in BYTES or type(digest) not in BYTES or type(link) not in BYTES:
+            raise ValueError(UNREADABLE)
+        salt, digest, link = map(bytes, (salt, digest, link))
+    return make_message(
         space,
         conversation,
         turn,
@@ -90,12 +94,15 @@ def to_message(row: Any) -> Message:
         author,
         user,
         content,
-        EPOCH + timedelta(microseconds=at),
+        EPOCH + timedelta(0, 0, at),
         platform_id,
         parse_strict_object(data) if data != "{}" else {},
         erasure is not None,
-        None if expires_at is None else EPOCH + timedelta(microseconds=expires_at),
-        seal,
+        None if expires_at is None else EPOCH + timedelta(0, 0, expires_at),
+        make_seal(salt, digest, link),
+        (),
+        None,
+        None,
     )
 
 
@@ -150,9 +157,11 @@ def lease_is_free(now: Any) -> Any:
     )
 
 
-def batches(values: Iterable[V]) -> Iterator[list[V]]:
+def batches(values: Iterable[V]) -> list[list[V]]:
     unique_values = list(dict.fromkeys(values))
-    return (unique_values[i : i + BATCH] for i in range(0, len(unique_values), BATCH))
+    if 0 < len(unique_values) <= BATCH:
+        return [unique_values]
+    return [unique_values[i : i + BATCH] for i in range(0, len(unique_values), BATCH)]
 
 
 def turn_conditions(messages: Sequence[Message], table: Table) -> Iterator[tuple[Any, ...]]:

@@ -6,6 +6,7 @@ What differs between databases (locks, full text, vectors) is in `sqlite` and `p
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -58,14 +59,7 @@ FIXED = {
 }  # what a tombstone keeps of its message
 
 
-SAVED = ("user_id", "created_at", "changed_at", "turns", "head", "changes", "changes_head")  # of a conversation
-
-# Built once: these run for every message, and to build a statement costs more than to run it.
-SAVE_CONVERSATION = (
-    update(conversations)
-    .where(conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
-    .values({name: bindparam(name) for name in SAVED})
-)
+# Built once: it runs for every message, and to build a statement costs more than to run it.
 ADD_MESSAGES = messages.insert()
 
 
@@ -74,6 +68,7 @@ class SqlTx(RowReader, ABC):
     kept are not even read again while their table is the same."""
 
     caches_rows = False
+    _locked: Conversation | None = None  # the conversation that was locked last, as it is in the table
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -126,7 +121,8 @@ class SqlTx(RowReader, ABC):
             if not rows:
                 self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
                 rows = self.fetch(query, place)
-            return to_conversation(rows[0])
+            self._locked = to_conversation(rows[0])
+            return self._locked
 
     def conversation(self, space: str, id: str) -> Conversation | None:
         place = {"space": space, "id": id}
@@ -149,10 +145,21 @@ class SqlTx(RowReader, ABC):
             return [to_conversation(row) for row in self.fetch(query, params)]
 
     def save_conversation(self, conversation: Conversation) -> None:
+        place = {"at_space": conversation.space, "at_id": conversation.id}
+        if self._has_only_grown(conversation):
+            growth = {"changed_at": conversation.changed_at, "turns": conversation.turns, "head": conversation.head}
+            self.write_rows(conversations, queries.SAVE_GROWTH, [growth | place])
+            return
         row = conversation_row(conversation)
-        self.write_rows(
-            conversations, SAVE_CONVERSATION, [row | {"at_space": row.pop("space"), "at_id": row.pop("id")}]
-        )
+        del row["space"], row["id"]
+        self.write_rows(conversations, queries.SAVE_CONVERSATION, [row | place])
+
+    def _has_only_grown(self, conversation: Conversation) -> bool:
+        """Whether nothing but messages was added to a conversation since this transaction has locked it."""
+        locked = self._locked
+        if locked is None or conversations.name in self.touched:  # what was written since is not known
+            return False
+        return bool(queries.read_ungrown(locked) == queries.read_ungrown(conversation))
 
     def insert_messages(self, new: Sequence[Message]) -> None:
         if new:
@@ -170,7 +177,7 @@ class SqlTx(RowReader, ABC):
         results: list[Message] = []
         for batch in batches(ids):
             results += self.fetch_messages_by_id(space, batch, damaged)
-        for batch in batches(platform_ids):
+        for batch in batches(platform_ids) if platform_ids else ():
             params = {"space": space, "conversation": conversation, "ids": batch}
             results += self.fetch_messages(queries.MESSAGES_BY_PLATFORM_ID, params, damaged)
         return results
@@ -458,7 +465,8 @@ class SqlStore(ABC):
         return self.run_with_retries(fn, self.writing)
 
     def run_with_retries(self, fn: Callable[[Any], T], begin: Callable[[], Any]) -> T:
-        pauses = RetryPauses(self.busy_seconds)
+        start = time.monotonic()
+        pauses: RetryPauses | None = None
         while True:
             try:
                 with begin() as tx:
@@ -467,6 +475,7 @@ class SqlStore(ABC):
                 raise self.no_connection_error() from error
             except DBAPIError as error:
                 store_error = self.translate(error)
+                pauses = pauses or RetryPauses(self.busy_seconds, start)
                 if not isinstance(store_error, StoreBusy) or not pauses.wait():
                     raise store_error from error
 

@@ -3,7 +3,7 @@
 A file that was removed or replaced while it is open accepts every write, and all of it is lost when it is closed; the
 same holds for the log of changes beside it (WAL) when the process is killed. No caller may be told that something is
 stored in such a file. So both files are checked before each commit. A file, folder or file system that cannot be
-written is opened for reading.
+written is opened for reading. At the end are SQLAlchemy's engines, of a file and of a database in memory.
 """
 
 from __future__ import annotations
@@ -11,12 +11,19 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+from sqlalchemy import Dialect, Engine, create_engine, event, text
+from sqlalchemy.pool import QueuePool, StaticPool
+from sqlalchemy.util import LRUCache
 
 from recollect.errors import StoreUnwritable
+from recollect.stores.damage import damage_reason, strip_text
 
 BUSY_SECONDS = 5.0  # the most that a single statement waits for others; then its transaction is tried again
+COMPILED = 1_000  # statements kept in their compiled form
 MAPPED = 256 << 20  # bytes of the file that are memory-mapped and not copied: a page cache is emptied by each write
 
 # How a file is opened: created if it is missing; only if it exists; for reading; for reading where nobody can write.
@@ -159,3 +166,62 @@ def turn_on_wal(connection: sqlite3.Connection) -> None:
             if last or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
             threading.Event().wait(0.05)
+
+
+@cache
+def dialect_and_statements() -> tuple[Dialect, LRUCache[Any, Any]]:
+    """The dialect and the compiled statements, shared by all stores of the process.
+
+    To compile a statement costs more than SQLite needs to run it. Without this, each engine would compile its own, and
+    a program may open many memories one after the other.
+    """
+    engine = create_engine("sqlite://", poolclass=StaticPool, isolation_level="AUTOCOMMIT")
+    engine.connect().close()  # the dialect reads settings from its first connection
+    engine.dispose()
+    return engine.dialect, LRUCache(COMPILED)
+
+
+def configure_engine(engine: Engine) -> Engine:
+    """Give an engine the shared dialect and statements, and strip texts from its errors."""
+    engine.dialect, statements = dialect_and_statements()
+    engine.update_execution_options(compiled_cache=statements)
+
+    @event.listens_for(engine, "handle_error")
+    def _strip(context: Any) -> None:
+        strip_text(context.original_exception)
+        if context.sqlalchemy_exception is not None and damage_reason(context.original_exception) is not None:
+            context.sqlalchemy_exception.args = context.original_exception.args
+
+    return engine
+
+
+def file_engine(file: DatabaseFile) -> Engine:
+    return configure_engine(
+        create_engine(
+            "sqlite://",
+            creator=file.connect,
+            poolclass=QueuePool,
+            pool_size=4,
+            max_overflow=-1,
+            # The connection used last: its page cache holds what it wrote, and is emptied when others write.
+            pool_use_lifo=True,
+            isolation_level="AUTOCOMMIT",
+            hide_parameters=True,  # they hold what people said
+        )
+    )
+
+
+def memory_engine() -> Engine:
+    """SQLite in memory on one connection, for the JSON store."""
+    engine = configure_engine(
+        create_engine(
+            "sqlite://",
+            poolclass=StaticPool,
+            isolation_level="AUTOCOMMIT",
+            connect_args={"check_same_thread": False},
+            hide_parameters=True,
+        )
+    )
+    with engine.connect() as connection:
+        connection.execute(text("PRAGMA foreign_keys = ON"))
+    return engine

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 from recollect.engine.tables.changes import changes_of, find_change_faults
 from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreError
 from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
+from recollect.model.frozen import replace
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.message_versions import kept_as, older_versions, says_same
