@@ -13,7 +13,6 @@ import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import suppress
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 from recollect.errors import RecollectError
@@ -77,7 +76,6 @@ class LoopThread:
 
     def _start_thread(self) -> None:
         self._loop = asyncio.new_event_loop()
-        wake_by_event(self._loop)
         self._thread = threading.Thread(target=self._loop.run_forever, name="recollect loop", daemon=True)
         self._thread.start()
         self.is_left_behind = False
@@ -149,18 +147,6 @@ class LoopThread:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-
-
-def wake_by_event(loop: asyncio.AbstractEventLoop) -> None:
-    """Have other threads wake a loop by an event of the system, where there is one: to wake it by a socket, as asyncio
-    does, takes six times as long. Where asyncio has another way than `_write_to_self`, that one is used."""
-    if not (isinstance(loop, asyncio.SelectorEventLoop) and hasattr(os, "eventfd")):
-        return
-    event = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-    loop.add_reader(event, os.eventfd_read, event)
-    vars(loop)["_write_to_self"] = partial(os.eventfd_write, event, 1)
-    # Not when the loop is closed: another thread may be about to wake it, and the number would be another file's.
-    weakref.finalize(loop, os.close, event).atexit = False
 
 
 _loop_threads = weakref.WeakSet[LoopThread]()
