@@ -47,7 +47,8 @@ MAX_CHARACTERS = 48_000
 def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[ExtractLine, ...]:
     """A summary of the messages in at most `limit` tokens."""
     texts = limit_texts([line.text for line in lines])
-    labels = {*NAMELESS, *speaker_labels(ExtractLine(line.turn, line.role, line.author, "") for line in lines).values()}
+    speakers = dict.fromkeys([(line.role, line.author) for line in lines])
+    labels = {*NAMELESS, *speaker_labels(ExtractLine(0, role, author, "") for role, author in speakers).values()}
     statements = [
         SummarySentence(
             number,
