@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from recollect.model.frozen import dataclass as fast
+from recollect.model.frozen import replace as replace_fields
 
 
 def make_class(decorate: Callable[..., Any]) -> Any:
@@ -115,3 +116,14 @@ def test_a_class_may_inherit_fields() -> None:
     envelope.colour = "blue"  # type: ignore[attr-defined]
     with pytest.raises(FrozenInstanceError):
         envelope.sender = "bob"  # type: ignore[misc]
+
+
+def test_fields_are_replaced_as_by_the_standard_library() -> None:
+    parcel = make_class(fast)("box", 2.0, ["fragile"], "by hand")
+    assert replace_fields(parcel, weight=12.0, note="") == dataclasses.replace(parcel, weight=12.0, note="")
+    assert replace_fields(parcel, note="late").note == "late"
+    assert replace_fields(SignedLetter("Ada", (1,), "lead"), seal="wax") == SignedLetter("Ada", (1,))
+    with pytest.raises(ValueError, match="sender"):
+        replace_fields(Letter("Ada"), sender="")
+    with pytest.raises(TypeError):
+        replace_fields(parcel, colour="red")

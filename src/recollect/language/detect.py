@@ -186,7 +186,7 @@ def detect(text: str) -> str:
     return _detect_language(text[:SAMPLE].lower())
 
 
-@lru_cache(maxsize=2_048)  # every view asks this of a message, one after the other
+@lru_cache(maxsize=8_192)  # every view asks this of a message, one after the other
 def _detect_language(sample: str) -> str:
     if sample.isascii():
         return _vote("latin", sample)

@@ -58,7 +58,10 @@ def parse_pattern(source: str, flags: int) -> Any:
 
 def may_begin(heads: Heads, beginning: str) -> bool:
     """Whether a text with this beginning, of at most three characters, may match a pattern."""
-    return not beginning.isascii() or not heads.isdisjoint(possible_heads(beginning))
+    if not beginning.isascii():
+        return True
+    head, two_characters, one_character = possible_heads(beginning)
+    return head in heads or two_characters in heads or one_character in heads
 
 
 @lru_cache(maxsize=8_192)  # hundreds of patterns are asked of the same few thousand beginnings

@@ -15,7 +15,7 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
 from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.stopwords import function_words
-from recollect.language.terms import analyse
+from recollect.language.terms import word_terms
 
 # Ordinary words of English that say little about a message. Other languages do without.
 _ORDINARY = """
@@ -148,7 +148,7 @@ def stem(word: str, language: str) -> str:
     """The stem that a word is counted as: the same for all forms of a word. A number is its own stem."""
     if any(map(str.isdigit, word)):
         return word.casefold()
-    terms = analyse(_drop_possessive(word), language).terms
+    terms = word_terms(_drop_possessive(word), language)
     return terms[0] if terms else word.casefold()
 
 

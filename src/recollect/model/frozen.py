@@ -12,7 +12,9 @@ import dataclasses
 from collections.abc import Callable
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -46,6 +48,8 @@ def freeze_class(cls: type) -> type:
     new_class.__dataclass_params__.frozen = True  # for classes that inherit from it
     fields = dataclasses.fields(new_class)
     new_class.__init__ = write_init(new_class, fields)
+    new_class.field_names = tuple([field.name for field in fields])
+    new_class.read_fields = attrgetter(*new_class.field_names, "__class__")  # of one name it would give no tuple
     new_class.read_compared = values_getter([field.name for field in fields if field.compare])
     new_class.read_hashed = values_getter(
         [field.name for field in fields if (field.compare if field.hash is None else field.hash)]
@@ -59,6 +63,19 @@ def freeze_class(cls: type) -> type:
     if cls.__dict__.get("__hash__") is None:
         new_class.__hash__ = hash_fields
     return new_class  # type: ignore[no-any-return]
+
+
+def replace(value: T, /, **changes: Any) -> T:
+    """As `dataclasses.replace`, in half of the time for an object of a class that `freeze_class` made."""
+    cls: Any = type(value)
+    if "read_fields" not in cls.__dict__:
+        return dataclasses.replace(value, **changes)  # type: ignore[type-var]
+    *fields, _ = cls.read_fields(value)
+    for name, field_value in changes.items():
+        if name not in cls.field_names:
+            raise TypeError(f"{cls.__name__} has no field {name!r}")
+        fields[cls.field_names.index(name)] = field_value
+    return cls(*fields)  # type: ignore[no-any-return]
 
 
 def write_init(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Callable[..., None]:
