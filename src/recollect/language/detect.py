@@ -207,7 +207,7 @@ def _detect_language(sample: str) -> str:
 def _vote(script: str, sample: str) -> str:
     words, letters = _signs(script)
     sample_words = set(lower_letter_runs(sample))
-    votes = sum([words[word] for word in words.keys() & sample_words])
+    votes = sum(filter(None, map(words.get, sample_words)))
     if not sample.isascii():
         votes += sum([letters[letter] for letter in letters.keys() & set(sample)])
     languages = BY_SCRIPT[script]

@@ -359,7 +359,7 @@ def _is_courteous(text: str) -> bool:
 
 
 def _has_phrase(text: str, phrases: Sequence[str]) -> bool:
-    return any(phrase in text for phrase in phrases)
+    return any(map(text.__contains__, phrases))
 
 
 def _is_request(text: str, references: References) -> bool:
