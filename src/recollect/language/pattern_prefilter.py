@@ -95,33 +95,16 @@ def may_match(needs: PatternNeeds, text: str) -> bool:
 
 
 class _KnownWords(dict[str, AbstractSet[str] | None]):
-    """The words of the last short texts; a long text is read each time it is asked for. A clause, which is asked for
-    after its sentence, gets the words of the sentence: they rule out a little less, and need not be read again."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last_read: tuple[str, AbstractSet[str] | None] = "", None
+    """The words of the last short texts; a long text is read each time it is asked for."""
 
     def __missing__(self, text: str) -> AbstractSet[str] | None:
         if len(text) > LONG:
             return _long_text_words(text)
-        whole, words = self._last_read
-        if words is None or 2 * len(text) < len(whole) or not _is_part(text, whole):
-            words = _read_words(text)
-            self._last_read = text, words
+        words = _read_words(text)
         if len(self) >= REMEMBERED:
             self.clear()  # another thread may use it too, so entries are not removed one by one
         self[text] = words
         return words
-
-
-def _is_part(text: str, whole: str) -> bool:
-    """Whether a text is a part of a plain one that is cut between words, so that all its words are words of that."""
-    start = whole.find(text)
-    if start < 0 or not whole.isascii():
-        return False
-    edges = whole[max(start - 1, 0) : start] + whole[start + len(text) : start + len(text) + 1]
-    return not any(map(is_word_character, edges))
 
 
 known_words = _KnownWords()
