@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.language.terms import MAX_GROUPS, MAX_TERM, MAX_TERMS, analyse, passages, query_groups
+from recollect.language.terms import MAX_GROUPS, MAX_TERM, MAX_TERMS, analyse, passages, query_groups, word_terms
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 # Letters and joints in the proportions of chat, from many scripts: st.text() alone rarely makes a word.
@@ -389,3 +389,9 @@ class TestPassages:
         assert "".join("".join(found).split()) == "".join(text.split())
         assert all(len(passage) <= 6 * words for passage in found)
         assert len(found) < 2 or all(passage.strip() == passage != "" for passage in found)
+
+
+@pytest.mark.parametrize("word", ["running", "the", "Rome", "it's", "iPhone15", "3", "l'homme", "straße", "", "x" * 80])
+@pytest.mark.parametrize("language", ["en", "de", "und"])
+def test_the_terms_of_a_word_are_those_of_a_text(word: str, language: str) -> None:
+    assert word_terms(word, language) == analyse(word, language).terms

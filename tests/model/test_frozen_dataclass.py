@@ -119,6 +119,16 @@ def test_a_class_may_inherit_fields() -> None:
         envelope.sender = "bob"  # type: ignore[misc]
 
 
+@fast(frozen=True, slots=True)
+class Named:
+    name: str
+
+
+@fast(frozen=True, slots=True)
+class Heir(Named):
+    colour: str
+
+
 def test_what_is_made_fast_is_as_frozen_and_equal_to_what_the_class_makes() -> None:
     parcel = fast_maker(Ours)("box", 2.0, ["red"], "hidden")
     assert type(parcel) is Ours
@@ -143,5 +153,7 @@ def test_the_fast_replace_is_that_of_the_standard_library(changes: dict[str, Any
     assert fast_replace(SignedLetter("ann"), sender="bob") == SignedLetter("bob")
     with pytest.raises(ValueError, match="a letter has a sender"):
         fast_replace(Letter("ann"), sender="")
+    heir = fast_replace(Heir("box", "red"), colour="blue")
+    assert (heir.name, heir.colour) == ("box", "blue")
     with pytest.raises(TypeError):
         fast_replace(parcel, unknown=1)

@@ -186,7 +186,7 @@ def detect(text: str) -> str:
     return _detect_language(text[:SAMPLE].lower())
 
 
-@lru_cache(maxsize=2_048)  # every view asks this of a message, one after the other
+@lru_cache(maxsize=8_192)  # every view asks this of a message, one after the other
 def _detect_language(sample: str) -> str:
     if sample.isascii():
         return _vote("latin", sample)
@@ -207,7 +207,7 @@ def _detect_language(sample: str) -> str:
 def _vote(script: str, sample: str) -> str:
     words, letters = _signs(script)
     sample_words = set(lower_letter_runs(sample))
-    votes = sum([words[word] for word in words.keys() & sample_words])
+    votes = sum(filter(None, map(words.get, sample_words)))
     if not sample.isascii():
         votes += sum([letters[letter] for letter in letters.keys() & set(sample)])
     languages = BY_SCRIPT[script]

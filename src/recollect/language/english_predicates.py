@@ -110,6 +110,12 @@ _SUBORDINATE = lazy_pattern(
 )
 
 
+_SUBORDINATORS = wordlist(
+    """when while whenever because if as since where who that which every after before until how what so whose than"""
+)
+"""The words with which such a clause begins."""
+
+
 _ASKS = lazy_pattern(
     r"\W*(?:(?:and|but|so|or|oh|hey|well|wow)\W+)?(?:who|what|when|where|why|how|which|whose|whom|is|are|was|were|do|does|did"
     r"|can|could|will|would|should|may|might|must|has|have|had|am|\w+n['’]t)\b|.*,\s(?:who|what|when|where|why|how)\b",
@@ -120,10 +126,22 @@ _ASKS = lazy_pattern(
 def has_predicate(text: str) -> bool:
     """Whether an English sentence has a verb where verbs stand. A text without an English word counts as one."""
     text = text.replace("’", "'")
-    if _is_foreign(text):
+    if _verb_comes_first(text) or _is_foreign(text):
         return True
     is_question = text.rstrip("\"') ").endswith("?") and _ASKS.match(text) is not None
     return _has_verb(text if is_question else _SUBORDINATE.sub("", text))
+
+
+def _verb_comes_first(text: str) -> bool:
+    """Whether a verb stands before all clauses that hang on another: then nothing else need be looked at."""
+    if text[:1].isdigit():
+        return False
+    for word in text.casefold().split():
+        if word in _VERB_FORMS:
+            return True
+        if word in _SUBORDINATORS:
+            return False
+    return False
 
 
 def has_verb(text: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from importlib import import_module
 from string import ascii_lowercase
 from typing import Any
@@ -59,8 +60,15 @@ def may_begin(heads: Heads, beginning: str) -> bool:
     """Whether a text with this beginning, of at most three characters, may match a pattern."""
     if not beginning.isascii():
         return True
+    head, two_characters, one_character = possible_heads(beginning)
+    return head in heads or two_characters in heads or one_character in heads
+
+
+@lru_cache(maxsize=8_192)  # hundreds of patterns are asked of the same few thousand beginnings
+def possible_heads(beginning: str) -> tuple[str, str, str]:
+    """The heads that stand for a beginning: of three characters, of two, of one."""
     head = "".join(map(plain_character, beginning))
-    return head in heads or head[:2] in heads or head[:1] in heads
+    return head, head[:2], head[:1]
 
 
 def skip_where_nothing_begins(source: str, flags: int, heads: Heads | None = None) -> str:

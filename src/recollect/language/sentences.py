@@ -38,14 +38,18 @@ class Sentence:
 
     @property
     def is_question(self) -> bool:
-        return self.text.rstrip("\"'”’»)」』 ").endswith(_QUESTION_MARKS)
+        text = self.text
+        if text[-1:] in _CLOSING_MARKS:  # few have such an end, and all are asked
+            text = text.rstrip(_CLOSING_MARKS)
+        return text.endswith(_QUESTION_MARKS)
 
 
+_CLOSING_MARKS = "\"'”’»)」』 "
 _QUESTION_MARKS = ("?", "？", "؟", "\u037e", "՞")
 
 
 def has_question_mark(text: str) -> bool:
-    return any(mark in text for mark in _QUESTION_MARKS)
+    return any(map(text.__contains__, _QUESTION_MARKS))
 
 
 def limit_text(text: str) -> str:

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 SHORT = 1_000
 """Characters of a text that is remembered, at most."""
-REMEMBERED = 8_000
+REMEMBERED = 16_000
 """Texts that are remembered for each rule; the one that was used longest ago is dropped first."""
 
 

@@ -138,7 +138,7 @@ def is_small_talk(text: str) -> bool:
     return len(text) <= MAX_CHARACTERS and _is_small_talk(text)
 
 
-@lru_cache(maxsize=2_048)  # every view asks this of a message, one after the other
+@lru_cache(maxsize=8_192)  # every view asks this of a message, one after the other
 def _is_small_talk(text: str) -> bool:
     if text.isascii():
         if _NUMBER.search(text):

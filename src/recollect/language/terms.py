@@ -67,6 +67,15 @@ def analyse(text: str, language: str | None = None) -> Analysis:
     return Analysis(language, tuple(terms[:MAX_TERMS]))
 
 
+def word_terms(word: str, language: str) -> tuple[str, ...]:
+    """The terms of a text that is one word, as `analyse` gives them."""
+    if not (word.isascii() and word.isalnum()):
+        return analyse(word, language).terms
+    memo = _memo(language if language in _HOME else UNKNOWN)
+    terms = memo.get(word)
+    return (_learn(memo, word, language) if terms is None else terms) or analyse(word, language).terms
+
+
 def query_groups(text: str, languages: Collection[str]) -> list[tuple[str, ...]]:
     """For each word of a query, the terms it could be indexed as: in its own language and in each of `languages`.
 

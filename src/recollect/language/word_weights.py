@@ -15,7 +15,7 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
 from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.stopwords import function_words
-from recollect.language.terms import analyse
+from recollect.language.terms import word_terms
 
 # Ordinary words of English that say little about a message. Other languages do without.
 _ORDINARY = """
@@ -133,7 +133,14 @@ def _stop_words(language: str) -> frozenset[str]:
     return frozenset(stop_words)
 
 
-_POSSESSIVE = lazy_pattern(r"['’]s$|['’]$")
+_POSSESSIVES = ("'s", "’s")
+_APOSTROPHES = ("'", "’")
+
+
+def _drop_possessive(word: str) -> str:
+    if word.endswith(_POSSESSIVES):
+        return word[:-2]
+    return word[:-1] if word.endswith(_APOSTROPHES) else word
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -141,7 +148,7 @@ def stem(word: str, language: str) -> str:
     """The stem that a word is counted as: the same for all forms of a word. A number is its own stem."""
     if any(map(str.isdigit, word)):
         return word.casefold()
-    terms = analyse(_POSSESSIVE.sub("", word), language).terms
+    terms = word_terms(_drop_possessive(word), language)
     return terms[0] if terms else word.casefold()
 
 
@@ -163,13 +170,20 @@ def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
     for sentence in sentences:
         if sentence.kind == "note":
             continue
-        for number, word in enumerate(_read_words(sentence.text)):
-            root, weight = _weigh_word(word, language, number == 0 or sentence.kind != "prose")
-            if root:
-                counts[root] = counts.get(root, 0) + 1
-                if weight > shape.get(root, 0.0):
-                    shape[root] = weight
+        for root, weight in _weigh_words(sentence.text, language, sentence.kind == "prose"):
+            counts[root] = counts.get(root, 0) + 1
+            if weight > shape.get(root, 0.0):
+                shape[root] = weight
     return {root: shape[root] * (1 + log(times)) for root, times in counts.items()}
+
+
+@remember_short_texts
+def _weigh_words(text: str, language: str, is_prose: bool) -> tuple[tuple[str, float], ...]:
+    """The words of a sentence that carry content: their stems and what their shapes weigh."""
+    weights = [
+        _weigh_word(word, language, number == 0 or not is_prose) for number, word in enumerate(_read_words(text))
+    ]
+    return tuple([weight for weight in weights if weight[0]])
 
 
 # Chosen on the development data: numbers and names are what is asked for later, and what cannot be guessed.

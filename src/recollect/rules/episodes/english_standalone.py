@@ -74,7 +74,7 @@ _DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
 
 def english_supports(statements: Sequence[SourcedSentence], *, is_strict: bool = True) -> list[Support]:
     """The support of each sentence, in their order. If not strict, "the …" may be anything."""
-    finder = _Finder(statements, is_strict)
+    finder = _Finder(statements, [bare_text(statement.sentence) for statement in statements], is_strict)
     for place in range(len(statements)):
         finder.add(place)
     return finder.supports
@@ -91,6 +91,7 @@ def stands_alone_in_english(sentence: Sentence) -> bool:
 @dataclass(slots=True)
 class _Finder:
     statements: Sequence[SourcedSentence]
+    texts: Sequence[str]  # each sentence without greeting and openers
     is_strict: bool
     supports: list[Support] = field(default_factory=list)
     named_at: dict[str, int] = field(default_factory=dict)  # where a sentence that stands last named each noun
@@ -106,17 +107,17 @@ class _Finder:
             return
         if is_left_out:
             self.supports.append(NOTHING)
-            self.heard.update(map(root, read_nouns(*_text_and_title(sentence))))
+            self.heard.update(map(root, read_nouns(*_text_and_title(self.texts[place], sentence))))
             return
         references = self._references_at(place)
-        support = self._find_support(place, sentence, bare_text(sentence), references)
+        support = self._find_support(place, sentence, self.texts[place], references)
         self.supports.append(support)
-        self.heard.update(map(root, references.nouns))
+        self.heard |= references.noun_roots
         if support.stands:
             self.named_at.update(dict.fromkeys(references.nouns, place))
 
     def _references_at(self, place: int) -> References:
-        return read_references(*_text_and_title(self.statements[place].sentence))
+        return read_references(*_text_and_title(self.texts[place], self.statements[place].sentence))
 
     def _is_left_out(self, place: int, sentence: Sentence) -> bool:
         """Whether a sentence is not chosen, whatever it refers to."""
@@ -126,7 +127,7 @@ class _Finder:
             return True
         if not self._is_assistants(place):
             return False
-        text = bare_text(sentence)
+        text = self.texts[place]
         return sentence.is_question or not _is_advice(text) or _is_generic(text)
 
     def _standing_before(self, place: int) -> int | None:
@@ -179,8 +180,8 @@ class _Finder:
 
     def _answer_support(self, place: int, sentence: Sentence, text: str, references: References) -> Support | None:
         """The question that a sentence answers, if the question can be understood and the answer is short."""
-        question = question_before(self.statements, place)
-        if question is None or sentence.is_question or not self._is_clear_question(question):
+        question = None if sentence.is_question else question_before(self.statements, place)
+        if question is None or not self._is_clear_question(question):
             return None
         first = lower_tokens(sentence.text)[:1]
         is_bare = len(words(text)) < _ANSWER and not has_predicate(text)
@@ -193,7 +194,7 @@ class _Finder:
     def _is_clear_question(self, place: int) -> bool:
         sentence = self.statements[place].sentence
         is_closed = self._references_at(place).is_closed
-        return is_closed and has_predicate(bare_text(sentence)) and bool(telling_words(sentence.text, "en"))
+        return is_closed and has_predicate(self.texts[place]) and bool(telling_words(sentence.text, "en"))
 
     def _reference_support(self, place: int, references: References) -> Support:
         """The sentence that names what a sentence points to."""
@@ -206,10 +207,9 @@ class _Finder:
         before = self._standing_before(place)
         if before is None or references.hangs:
             return NOTHING
-        names = self._references_at(before).names
-        nouns = self._references_at(before).nouns
+        named = self._references_at(before)
         kinds = references.pronouns - {"fact"}
-        is_named = kinds <= names and all(nouns & definite for definite in references.bare_definites)
+        is_named = kinds <= named.names and all(named.nouns & definite for definite in references.bare_definites)
         return Support(True, before) if is_named else NOTHING
 
     def _definite_support(self, place: int, references: References) -> Support:
@@ -248,15 +248,15 @@ class _Finder:
         introduction = introduction_before(self.statements, place)
         if introduction is None or self.statements[introduction].sentence.kind == "heading":
             return NOTHING
-        introducing = bare_text(self.statements[introduction].sentence)
-        is_clear = has_predicate(introducing) and self._references_at(introduction).is_closed
+        is_clear = has_predicate(self.texts[introduction]) and self._references_at(introduction).is_closed
         return Support(True, introduction) if is_clear else NOTHING
 
 
-def _text_and_title(sentence: Sentence) -> tuple[str, str]:
+def _text_and_title(text: str, sentence: Sentence) -> tuple[str, str]:
     """What a sentence says, and the title before it, if it is an item with one."""
-    text = bare_text(sentence)
-    title, _, described = text.partition(": ") if sentence.kind == "item" else ("", "", "")
+    if sentence.kind != "item":
+        return text, ""
+    title, _, described = text.partition(": ")
     return (described, title) if described else (text, "")
 
 
@@ -359,7 +359,7 @@ def _is_courteous(text: str) -> bool:
 
 
 def _has_phrase(text: str, phrases: Sequence[str]) -> bool:
-    return any(phrase in text for phrase in phrases)
+    return any(map(text.__contains__, phrases))
 
 
 def _is_request(text: str, references: References) -> bool:

@@ -9,13 +9,13 @@ corrected in `rules.corrections`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from recollect.language.detect import detect
 from recollect.language.filler import is_filler
 from recollect.language.sentences import Sentence, limit_text, sentences, split_sentences
 from recollect.model import ExtractLine
+from recollect.model.frozen import replace
 from recollect.rules.corrections import ComparedSentence, find_corrections
 from recollect.rules.episodes.lines import (
     NAMELESS,
@@ -47,17 +47,9 @@ MAX_CHARACTERS = 48_000
 def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[ExtractLine, ...]:
     """A summary of the messages in at most `limit` tokens."""
     texts = limit_texts([line.text for line in lines])
-    labels = {*NAMELESS, *speaker_labels(ExtractLine(line.turn, line.role, line.author, "") for line in lines).values()}
-    statements = [
-        SummarySentence(
-            number,
-            ExtractLine(line.turn, line.role, line.author, sentence.text, line.time, sentence.kind),
-            _with_text(sentence, guard_words(sentence.text, labels)),
-        )
-        for number, (line, text) in enumerate(zip(lines, texts, strict=True))
-        for sentence in sentences(text)
-        if has_word(tiers.clean(sentence.text) if "[" in sentence.text else sentence.text)
-    ]
+    speakers = dict.fromkeys([(line.role, line.author) for line in lines])
+    labels = {*NAMELESS, *speaker_labels(ExtractLine(0, role, author, "") for role, author in speakers).values()}
+    statements = list(_read_statements(lines, texts, labels))
     language = _language(statements)
     statements = _with_corrections(_with_supports(statements, language), language)
     chosen_lines = choose_lines(_without_repetition(statements), language, limit, count)
@@ -65,6 +57,21 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
         ExtractLine(line.turn, line.role, line.author, text, line.time) for line, text in zip(lines, texts, strict=True)
     ]
     return chosen_lines or _first_excerpt([*_excerpt_lines(statements), *whole_texts], limit, count)
+
+
+def _read_statements(
+    lines: Sequence[SpokenLine], texts: Sequence[str], labels: Collection[str]
+) -> Iterator[SummarySentence]:
+    """The sentences with a word, each with the line it would be shown in: that gets its text when it is chosen."""
+    for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
+        lines_by_kind: dict[str, ExtractLine] = {}
+        for sentence in sentences(text):
+            if not has_word(tiers.clean(sentence.text) if "[" in sentence.text else sentence.text):
+                continue
+            kind = sentence.kind
+            if kind not in lines_by_kind:
+                lines_by_kind[kind] = ExtractLine(line.turn, line.role, line.author, "", line.time, kind)
+            yield SummarySentence(number, lines_by_kind[kind], _with_text(sentence, guard_words(sentence.text, labels)))
 
 
 def _with_text(sentence: Sentence, text: str) -> Sentence:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from recollect.language.filler import trim
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
-from recollect.language.sentences import Sentence, clauses
+from recollect.language.sentences import Kind, Sentence, clauses
+from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_weights import is_unspaced, stems, weigh
 from recollect.model import ExtractLine
+from recollect.model.frozen import replace
 from recollect.rules.corrections import is_retraction, says_new_value
 from recollect.rules.episodes.lines import prefix, render_lines, speaker_labels
 from recollect.rules.episodes.sentence_forms import drop_addition
@@ -157,20 +159,34 @@ def _forms(statements: Sequence[SummarySentence], language: str) -> Iterator[Wor
             continue
         bonus = _bonus(statement, opens=statement.source != last)
         last = statement.source
-        for text in _wordings(statement):
-            roots = stems(text, language)
-            if statement.sentence.kind == "note":
-                roots = frozenset({statement.sentence.text})
-            yield Wording(place, text, roots, bonus, len(text) / (1.2 if is_unspaced(text) else 4.2) + 1)
+        sentence = statement.sentence
+        is_line = statement.line.kind == "text"
+        is_short_correction = statement.corrects and statement.needs is not None
+        for text, roots, price in _read_wordings(sentence.text, sentence.kind, language, is_line, is_short_correction):
+            yield Wording(place, text, roots, bonus, price)
 
 
-def _wordings(statement: SummarySentence) -> Iterator[str]:
+@remember_short_texts
+def _read_wordings(
+    text: str, kind: Kind, language: str, is_line: bool, is_short_correction: bool
+) -> tuple[tuple[str, frozenset[str], float], ...]:
+    """The wordings of a sentence, each with its roots and its price."""
+    wordings = (text,) if is_line else _wordings(Sentence(text, kind), is_short_correction)
+    note_roots = frozenset({text})
+    return tuple(
+        [
+            (
+                wording,
+                note_roots if kind == "note" else stems(wording, language),
+                len(wording) / (1.2 if is_unspaced(wording) else 4.2) + 1,
+            )
+            for wording in wordings
+        ]
+    )
+
+
+def _wordings(sentence: Sentence, is_short_correction: bool) -> Iterator[str]:
     """The sentence trimmed; for a long one also its first clauses, unless the rest changes their meaning."""
-    sentence = statement.sentence
-    if statement.line.kind == "text":
-        yield sentence.text
-        return
-    is_short_correction = statement.corrects and statement.needs is not None
     is_kept_whole = is_short_correction or _DISTINGUISHED.search(sentence.text)
     full_text = _NUMBERED.sub("", _clean(sentence.text if is_kept_whole else drop_addition(trim(sentence.text))))
     if full_text.count('"') == 1:  # the other one is in another sentence
@@ -200,12 +216,19 @@ def _clean(text: str) -> str:
 
 
 def _bonus(statement: SummarySentence, *, opens: bool) -> float:
-    text = statement.sentence.text
+    matters, has_new_value, counts = _read_signs(statement.sentence.text)
     bonus = 0.8 if opens else 0.0
-    bonus += 1.0 if _MATTERS.search(text) else 0.0
-    bonus += 2.0 if statement.corrects or says_new_value(text) else 0.0
-    bonus += 0.8 if _DIGIT.search(text) or WHEN.search(text) else 0.0
+    bonus += 1.0 if matters else 0.0
+    bonus += 2.0 if statement.corrects or has_new_value else 0.0
+    bonus += 0.8 if counts else 0.0
     return bonus + (0.4 if statement.sentence.is_question and not statement.is_answered else 0.0)
+
+
+@remember_short_texts
+def _read_signs(text: str) -> tuple[bool, bool, bool]:
+    """Whether a sentence tells a decision, a plan or a change in life; gives a new value; has a number or a date."""
+    counts = _DIGIT.search(text) is not None or WHEN.search(text) is not None
+    return _MATTERS.search(text) is not None, says_new_value(text), counts
 
 
 # -- the choice

@@ -93,17 +93,22 @@ def is_fragment(text: str, language: str) -> bool:
     if is_unspaced(text):
         return len(text) < _DENSE or any(text.count(left) != text.count(right) for left, right in ("「」", "『』"))
     text_words = words(text)
-    content_words = [word for word in text_words if is_content(word, language)]
-    if ": " in text and content_words:
+    if ": " in text and _content_words(text_words, language):
         return False
-    telling = telling_words(text, language)
-    if not telling and not WHEN.search(text):
-        return language == "en" or not content_words
-    if len(text_words) <= _FEW_NAMES and all(word[:1].isupper() or word.isdigit() for word in content_words):
+    is_telling = any(_telling_word(word, language) for word in text_words)
+    if not is_telling and not WHEN.search(text):
+        return language == "en" or not _content_words(text_words, language)
+    if len(text_words) <= _FEW_NAMES and all(
+        word[:1].isupper() or word.isdigit() for word in _content_words(text_words, language)
+    ):
         return True
     if FIRST_PERSON.match(text):
         return len(text_words) + len(_APOSTROPHE.findall(text)) < _FEW_WORDS
     return len(text_words) < _FEW_WORDS
+
+
+def _content_words(text_words: Sequence[str], language: str) -> list[str]:
+    return [word for word in text_words if is_content(word, language)]
 
 
 def is_label(title: str) -> bool:

@@ -65,8 +65,7 @@ def _may_have_sign(text: str) -> bool:
     takes a tenth of the time."""
     if not text.isascii():
         return True
-    small_text = text.lower()
-    return any(part in small_text for part in _PARTS_OF_SIGNS)
+    return any(map(text.lower().__contains__, _PARTS_OF_SIGNS))
 
 
 _PARTS_OF_SIGNS = (":", "<", '"', "/", "[", "(", "ago", "forwarded", "original", "weitergeleitete")

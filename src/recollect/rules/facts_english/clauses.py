@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 
@@ -21,7 +20,7 @@ from recollect.language.sentences import Sentence, limit_text, sentences
 from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.since_until import TimedPhrase, parse_times
 from recollect.model import Holds
-from recollect.model.frozen import dataclass
+from recollect.model.frozen import dataclass, replace
 from recollect.rules.facts.own_words import own_words
 from recollect.rules.facts_english import words
 from recollect.rules.facts_english.words import any_of, longest_first
@@ -240,9 +239,9 @@ def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[C
             count += 1
             if count > _MAX_CLAUSES:
                 return
-            clause = _parse_clause(piece, today)
+            clause = _parse_clause(piece, today, corrects, text.islower())
             if clause is not None:
-                yield replace(clause, corrects=corrects or clause.corrects, lowercase=text.islower())
+                yield clause
 
 
 @remember_short_texts
@@ -362,7 +361,7 @@ _NOT_NAMES = lazy_pattern(
 )
 
 
-def _parse_clause(text: str, today: date | None) -> Clause | None:
+def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase: bool) -> Clause | None:
     text, corrects = _strip_openers(text)
     hedge = _HEDGES.match(text)
     text = text[hedge.end() :] if hedge else text
@@ -375,9 +374,16 @@ def _parse_clause(text: str, today: date | None) -> Clause | None:
     if clause is None:
         return None
     # "I live in Rome now" reports a change, as a correction does.
-    corrects = corrects or _NOW.search(text) is not None
+    corrects = in_correction or corrects or _NOW.search(text) is not None
     times = parse_times(clause.text, today)
-    return replace(clause, text=times.rest.strip(" .!,"), span=times, is_hedged=hedge is not None, corrects=corrects)
+    return replace(
+        clause,
+        text=times.rest.strip(" .!,"),
+        span=times,
+        is_hedged=hedge is not None,
+        corrects=corrects,
+        lowercase=lowercase,
+    )
 
 
 def _parse_attribute(text: str) -> Clause | None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 
 from recollect.language.fact_words import PETS, RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
 from recollect.model import FoundFact, Holds
+from recollect.model.frozen import replace
 from recollect.rules.facts.deciding import acceptable_facts
 from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts.values import fold

@@ -30,10 +30,15 @@ _WHICH_ONE = lazy_pattern(
 )
 
 
+_UNCLEAR = (_TALK, _UNREAL, _SO_THAT, _THEN, _SOMETHING, _CUT_SHORT, _WHICH_ONE)
+
+
 def is_unclear(unit: str) -> bool:
     """Whether a clause speaks to somebody, supposes something, or points at what it does not name."""
-    patterns = (_TALK, _UNREAL, _SO_THAT, _THEN, _SOMETHING, _CUT_SHORT, _WHICH_ONE)
-    return any(pattern.search(unit) for pattern in patterns) or _points_away(unit)
+    for pattern in _UNCLEAR:
+        if pattern.search(unit):
+            return True
+    return _points_away(unit)
 
 
 _POINTER = lazy_pattern(rf"\b{any_of(words.POINTERS)}\b", re.IGNORECASE, skips=True)

@@ -119,7 +119,7 @@ def signs(
     current = message.cues
     last = before[-1]
     has_assistant = any(earlier.role == "assistant" for earlier in before)
-    known_stems = {root for earlier in before for root in earlier.words.stems}
+    known_stems = frozenset().union(*[earlier.words.stems for earlier in before])
     return {
         "last": likeness(before[-1:], message, scale),
         "near": likeness(before[-2:], message, scale),
@@ -253,7 +253,7 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
 
 def _may_hold(small_text: str, parts: Sequence[str]) -> bool:
     """Whether a plain text in small letters has one of these parts; of another text, which is empty here, any may."""
-    return not small_text or any(part in small_text for part in parts)
+    return not small_text or any(map(small_text.__contains__, parts))
 
 
 def _points_back(sentence: str) -> bool:

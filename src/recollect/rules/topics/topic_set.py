@@ -159,8 +159,8 @@ class TopicSet(Mapping[int, TopicState]):
         for key in by_bucket:
             if not buckets[key].states:
                 del buckets[key]
-        result = TopicSet(buckets, roots, families, of_faded=self.of_faded)
-        return result if self.of_faded else replace(result, last_active=result.last_active_after(self, changes))
+        last_active = () if self.of_faded else self._last_active_after(buckets, changes)
+        return TopicSet(buckets, roots, families, last_active, self.of_faded)
 
     def with_stored(self, firsts: Iterable[int], states: States) -> TopicSet:
         """The topics after those of some opening turns were read again: active ones only, or faded ones only."""
@@ -218,20 +218,21 @@ class TopicSet(Mapping[int, TopicState]):
             first: root(remaining, first) for first, state in sorted(remaining.items()) if state.merged_into is not None
         }
 
-    def last_active_after(self, before: TopicSet, changes: Changes) -> tuple[TopicState, ...]:
-        """The last active topics, from those before some changes, if no others can be among them."""
-        staying = [state for state in before.last_active if state.first not in changes]
+    def _last_active_after(self, buckets: Mapping[int, TopicBucket], changes: Changes) -> tuple[TopicState, ...]:
+        """The last active topics after some changes, which led to these buckets; from those before, if no others can
+        be among them."""
+        staying = [state for state in self.last_active if state.first not in changes]
         new = [state for state in changes.values() if state is not None and state.faded_at is None]
-        new_keys = {state.first: activity_key(state) for state in new}
-        is_full = len(before.last_active) == COMPARED
-        if is_full and any(
-            activity_key(state) > new_keys.get(state.first, (LONG_AGO, 0))
-            for state in before.last_active
-            if state.first in changes
-        ):
-            staying = [state for state in self.to_dict().values() if state.faded_at is None]
-            new = []
-        return tuple(nlargest(COMPARED, [*staying, *new], key=activity_key))
+        if len(self.last_active) == COMPARED:
+            new_keys = {state.first: activity_key(state) for state in new}
+            for state in self.last_active:
+                if state.first in changes and activity_key(state) > new_keys.get(state.first, (LONG_AGO, 0)):
+                    all_states = [other for bucket in buckets.values() for other in bucket.states.values()]
+                    active_states = [other for other in all_states if other.faded_at is None]
+                    staying = nlargest(COMPARED, active_states, activity_key)
+                    new = []
+                    break
+        return tuple(sorted([*staying, *new], key=activity_key, reverse=True)[:COMPARED])
 
     # -- what is derived
 
@@ -253,7 +254,9 @@ class TopicSet(Mapping[int, TopicState]):
 
     def parts(self, first: int) -> list[TopicState]:
         """A topic and all its parts, itself first."""
-        return [self[first], *[self[part] for part in (self._parts.get(first, ()) if first in self.families else ())]]
+        if first not in self.families:
+            return [self[first]]
+        return [self[first], *[self[part] for part in self._parts.get(first, ())]]
 
     def near(self, vector: Row) -> Similarities:
         """The cosines of a vector with the centroids of those that are compared; empty for a zero vector."""
@@ -322,7 +325,7 @@ def roots(states: States) -> list[int]:
 
 def size_of(states: States, first: int) -> int:
     """The messages of a topic with its parts."""
-    return sum(part.count for part in parts(states, first))
+    return sum([part.count for part in parts(states, first)])
 
 
 def whole_topic(states: States, first: int) -> TopicState:

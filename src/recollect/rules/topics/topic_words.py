@@ -186,7 +186,7 @@ def _read_clause(
     is_verb = False
     tokens = clause if all(map(str.isascii, clause)) else _spread_tokens(clause)
     for place, token in enumerate(tokens):
-        root = content_stem(token, language)
+        root, leads_verb = _read_token(token, language)
         if root:
             stems[root] = None
         if root and not ((is_verb or _takes_object(tokens, place)) and token.islower()):
@@ -194,7 +194,7 @@ def _read_clause(
         elif run:
             _add_phrase(run, phrases)
             run = []
-        is_verb = token.lower() in _VERB_LEADERS
+        is_verb = leads_verb
     if run:
         _add_phrase(run, phrases)
 
@@ -219,7 +219,13 @@ def lower_opener(tokens: Sequence[str]) -> str:
 
 def _add_phrase(run: Sequence[str], phrases: list[str]) -> None:
     """Add a run of words; of a long one the last words, which are what the others describe."""
-    phrases.append(" ".join(_bare(word) for word in run[-LONGEST_PHRASE:]))
+    phrases.append(" ".join([_bare(word) for word in run[-LONGEST_PHRASE:]]))
+
+
+@lru_cache(maxsize=20_000)
+def _read_token(token: str, language: str) -> tuple[str, bool]:
+    """The stem of a word, if it carries content, and whether a verb comes after it."""
+    return content_stem(token, language), token.lower() in _VERB_LEADERS
 
 
 @lru_cache(maxsize=20_000)
@@ -233,6 +239,7 @@ def content_stem(token: str, language: str) -> str:
     return stem(word, language)
 
 
+@lru_cache(maxsize=20_000)
 def is_faint(word: str) -> bool:
     """Whether a word says too little to name a subject."""
     return word.lower() in faint_words()
@@ -256,7 +263,8 @@ class Rarity:
     def of(self, root: str) -> float:
         spread = 0
         for stems in self.topics:
-            spread += root in stems
+            if root in stems:
+                spread += 1
         return log((len(self.topics) + PRIOR) / (spread + 0.5))
 
 

@@ -11,13 +11,13 @@ keeps its own centroid and count, and can be split off unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from typing import Protocol
 
 from recollect.model import Role
-from recollect.model.frozen import dataclass
+from recollect.model.frozen import dataclass, replace
 from recollect.model.topics import IMPORTANCE
 from recollect.rules.topics.centroids import Row, direction, move_centroid
 from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
