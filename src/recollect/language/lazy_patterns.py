@@ -4,26 +4,16 @@ The rules have some eight hundred patterns. To compile all of them takes longer 
 use a few: a search, for example, reads no facts. A pattern is not searched in a text that lacks the words it needs
 (`pattern_prefilter`), nor matched with one that does not begin as it must (`pattern_heads`): an import reads every
 sentence with hundreds of patterns, of which few are found. What the patterns of the rules need is in a file, written by
-`scripts/pattern_guards.py`; of any other pattern it is found out once the pattern was used often. What the patterns of
-the rules are compiled to is kept for the next process, as Python keeps the byte code of modules.
+`scripts/pattern_guards.py`; of any other pattern it is found out once the pattern was used often.
 """
 
 from __future__ import annotations
 
-import atexit
 import json
-import marshal
 import re
-import sys
-from array import array
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
-from importlib import import_module
-from importlib.util import cache_from_source
-from operator import attrgetter
-from os import getpid
 from pathlib import Path
 from typing import Any, cast
 
@@ -143,8 +133,7 @@ class _LazyPattern:
             source = self.pattern
             if self._skips:
                 source = skip_where_nothing_begins(source, self._flags, self.read_guard().heads)
-            is_of_rules = self.stored_guard() is not None
-            self._compiled = (pattern_codes.compile if is_of_rules else re.compile)(source, self._flags)
+            self._compiled = re.compile(source, self._flags)
         return self._compiled
 
     def method(self, name: str) -> Callable[..., Any]:
@@ -160,86 +149,6 @@ class _LazyPattern:
         if name == "finditer":
             return find
         return lambda text, *options: next(find(text, *options), None)
-
-
-# -- what patterns are compiled to
-
-Code = tuple[int, bytes, int, dict[str, int]]
-"""What a pattern is compiled to: flags, code, the number of groups, and the numbers of those that have names."""
-DIGEST_SIZE = 16
-
-
-class PatternCodes:
-    """Compiles patterns, and keeps what they were compiled to in a file for this Python alone. To read that takes a
-    fortieth of the time. Only for patterns of the rules: another may be made from what somebody wrote."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._stored: dict[bytes, Code] | None = None
-        self._new: dict[bytes, Code] = {}
-
-    def compile(self, source: str, flags: int) -> re.Pattern[str]:
-        if self._stored is None:
-            self._stored = self._read()
-        key = blake2b(f"{int(flags)} {source}".encode(errors="surrogatepass"), digest_size=DIGEST_SIZE).digest()
-        try:
-            code = self._stored.get(key)
-            if code is None:
-                code = _compile_to_code(source, flags)
-                if not self._new:
-                    atexit.register(self.save)
-                self._new[key] = code
-            return _pattern_from_code(source, code)
-        except (ImportError, AttributeError, TypeError, ValueError, RuntimeError, OverflowError):
-            return re.compile(source, flags)  # another Python
-
-    def save(self) -> None:
-        """Add to the file what was compiled by this process; another may have written it meanwhile."""
-        if sys.dont_write_bytecode or not self._new:
-            return
-        content = marshal.dumps((sys.version, {**self._read(), **self._new}))
-        new_file = self._file.with_suffix(f".{getpid()}")
-        with suppress(OSError):  # as with byte code, nothing is kept where nothing can be written
-            self._file.parent.mkdir(exist_ok=True)
-            new_file.write_bytes(blake2b(content, digest_size=DIGEST_SIZE).digest() + content)
-            new_file.replace(self._file)
-
-    def _read(self) -> dict[bytes, Code]:
-        try:
-            content = self._file.read_bytes()
-        except OSError:
-            return {}
-        if content[:DIGEST_SIZE] != blake2b(content[DIGEST_SIZE:], digest_size=DIGEST_SIZE).digest():
-            return {}
-        version, codes = marshal.loads(content[DIGEST_SIZE:])
-        return codes if version == sys.version else {}
-
-
-def _compile_to_code(source: str, flags: int) -> Code:
-    """What `re.compile` compiles a pattern to: `re` has no public way to that, and may change it."""
-    parsed = import_module("re._parser").parse(source, flags)
-    write_code = attrgetter("_code")(import_module("re._compiler"))
-    code = array("I", write_code(parsed, flags))
-    state = parsed.state
-    return int(flags | state.flags), code.tobytes(), state.groups - 1, dict(state.groupdict)
-
-
-def _pattern_from_code(source: str, code: Code) -> re.Pattern[str]:
-    flags, code_bytes, group_count, group_numbers = code
-    group_names: list[str | None] = [None] * (group_count + 1)
-    for name, number in group_numbers.items():
-        group_names[number] = name
-    words = array("I", code_bytes).tolist()
-    pattern: re.Pattern[str] = import_module("_sre").compile(
-        source, flags, words, group_count, group_numbers, tuple(group_names)
-    )
-    return pattern
-
-
-pattern_codes = PatternCodes(Path(cache_from_source(__file__)).with_suffix(".codes"))
-
-
-# -- methods that look first
 
 
 def _count_uses(pattern: _LazyPattern, name: str) -> Callable[..., Any]:
