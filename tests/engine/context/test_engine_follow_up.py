@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Draft, Memory
+from recollect import Memory
 from recollect.embed.static import StaticEmbedder
 from recollect.ports import Vectors
 from recollect.testing import FrozenClock
@@ -36,7 +36,7 @@ def shown(url: Path, embedder: StaticEmbedder, deleted: Sequence[int]) -> str:
     """What a context for the question shows, after some turns were deleted."""
     with Memory(str(url), embedder=embedder, clock=FrozenClock()) as memory:
         chat = memory.conversation("chat", user="ann")
-        chat.extend([Draft(role, text) for role, text in TEXTS])
+        chat.extend([{"role": role, "content": text} for role, text in TEXTS])
         memory.settle()
         for turn in deleted:
             chat.delete(turn)
