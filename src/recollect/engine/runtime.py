@@ -310,6 +310,7 @@ class Runtime:
                 await turn.end_turn(*turn_and_tools)
         parts = self._parts
         self._parts = None
+        self._read_ahead.stop()
         if self._schedule is not None:
             await self._schedule.stop()
         for loop in self._loops.values():

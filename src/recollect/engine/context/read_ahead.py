@@ -46,6 +46,12 @@ class ReadAhead:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
+    def stop(self) -> None:
+        """Read nothing more; what is being read ends by itself."""
+        self._is_on = False
+        for task in self._tasks:
+            task.cancel()
+
     async def _read_scope(self, space: str, user: str | None) -> None:
         with suppress(RecollectError):  # the next search tells
             await self._read(partial(read_scope, self._indexes, space, user, self._clock.now()))
