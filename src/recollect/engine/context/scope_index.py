@@ -314,6 +314,8 @@ class ScopeIndexes:
             self.texts = {}
         if state.docs * BYTES_PER_PASSAGE > self.max_bytes or self._is_first_of_large((space, user), state):
             return None
+        if ahead and (space, user) not in self._indexes and (space, user) not in self._asked:
+            return None  # it was dropped meanwhile
         with self._lock:
             index = self._indexes.get((space, user))
             if index is None:
@@ -347,6 +349,8 @@ class ScopeIndexes:
     def take_unread(self) -> list[tuple[str, str | None]]:
         """The scopes that should be read before they are asked for again: large ones that were searched in the
         database, and those that have new passages. Each is given once."""
+        if not self._unread:  # as after most searches
+            return []
         with self._lock:
             scopes = list(self._unread)
             self._unread.clear()
