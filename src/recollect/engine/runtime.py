@@ -13,12 +13,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from recollect.engine.context.read_ahead import ReadAhead
 from recollect.engine.context.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
 from recollect.engine.held.writer import HeldMessages
 from recollect.engine.tables import log
@@ -129,7 +130,6 @@ class Runtime:
         self._callers = Callers()  # all but views
         self._turn_counts: Counter[tuple[str, str]] = Counter()
         self._open_turns: list[list[tuple[turn.Turn, turn.TurnTools]]] = []
-        self._index_tasks: set[asyncio.Task[None]] = set()
 
     # -- opening and closing
 
@@ -156,9 +156,11 @@ class Runtime:
         )
         self.meter = Meter(write, read, parts.clock, parts.space, parts.telemetry, parts.store.writable)
         self.chat, self._memory_models = parts.models(self.meter)
-        self.index = IndexView(parts.embedder, self.run_aside)
         self.indexes = ScopeIndexes(parts.index_bytes, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
+        self.index = IndexView(parts.embedder, self.run_aside, self.indexes.note_new_passages)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
+        read_later = partial(self._run_later, parts.store.read)
+        self._read_ahead = ReadAhead(self.indexes, read_later, parts.clock, is_on=parts.followers)
         self._search_threads = CallThreads(parts.store.searches, "recollect search")
         try:
             await self.read(refuse_unfinished_copy)
@@ -198,7 +200,8 @@ class Runtime:
         write = partial(self.run, parts.store.write)
         views = self._build_views(parts, partial(self._run_later, parts.store.read))
         self.digests = self._build_digests(parts, read, write)
-        hooks = build_hooks(views, self.index.guard, self._has_open_turn, parts.batch_seconds, self.tasks.has_model)
+        conditions = (self._has_open_turn, parts.batch_seconds, self.tasks.has_model)
+        hooks = build_hooks(views, self.index.guard, *conditions, self._read_ahead.start)
         self.followers = {
             view.name: Follower(
                 parts.store,
@@ -307,6 +310,7 @@ class Runtime:
                 await turn.end_turn(*turn_and_tools)
         parts = self._parts
         self._parts = None
+        self._read_ahead.stop()
         if self._schedule is not None:
             await self._schedule.stop()
         for loop in self._loops.values():
@@ -363,17 +367,8 @@ class Runtime:
         """Run a call that keeps a thread busy; only as many run at a time as the store allows."""
         with self._callers:  # in threads of their own, which go from one to the next without the event loop
             result = await call_in(self._search_threads, fn)
-        if self._parts is not None and self._parts.followers:
-            for scope in self.indexes.take_unread():  # the next search should not wait for them
-                task = asyncio.create_task(self._read_index(*scope))
-                self._index_tasks.add(task)
-                task.add_done_callback(self._index_tasks.discard)
+        self._read_ahead.start()
         return result
-
-    async def _read_index(self, space: str, user: str | None) -> None:
-        """Read the passages of a scope into memory, in the background. If that fails, the next search tells."""
-        with suppress(RecollectError):
-            await self._run_later(self.parts.store.read, lambda tx: self.indexes.view(tx, space, user))
 
     async def read(self, fn: Callable[[Any], T]) -> T:
         """Run a function in a transaction that only reads."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,9 +37,9 @@ PAGE = 4_096  # characters checked at a time
 BREAK = "\n\n"  # between the text before a request for more and the text after it
 
 
-def append_message(tx: Tx, batch: Batch, now: Any) -> Message:
+def append_message(tx: Tx, batch: Batch, now: Any, fresh_ids: Collection[str] = ()) -> Message:
     """Append a batch of one message to the log, and return the message."""
-    return log.append_messages(tx, batch, now)[0].message
+    return log.append_messages(tx, batch, now, fresh_ids)[0].message
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class TurnTools:
     now: Callable[[], Any]
     rounds: int
     raised_turns: int
-    append: Callable[[Tx, Batch, Any], Message] = append_message
+    append: Callable[[Tx, Batch, Any, Collection[str]], Message] = append_message
 
 
 @dataclass(slots=True)
@@ -262,8 +262,12 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
     # The id is drawn before: if the transaction runs again, it finds what the first run has kept.
     batch = log.with_ids(Batch(question.space, question.conversation, None, [draft]), now)
 
+    fresh_ids = log.draft_ids([batch])
+
     def write(tx: Tx) -> Message:
-        message = tools.append(tx, batch, now)
+        nonlocal fresh_ids
+        message = tools.append(tx, batch, now, fresh_ids)
+        fresh_ids = set()
         if question.degraded is None and turn.context is not None:  # else its turn may be another now
             receipts.put_receipt(tx, question, message, turn.context, turn.rounds, now)
         if inline is not None and question.degraded is None:

@@ -22,7 +22,7 @@ import re
 import threading
 from binascii import a2b_base64
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from heapq import heapify, heappop, heappush
 from importlib.resources import files
@@ -33,6 +33,7 @@ ENCODINGS = ("o200k_base", "cl100k_base")
 REMEMBERED = 20_000  # texts
 LONG = 400  # characters: what is longer is counted line by line, and remembered by its digest
 LONG_LINE = 16_000  # characters: what is longer is merged only as far as the text may be
+SMALL = LONG_LINE  # characters of a text of which all lines are merged: most contexts are smaller
 LARGEST = 2 << 20  # characters: what is longer fits no context, and its bytes are count enough
 # Bytes of a text that are merged: about half a second at worst. A text of the usual budget of 30,000 tokens has fewer,
 # in any script; English prose, where most words are one token, has as many only in two megabytes.
@@ -86,10 +87,18 @@ class TiktokenTokenizer:
         return look_up_by_digest(self._text_counts, text, self._text_count)
 
     def _text_count(self, text: str) -> int:
+        lines = split_lines(text)
+        if len(text) <= SMALL:
+            merged_bytes, tokens = divmod(sum(map(self._weight, lines)), MERGED_UNIT)
+            if merged_bytes + LINE_COST * len(lines) < MERGED:
+                return tokens
+        return self._count_within_budget(lines)
+
+    def _count_within_budget(self, lines: Sequence[str]) -> int:
         tokens = 0
         budget = MERGED
         uncounted_lines: list[str] = []
-        for line, times in Counter(split_lines(text)).items():
+        for line, times in Counter(lines).items():
             if budget <= 0 or len(line) > LONG_LINE:
                 uncounted_lines.append(line * times)
                 continue
@@ -130,7 +139,7 @@ class WordWeights(dict[str, int]):
         if len(self) >= WORDS:
             self.clear()
         if PLAIN.fullmatch(word):  # it is not split, and is mostly one token
-            weight = self._piece_weight(word)
+            weight = 1 if word.encode() in self._ranks else self._piece_weight(word)
         elif parts := PLAIN_WITH_SIGNS.fullmatch(word) or LABEL.fullmatch(word):
             weight = sum(map(self._piece_weight, filter(None, parts.groups())))
         else:

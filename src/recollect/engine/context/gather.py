@@ -6,7 +6,7 @@ said in private is shown to many.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
@@ -16,6 +16,7 @@ from recollect.engine.context import recall
 from recollect.engine.context.build import assemble, head_of, room_beside
 from recollect.engine.context.index_or_database import open_source
 from recollect.engine.context.render import CurrentTopic
+from recollect.engine.context.request import EXCHANGE, ContextRequest, task_messages
 from recollect.engine.context.state import ContextState
 from recollect.engine.context.topic import find_current_topic
 from recollect.engine.context.viewers import names_in_context, viewer_alone
@@ -67,27 +68,7 @@ LONG_REQUEST = 8_000  # characters: whether a longer text fits at all is seen be
 RELEVANT = (40, 200)  # messages that recall proposes for a context: the least and the most,
 TOKENS = 32  # one for so many tokens of the section
 RETURNING = (3, 4)  # messages from outside the window that come back: at least so many, and one in so many of them all
-EXCHANGE = 4  # messages that tell what a follow-up question is about
 FOUND = 10  # messages that a model's own search gives it
-
-
-@dataclass(frozen=True, slots=True)
-class ContextRequest:
-    """What a context is built for: the message, what to search for with it and its vector, and what it may hold. `held`
-    are the messages of the space that are not written yet."""
-
-    text: str
-    query: str
-    vector: Vectors | None
-    now: datetime
-    budget: Budget
-    system: str | None
-    markers: bool
-    question: Message | None
-    speaker: tuple[str, MergedDigest] | None
-    hits: Sequence[Hit]
-    shown_ids: frozenset[str]
-    held: Sequence[Message] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +120,14 @@ class ContextBuilder:
         if len(text) + len(system or "") > LONG_REQUEST:
             head = head_of(instructions() if markers else "", system)
             await self._runtime.run(room_beside, text, head, budget, parts.tokenizer.count)
-        query, vector = await self._search_query(text, question)
+        query, vector, embed = await self._search_query(text, question)
         speaker = await self._speaker_digest(question)
         now = parts.clock.now()
         shown_hits = [hit for hit in hits if hit.message.is_shown_at(now)]
         request = ContextRequest(
             text, query, vector, now, budget, system, markers, question, speaker, shown_hits, frozenset(shown_ids)
         )
-        request = replace(request, held=self._runtime.held.messages_in(Filter(self._scope.space)))
+        request = replace(request, held=self._runtime.held.messages_in(Filter(self._scope.space)), embed=embed)
 
         held = self._runtime.held
         read_state = held.overlay(self._scope.place, lambda tx: self._read_state(tx, request))
@@ -181,30 +162,33 @@ class ContextBuilder:
         self, limit: int | None, before: int | None, versions: bool = False, *, shown_at: datetime | None = None
     ) -> list[Message]:
         """The last messages of the log, before a turn; those that have not expired at a time, if one is given."""
+        return await self._runtime.held.read(
+            self._scope.place, lambda tx: self._read_recent(tx, limit, before, versions, shown_at)
+        )
+
+    def _read_recent(
+        self, tx: Tx, limit: int | None, before: int | None, versions: bool, shown_at: datetime | None
+    ) -> list[Message]:
+        conversation = self._scope.find(tx)
+        if conversation is None:
+            return []
         where = Filter(self._scope.space, conversation=self._scope.id)
-
-        def read(tx: Tx) -> list[Message]:
-            conversation = self._scope.find(tx)
-            if conversation is None:
-                return []
-            messages = list[Message]()
-            upto = None if before is None else before - 1
-            while page := tx.messages(where, upto=upto, limit=limit, newest=True, damaged=log.warn_of_damage):
-                # Erased messages are not shown and do not count, so it may take more than one page.
-                messages[:0] = [m for m in page if (m.is_shown_at(shown_at) if shown_at else not m.erased)]
-                if limit is None or len(messages) >= limit or len(page) < limit:
-                    break
-                upto = page[0].turn - 1
-            recent = messages if limit is None else messages[-limit:]
-            return add_versions(tx, conversation, recent) if versions else recent
-
-        return await self._runtime.held.read(self._scope.place, read)
+        messages = list[Message]()
+        upto = None if before is None else before - 1
+        while page := tx.messages(where, upto=upto, limit=limit, newest=True, damaged=log.warn_of_damage):
+            # Erased messages are not shown and do not count, so it may take more than one page.
+            messages[:0] = [m for m in page if (m.is_shown_at(shown_at) if shown_at else not m.erased)]
+            if limit is None or len(messages) >= limit or len(page) < limit:
+                break
+            upto = page[0].turn - 1
+        recent = messages if limit is None else messages[-limit:]
+        return add_versions(tx, conversation, recent) if versions else recent
 
     async def last_exchange(self, question: Message | None) -> tuple[TaskMessage, ...]:
         """The last messages before a question."""
         now = self._runtime.parts.clock.now()
         last = await self.recent_messages(EXCHANGE, None if question is None else question.turn, shown_at=now)
-        return tuple(TaskMessage(message.role, message.content) for message in last)
+        return task_messages(last)
 
     # -- what there is to choose from
 
@@ -215,6 +199,7 @@ class ContextBuilder:
         conversation = self._scope.find(tx)
         person = conversation.user if conversation is not None else self._scope.user
         spoken = self._read_messages(tx, conversation, request)
+        request = request.after_exchange(self._exchange_before(tx, request, spoken) if request.embed else ())
         episode_rows = active_rows(tx, *place) if conversation is not None else []
         recalled = self._recall_outside(tx, request, person, spoken, episode_rows)
         # What has just left the window stays in it for a message to which it is relevant.
@@ -272,6 +257,7 @@ class ContextBuilder:
         messages = [] if conversation is None else known.messages[-LOOK_BACK:]
         messages = [m for m in messages if question is None or m.turn < question.turn]
         person = self._scope.user if conversation is None else conversation.user
+        request = request.after_exchange([message for message in messages if message.is_shown_at(request.now)])
         spoken = SpokenMessages(messages, messages, 0, is_whole=False)
         hits = self._match_held(request, person, spoken, 1.0)
         asks_for_tiers = not is_terse([*(message.content for message in messages), request.text])
@@ -309,6 +295,13 @@ class ContextBuilder:
         messages = [m for m in messages if m.is_shown_at(request.now) and (question is None or m.turn < question.turn)]
         is_whole = is_read_whole and request.shown_ids.isdisjoint(message.id for message in messages)
         return SpokenMessages(messages, [m for m in messages if m.turn > after], start, is_whole)
+
+    def _exchange_before(self, tx: Tx, request: ContextRequest, spoken: SpokenMessages) -> Sequence[Message]:
+        """The messages that tell what a follow-up question is about; mostly they are read already."""
+        if len(spoken.messages) >= EXCHANGE or spoken.is_whole:
+            return spoken.messages
+        before = None if request.question is None else request.question.turn
+        return self._read_recent(tx, EXCHANGE, before, False, request.now)
 
     def _has_other_conversations(self, tx: Tx, person: str | None) -> bool:
         """Whether a search of the model could find what was said elsewhere; the memory of a channel is the channel."""
@@ -429,16 +422,22 @@ class ContextBuilder:
         vectors = tx.vectors_of(self._scope.space, self._scope.id, min(turns), max(turns))
         return nearest_turns(request.vector, {turn: vectors[turn] for turn in vectors.keys() & turns})
 
-    async def _search_query(self, text: str, question: Message | None) -> tuple[str, Vectors | None]:
-        """The query for a message and its vector; for small talk the vector is None, and nothing is searched."""
+    async def _search_query(
+        self, text: str, question: Message | None
+    ) -> tuple[str, Vectors | None, Callable[[Sequence[str]], Vectors] | None]:
+        """The query for a message and its vector; for small talk the vector is None, and nothing is searched. Or, for a
+        follow-up question, what makes its vector at once when the messages before it are read."""
         if is_small_talk(text):
-            return text, None
+            return text, None, None
         if question is None:  # otherwise `_begin_turn` has waited before it kept the message
             await self._runtime.catch_up(self._scope.space)
-        if standalone.depends_on_context(text):  # "and the second one?" is searched for with what it is about
-            text = standalone.offline(standalone.Inputs(text, await self.last_exchange(question))).question
         parts = self._runtime.parts
-        return text, (await parts.embedder.embed([text_to_compare(text, parts.clock.now())]))[0]
+        if standalone.depends_on_context(text):  # "and the second one?" is searched for with what it is about
+            embed_now = getattr(parts.embedder, "embed_now", None)
+            if embed_now is not None:
+                return text, None, embed_now
+            text = standalone.offline(standalone.Inputs(text, await self.last_exchange(question))).question
+        return text, (await parts.embedder.embed([text_to_compare(text, parts.clock.now())]))[0], None
 
     def _viewer(self, tx: Tx, person: str | None) -> Viewer:
         """Who reads the context: the person of the chat, or everybody in the channel."""

@@ -289,16 +289,23 @@ class ScopeIndexes:
         self._sizes: dict[tuple[str, str | None], int] = {}  # in bytes
         self._total = 0
         self._asked: set[tuple[str, str | None]] = set()  # large scopes that were searched once, in the database
-        self._unread: set[tuple[str, str | None]] = set()  # those of them that nobody has begun to read since
+        self._searched: set[tuple[str, str | None]] = set()  # those held, since they were read ahead
+        self._unread: set[tuple[str, str | None]] = set()  # to be read ahead: large ones, and those with new passages
         self.texts: dict[Hashable, str] = {}
         self._removals = 0
         self._lock = threading.Lock()
 
     def view(
-        self, tx: Tx, space: str, user: str | None, check_embedder: Callable[[str | None], None] | None = None
+        self,
+        tx: Tx,
+        space: str,
+        user: str | None,
+        check_embedder: Callable[[str | None], None] | None = None,
+        *,
+        ahead: bool = False,
     ) -> ScopeView | None:
         """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
-        its vectors is checked first."""
+        its vectors is checked first. `ahead`: it is read for the next search."""
         state = tx.scope_state(space, user)
         if check_embedder is not None:
             check_embedder(state.embedder)
@@ -307,11 +314,14 @@ class ScopeIndexes:
             self.texts = {}
         if state.docs * BYTES_PER_PASSAGE > self.max_bytes or self._is_first_of_large((space, user), state):
             return None
+        if ahead and (space, user) not in self._indexes and (space, user) not in self._asked:
+            return None  # it was dropped meanwhile
         with self._lock:
             index = self._indexes.get((space, user))
             if index is None:
                 index = self._indexes[space, user] = ScopeIndex()
             self._indexes.move_to_end((space, user))
+            (self._searched.discard if ahead else self._searched.add)((space, user))
         with index.lock:
             if index.version != state.version:
                 index = self._bring_up_to_date(tx, (space, user), index, state)
@@ -324,14 +334,26 @@ class ScopeIndexes:
         if state.docs < self._large or scope in self._asked or scope in self._indexes:
             return False
         self._asked.add(scope)
-        self._unread.add(scope)
+        with self._lock:
+            self._unread.add(scope)
         return True
 
+    def note_new_passages(self, space: str, user: str | None) -> None:
+        """Passages are written: who has searched in their scopes will search again, and should not wait for them. Each
+        search has a scope read ahead once at most."""
+        with self._lock:
+            scopes = self._searched & {(space, user), (space, None)}
+            self._searched -= scopes
+            self._unread |= scopes
+
     def take_unread(self) -> list[tuple[str, str | None]]:
-        """The large scopes that were searched in the database and should be read before they are asked for again; each
-        is given once."""
-        scopes = list(self._unread)
-        self._unread.difference_update(scopes)
+        """The scopes that should be read before they are asked for again: large ones that were searched in the
+        database, and those that have new passages. Each is given once."""
+        if not self._unread:  # as after most searches
+            return []
+        with self._lock:
+            scopes = list(self._unread)
+            self._unread.clear()
         return scopes
 
     def _bring_up_to_date(
@@ -371,7 +393,10 @@ class ScopeIndexes:
                 self._total += index.nbytes - self._sizes.get(scope, 0)
                 self._sizes[scope] = index.nbytes
             while self._total > self.max_bytes and len(self._indexes) > 1:
-                self._total -= self._sizes.pop(self._indexes.popitem(last=False)[0], 0)
+                dropped = self._indexes.popitem(last=False)[0]
+                self._total -= self._sizes.pop(dropped, 0)
+                self._searched.discard(dropped)
+                self._unread.discard(dropped)
 
 
 def read_passages(tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, room: int) -> None:

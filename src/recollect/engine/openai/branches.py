@@ -13,7 +13,7 @@ changed last, and in a long conversation only as far from its beginning and its 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -347,7 +347,14 @@ def reconcile_messages(
     return [*known_preface, *added_messages[: len(new_preface)], *known_messages, *added_messages[len(new_preface) :]]
 
 
-def keep_reply(tx: Tx, target: ConversationTarget, question: Message, batch: Batch, now: datetime) -> Message:
+def keep_reply(
+    tx: Tx,
+    target: ConversationTarget,
+    question: Message,
+    batch: Batch,
+    now: datetime,
+    fresh_ids: Collection[str] = (),
+) -> Message:
     """Keep a reply: after the message it answers, or in a branch if that already has an answer. The same reply is kept
     only once."""
     target = replace(target, id=question.conversation)
@@ -365,7 +372,8 @@ def keep_reply(tx: Tx, target: ConversationTarget, question: Message, batch: Bat
         branch = {"of": question.conversation, "after": question.turn}
         notes = {**draft.metadata.get(OURS, {}), "branch": branch}
         draft = replace(draft, metadata={**draft.metadata, OURS: notes})
-    return log.append_messages(tx, Batch(target.space, conversation, target.user, [draft]), now)[0].message
+    reply = Batch(target.space, conversation, target.user, [draft])
+    return log.append_messages(tx, reply, now, fresh_ids)[0].message
 
 
 def find_next_message(tx: Tx, question: Message) -> Message | None:

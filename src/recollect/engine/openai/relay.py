@@ -12,7 +12,7 @@ if it is too long by itself, nothing is added to it, and it is refused only if t
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -199,8 +199,8 @@ class RelayExchange:
         """Keep a reply in its branch. It is not held in memory: which branch it is in is decided in the store."""
         return await self._runtime.write(write)
 
-    def _append_reply(self, tx: Tx, batch: Batch, now: datetime) -> Message:
-        return branches.keep_reply(tx, self._target, self._messages[-1], batch, now)
+    def _append_reply(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str]) -> Message:
+        return branches.keep_reply(tx, self._target, self._messages[-1], batch, now, fresh_ids)
 
     # -- what the model is sent
 

@@ -24,6 +24,12 @@ class Stamp:
     id: str = ""
     writes: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
+    @staticmethod
+    def id_in(text: str) -> str:
+        """The id of a stamp, for which its writes need not be read."""
+        id, _, journal = text.partition(":")
+        return id if "=" in journal else text
+
     @classmethod
     def parse(cls, text: str) -> Stamp:
         id, _, journal = text.partition(":")

@@ -29,11 +29,12 @@ def build_hooks(
     has_open_turn: Callable[[str, str], bool],
     quiet_seconds: float,
     has_model: bool,
+    on_indexed: Callable[[], None],
 ) -> dict[str, Hooks]:
     """The hooks of views into their followers, by view. `guard` raises where vectors are of another embedder. A turn
-    under way brings its own tiers: until it ends, no other code makes them."""
+    under way brings its own tiers: until it ends, no other code makes them. `on_indexed` is called when new messages
+    can be searched."""
     topics = next(view for view in views if isinstance(view, TopicsView))
-    vectors = Hooks(guard=guard)
     quiet = timedelta(seconds=quiet_seconds)
     waits = has_model and bool(quiet)
     facts = Patience(FACT_TURNS, quiet, first=FIRST_TURNS) if waits else None
@@ -42,7 +43,8 @@ def build_hooks(
     return {
         TiersView.name: Hooks(later=has_open_turn, patience=tiers),
         TopicsView.name: Hooks(skip=topics.skip),
-        **dict.fromkeys((IndexView.name, WindowView.name), vectors),
+        IndexView.name: Hooks(guard=guard, on_saved=on_indexed),
+        WindowView.name: Hooks(guard=guard),
         EpisodesView.name: Hooks(guard=guard, patience=summaries),
         TitlesView.name: Hooks(patience=Patience(TITLE_TURNS, quiet, TITLE_TURNS) if waits else None),
         FactsView.name: Hooks(patience=facts, steady=has_model),

@@ -28,9 +28,16 @@ class IndexView:
     at_once = 512
     ordered = False
 
-    def __init__(self, embedder: Embedder, run: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        run: Callable[..., Any],
+        on_save: Callable[[str, str | None], None] = lambda space, user: None,
+    ) -> None:
+        """`on_save` is told of each space and user of which passages are written, before they are committed."""
         self._embedder = embedder
         self._run = run
+        self._on_save = on_save
 
     def read_after(self, done: int, turns: int) -> int:
         return done
@@ -55,6 +62,8 @@ class IndexView:
             if self.check_embedder(tx) is None:
                 tx.set_note(EMBEDDER, self._embedder.identity)
             tx.put_entries(result)
+            for space, user in {(entry.space, entry.user) for entry in result}:
+                self._on_save(space, user)
 
     def guard(self, tx: Tx) -> None:
         """Check the embedder before work begins; skipped while the embedder does not know its identity yet."""

@@ -146,10 +146,9 @@ class Topics:
             entry = self._entries.get((space, conversation)) if head else self._entries.pop((space, conversation), None)
         if not head:
             return TopicPage(place)
-        stamp = Stamp.parse(head[0]["stamp"])
-        is_cold = entry is None or entry.stamp.id != stamp.id
+        is_cold = entry is None or entry.stamp.id != Stamp.id_in(head[0]["stamp"])
         if entry is None or is_cold:
-            entry = load_topics(tx, place, head[0], stamp, entry)
+            entry = load_topics(tx, place, head[0], Stamp.parse(head[0]["stamp"]), entry)
             self._put_in_cache(place, entry)
         turns = list(entry.turns)
         return TopicPage(

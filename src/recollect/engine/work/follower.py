@@ -159,6 +159,8 @@ class Follower:
             await worker.give_back(reason_of(error))
             return 0
         worker.count("ok", progress.saved_count, started_at)
+        if progress.saved_count:
+            self._hooks.on_saved()
         self.drained = self.drained and progress.is_complete
         if not self._is_steady:
             seconds = time.process_time() - processor_at if is_backlog else time.monotonic() - started_at

@@ -103,6 +103,10 @@ def allow_all(tx: Tx) -> None:
     """Allow all work: most views work with any embedder."""
 
 
+def do_nothing() -> None:
+    """Do nothing: most views have only to be written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How long a view that asks a model may wait for more messages of a conversation, since a call costs much the same
@@ -126,10 +130,12 @@ class Hooks:
     """What else a view needs from its follower: which conversations to leave for later (`later`), what to do when a
     message is skipped (`skip`), what must hold before work begins (`guard` raises if it does not), and how long its
     work may wait in the background for more to come (`patience`; nobody who settles waits). A `steady` view takes
-    batches of the same size, however long they take: a call of a model costs much the same for few messages."""
+    batches of the same size, however long they take: a call of a model costs much the same for few messages. `on_saved`
+    is called, in the event loop, when it has taken in new messages."""
 
     later: Callable[[str, str], bool] = never_defer
     skip: Callable[[Tx, str, str, int], None] = skip_nothing
     guard: Callable[[Tx], None] = allow_all
     patience: Patience | None = None
     steady: bool = False
+    on_saved: Callable[[], None] = do_nothing

@@ -193,8 +193,10 @@ def keys_named(word: str) -> tuple[str, Mapping[str, str]]:
     """What `normalise_key` makes of a word that has no value: in most categories the first, in some of them others."""
     words = _plain_words(word)
     knowing: Sequence[FactCategory] = _categories_by_stems().get(_key_stems(words), ())
-    categories = FACT_CATEGORIES if len(words) > 1 else (*knowing, IDENTITY)
     usual = " ".join(_singular(part) for part in words)[:MAX_KEY].strip()
+    if len(words) == 1 and not knowing:  # as most words: no category has a key with its stem
+        return usual, {IDENTITY: RELATIONS[usual]} if RELATIONS.get(usual, usual) != usual else {}
+    categories = FACT_CATEGORIES if len(words) > 1 else (*knowing, IDENTITY)
     others = {category: normalise_key(category, word) for category in categories}
     return usual, {category: key for category, key in others.items() if key != usual}
 
@@ -229,6 +231,8 @@ _RELATION_KEYS = frozenset(RELATIONS.values())
 
 @lru_cache(maxsize=16_384)
 def _plain_words(key: str) -> tuple[str, ...]:
+    if key.isalpha() and key.isascii() and key.islower() and len(key) <= MAX_KEY:  # there is nothing to normalise
+        return tuple(_SPELLINGS.get(key, key).split())
     text = (
         unicodedata.normalize("NFKC", _HUMP.sub(" ", key[: 4 * MAX_KEY]))
         .casefold()

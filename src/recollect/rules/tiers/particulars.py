@@ -129,17 +129,18 @@ def topic_pairs(sentences: Sequence[Sentence], language: str, weights: Mapping[s
     noteless = [sentence for sentence in sentences if sentence.kind != "note"]
     content = [sentence for sentence in noteless if not is_filler(sentence)] or noteless
     spellings: dict[str, str] = {}
-    pair_counts = Counter[str]()
+    pair_counts = Counter[tuple[str, str]]()
     for sentence in content:
         sentence_words = words(sentence.text)
         for word in sentence_words:
             spellings.setdefault(stem(word, language), word)
-        pair_counts.update(
-            " ".join(pair) for pair in pairwise(sentence_words) if all(matters(word, language) for word in pair)
-        )
-    for pair, times in pair_counts.most_common(_REPEATED):
-        if times > 1:
-            yield KeyValue("topic", pair, 4.5)
+        pair_counts.update(pairwise(sentence_words))
+    repeated_pairs = Counter({pair: times for pair, times in pair_counts.items() if times > 1})
+    for pair in [*repeated_pairs]:
+        if not (matters(pair[0], language) and matters(pair[1], language)):
+            del repeated_pairs[pair]
+    for pair, _ in repeated_pairs.most_common(_REPEATED):
+        yield KeyValue("topic", " ".join(pair), 4.5)
     heaviest = sorted(spellings.keys() & weights.keys(), key=lambda root: (-weights[root], root))[:_TOPIC_WORDS]
     for number, root in enumerate(heaviest):
         word = spellings[root]

@@ -1,0 +1,66 @@
+"""Reads into memory, in the background, what the next search of a scope needs whatever is asked.
+
+A chat searches its memory in every turn, and its last messages are in the index a moment after it. The next search has
+to wait until they are read. So they are read as soon as they are written, if somebody has searched there before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from recollect.engine.context.index_or_database import IndexSource
+from recollect.engine.context.message_traits import MessageReader, standing_instructions
+from recollect.engine.context.scope_index import ScopeIndexes
+from recollect.errors import RecollectError
+from recollect.model import Filter
+from recollect.ports import Clock, Tx
+
+
+class ReadAhead:
+    """The reading of scopes for searches to come."""
+
+    def __init__(
+        self,
+        indexes: ScopeIndexes,
+        read: Callable[[Callable[[Tx], None]], Awaitable[Any]],
+        clock: Clock,
+        *,
+        is_on: bool,
+    ) -> None:
+        """`read` runs a function in a transaction when nobody waits for another."""
+        self._indexes = indexes
+        self._read = read
+        self._clock = clock
+        self._is_on = is_on
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Start reading the scopes that should be read, and do not wait."""
+        for space, user in self._indexes.take_unread() if self._is_on else ():
+            task = asyncio.create_task(self._read_scope(space, user))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def stop(self) -> None:
+        """Read nothing more; what is being read ends by itself."""
+        self._is_on = False
+        for task in self._tasks:
+            task.cancel()
+
+    async def _read_scope(self, space: str, user: str | None) -> None:
+        with suppress(RecollectError):  # the next search tells
+            await self._read(partial(read_scope, self._indexes, space, user, self._clock.now()))
+
+
+def read_scope(indexes: ScopeIndexes, space: str, user: str | None, now: datetime, tx: Tx) -> None:
+    """Read the new passages of a scope, and find its standing instructions."""
+    view = indexes.view(tx, space, user, ahead=True)
+    if view is not None:
+        source = IndexSource(view, now)
+        reader = MessageReader(tx, source, space, {})
+        standing_instructions(reader, source, Filter(space, user), source.tally().languages)

@@ -1,0 +1,50 @@
+"""What a context is asked for. A follow-up question is searched for with what the last messages before it are about, so
+what to search for may be open until these are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.engine.views.digest_texts import MergedDigest
+from recollect.model import Budget, Hit, Message
+from recollect.model.frozen import dataclass
+from recollect.ports import Vectors
+from recollect.rules.recall.advice_and_account_requests import text_to_compare
+from recollect.tasks import standalone
+from recollect.tasks.task import TaskMessage
+
+EXCHANGE = 4  # messages that tell what a follow-up question is about
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """What a context is built for: the message, what to search for with it and its vector, and what it may hold. `held`
+    are the messages of the space that are not written yet. `embed` is set while what to search for is open."""
+
+    text: str
+    query: str
+    vector: Vectors | None
+    now: datetime
+    budget: Budget
+    system: str | None
+    markers: bool
+    question: Message | None
+    speaker: tuple[str, MergedDigest] | None
+    hits: Sequence[Hit]
+    shown_ids: frozenset[str]
+    held: Sequence[Message] = ()
+    embed: Callable[[Sequence[str]], Vectors] | None = None
+
+    def after_exchange(self, messages: Sequence[Message]) -> ContextRequest:
+        """The request with what to search for, from the last messages before the question."""
+        if self.embed is None:
+            return self
+        query = standalone.offline(standalone.Inputs(self.text, task_messages(messages[-EXCHANGE:]))).question
+        vector = self.embed([text_to_compare(query, self.now)])[0]
+        return replace(self, query=query, vector=vector, embed=None)
+
+
+def task_messages(messages: Sequence[Message]) -> tuple[TaskMessage, ...]:
+    return tuple(TaskMessage(message.role, message.content) for message in messages)
