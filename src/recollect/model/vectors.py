@@ -15,9 +15,9 @@ def products(vectors: Vectors, other: Vectors) -> Vectors:
     longer than the work; and always as many, so that a product does not depend on those computed with it."""
     count, width = vectors.shape
     if count < AT_ONCE:
-        padded = np.zeros((AT_ONCE, width), np.float32)
-        padded[:count] = vectors
-        return np.asarray(np.matmul(padded, other)[:count])
+        block = np.zeros((AT_ONCE, width), np.float32)
+        block[:count] = vectors
+        return np.asarray(np.matmul(block, other)[:count])
     whole = count - count % AT_ONCE
     results = np.empty(count, np.float32)
     np.matmul(vectors[:whole].reshape(-1, AT_ONCE, width), other, out=results[:whole].reshape(-1, AT_ONCE))

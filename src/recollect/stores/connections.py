@@ -49,46 +49,46 @@ class OpenConnections:
         """A connection. After an error it is given back to the pool, which resets it. `begin` is run on it first. If
         that fails on a connection that was kept, the server may have closed it since; nothing was done on it, and
         another one is taken."""
-        taken = self.take() if begin is None else self._take_begun(begin)
+        open_connection = self.take() if begin is None else self._take_begun(begin)
         try:
-            yield taken.connection
+            yield open_connection.connection
         except BaseException:
-            taken.connection.close()
+            open_connection.connection.close()
             raise
-        self.give_back(taken)
+        self.give_back(open_connection)
 
     def take(self) -> OpenConnection:
         """A connection, which is given back or, after an error, closed."""
         try:
-            taken = self._idle.pop()
+            open_connection = self._idle.pop()
         except IndexError:
             connection = self._engine.connect()
             return OpenConnection(connection, connection.connection.driver_connection)
         # Whoever listens to the pool is told as if it came from there.
         if told := self._engine.pool.dispatch.checkout:
-            told(taken.driver, None, None)
-        return taken
+            told(open_connection.driver, None, None)
+        return open_connection
 
-    def give_back(self, taken: OpenConnection) -> None:
+    def give_back(self, open_connection: OpenConnection) -> None:
         if len(self._idle) >= MOST:
-            taken.connection.close()
+            open_connection.connection.close()
             return
-        self._idle.append(taken)
+        self._idle.append(open_connection)
         if self._is_closed:  # asked afterwards: another thread may close them at any moment
             self.drop_idle()
 
     def _take_begun(self, begin: Callable[[Connection], None]) -> OpenConnection:
         while True:
             is_kept = bool(self._idle)
-            taken = self.take()
+            open_connection = self.take()
             try:
-                begin(taken.connection)
+                begin(open_connection.connection)
             except BaseException as error:
-                taken.connection.close()
+                open_connection.connection.close()
                 if is_kept and isinstance(error, DBAPIError):
                     continue
                 raise
-            return taken
+            return open_connection
 
     def drop_idle(self) -> None:
         """Close what nobody uses now."""
@@ -109,7 +109,7 @@ class PooledTransaction(Generic[T]):
     It is a class, since a generator for each of these steps takes longer than the steps.
     """
 
-    __slots__ = ("_begin", "_connections", "_cursor", "_end", "_make_tx", "_taken")
+    __slots__ = ("_begin", "_connections", "_cursor", "_end", "_make_tx", "_open_connection")
 
     def __init__(
         self,
@@ -125,13 +125,13 @@ class PooledTransaction(Generic[T]):
         self._make_tx = make_tx
 
     def __enter__(self) -> T:
-        taken = self._taken = self._connections.take()
+        open_connection = self._open_connection = self._connections.take()
         try:
-            cursor = self._cursor = taken.driver.cursor()
+            cursor = self._cursor = open_connection.driver.cursor()
             run_on_cursor(cursor, self._begin)
-            return self._make_tx(taken.connection, cursor)
+            return self._make_tx(open_connection.connection, cursor)
         except BaseException:
-            taken.connection.close()
+            open_connection.connection.close()
             raise
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -143,12 +143,12 @@ class PooledTransaction(Generic[T]):
         except BaseException:
             self._roll_back()
             raise
-        self._connections.give_back(self._taken)
+        self._connections.give_back(self._open_connection)
 
     def _roll_back(self) -> None:
         with suppress(DBAPIError):  # it may have ended already
             run_on_cursor(self._cursor, "ROLLBACK")
-        self._taken.connection.close()
+        self._open_connection.connection.close()
 
 
 class RetryPauses:

@@ -68,7 +68,7 @@ class SqlTx(RowReader, ABC):
     kept are not even read again while their table is the same."""
 
     caches_rows = False
-    _locked: Conversation | None = None  # the conversation that was locked last, as it is in the table
+    _locked_conversation: Conversation | None = None  # the conversation that was locked last, as it is in the table
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -121,8 +121,8 @@ class SqlTx(RowReader, ABC):
             if not rows:
                 self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
                 rows = self.fetch(query, place)
-            self._locked = to_conversation(rows[0])
-            return self._locked
+            self._locked_conversation = to_conversation(rows[0])
+            return self._locked_conversation
 
     def conversation(self, space: str, id: str) -> Conversation | None:
         place = {"space": space, "id": id}
@@ -156,10 +156,10 @@ class SqlTx(RowReader, ABC):
 
     def _has_only_grown(self, conversation: Conversation) -> bool:
         """Whether nothing but messages was added to a conversation since this transaction has locked it."""
-        locked = self._locked
-        if locked is None or conversations.name in self.touched:  # what was written since is not known
+        conversation_at_lock = self._locked_conversation
+        if conversation_at_lock is None or conversations.name in self.touched:  # what was written since is not known
             return False
-        return bool(queries.read_ungrown(locked) == queries.read_ungrown(conversation))
+        return bool(queries.read_ungrown(conversation_at_lock) == queries.read_ungrown(conversation))
 
     def insert_messages(self, new: Sequence[Message]) -> None:
         if new:

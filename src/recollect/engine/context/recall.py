@@ -266,12 +266,12 @@ class PassageScorer:
         where = self.where
         scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
         neighbours = self.source.passages_at(scope, passages, keys, self.groups)
-        joined = passages.join(neighbours)
-        if np.maximum.reduce(joined.lengths, initial=0) < LONG_LINES:  # as in most chats
-            return joined
-        is_long = mean_lengths(passages, joined) >= LONG_LINES
+        all_passages = passages.join(neighbours)
+        if np.maximum.reduce(all_passages.lengths, initial=0) < LONG_LINES:  # as in most chats
+            return all_passages
+        is_long = mean_lengths(passages, all_passages) >= LONG_LINES
         if not np.logical_or.reduce(is_long):
-            return joined
+            return all_passages
         reaches[is_long] = np.arange(len(passages))[is_long] < NEAR
         keys = adjacent_keys(passages, reaches)
         return passages.join(neighbours.take(is_among(place_keys(neighbours.conversations, neighbours.turns), keys)))

@@ -393,10 +393,10 @@ class ScopeIndexes:
                 self._total += index.nbytes - self._sizes.get(scope, 0)
                 self._sizes[scope] = index.nbytes
             while self._total > self.max_bytes and len(self._indexes) > 1:
-                dropped = self._indexes.popitem(last=False)[0]
-                self._total -= self._sizes.pop(dropped, 0)
-                self._searched.discard(dropped)
-                self._unread.discard(dropped)
+                least_used = self._indexes.popitem(last=False)[0]
+                self._total -= self._sizes.pop(least_used, 0)
+                self._searched.discard(least_used)
+                self._unread.discard(least_used)
 
 
 def read_passages(tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, room: int) -> None:
