@@ -459,6 +459,7 @@ OTHERS = frozenset(
         "rules.recall.passage_columns.as_numbers",
         "rules.recall.passage_columns.distinct_numbers",
         "rules.recall.passage_columns.is_among",
+        "rules.recall.passage_columns.joined_columns",
         "rules.recall.passage_columns.to_columns",
         "rules.recall.last_messages_near_question.nearest_turns",
         "rules.recall.neighbours.surroundings",
