@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.engine.context.scope_index import ScopeIndexes, unit_vector
-from recollect.engine.context.scope_index_queries import Rows, ScopeView
+from recollect.engine.context.scope_index_queries import Occurrences, Rows, ScopeView
 from recollect.engine.context.term_codes import line_codes
 from recollect.engine.context.word_likeness import Likeness, best_likeness, no_likeness
 from recollect.model import Filter
@@ -81,6 +81,7 @@ class IndexSource:
         self._now = now
         self._mask_of: tuple[Filter, NDArray[np.bool_] | None] | None = None
         self._query: tuple[Vectors, Vectors] | None = None
+        self._occurrences_of: tuple[Groups, Occurrences] | None = None
         self._has_direction = False  # whether the vector of the query is not all zeros
         self._cosines: Vectors | None = None  # of all rows, once they are known
 
@@ -108,8 +109,14 @@ class IndexSource:
         mask = self._mask(where)
         return [
             Posting((rows if mask is None else rows[mask[rows]])[::-1][:limit], len(rows))
-            for rows in self._view.rows_of_groups(groups)
+            for rows in self._occurrences(groups).rows_by_group()
         ]
+
+    def _occurrences(self, groups: Groups) -> Occurrences:
+        """Where the terms of the query occur: they are looked up and then counted."""
+        if self._occurrences_of is None or self._occurrences_of[0] is not groups:
+            self._occurrences_of = (groups, self._view.occurrences(groups))
+        return self._occurrences_of[1]
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
         query_vector = self._unit_vector(vector)
@@ -119,10 +126,10 @@ class IndexSource:
         return self._view.nearest(mask, self._cosines, query_vector, limit)
 
     def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
-        return self._view.passages(self._within(where, docs), groups)
+        return self._view.passages(self._within(where, docs), self._occurrences(groups))
 
     def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
-        return self._view.passages(self._within(where, self._view.rows_at(keys)), groups)
+        return self._view.passages(self._within(where, self._view.rows_at(keys)), self._occurrences(groups))
 
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
         query_vector = self._unit_vector(vector)

@@ -23,7 +23,7 @@ from recollect.model.vectors import products
 from recollect.ports import Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
 from recollect.rules.recall.message_specificity import Traits
-from recollect.rules.recall.passage_columns import Numbers, Passages, distinct_numbers
+from recollect.rules.recall.passage_columns import Numbers, Passages
 
 MICROSECONDS = 1e6
 Rows = NDArray[np.intp]
@@ -94,48 +94,31 @@ class ScopeView:
         """When the messages were said, in seconds since 1970."""
         return self.micros / MICROSECONDS
 
-    def rows_of_groups(self, groups: Sequence[Sequence[str]]) -> list[Rows]:
-        """For each group of terms the rows that have one of them, in order."""
-        codes = codes_of_groups(tuple(map(tuple, groups)))
-        rows_by_term = self._rows_of_terms(codes.codes)
-        rows_of_group = []
-        first_term = 0
-        for group in groups:
-            parts = [rows for rows in rows_by_term[first_term : first_term + len(group)] if len(rows)]
-            first_term += len(group)
-            rows_of_group.append(parts[0] if len(parts) == 1 else distinct_numbers(np.concatenate([NO_ROWS, *parts])))
-        return rows_of_group
-
-    def _rows_of_terms(self, codes: Codes) -> list[Rows]:
-        """For each term the rows that have it, in order."""
-        keys = spread_codes(codes) << np.uint64(POSITION_BITS)
+    def occurrences(self, groups: Sequence[Sequence[str]]) -> Occurrences:
+        """Where the terms of some groups occur."""
+        sought = codes_of_groups(tuple(map(tuple, groups)))
+        keys = spread_codes(sought.codes) << np.uint64(POSITION_BITS)
         first = self.sorted_terms.searchsorted(keys)
         sizes = self.sorted_terms.searchsorted(keys | POSITIONS, side="right") - first
         positions = (self.sorted_terms[ranges(first, sizes)] & POSITIONS).astype(np.intp)
-        terms = np.arange(len(codes)).repeat(sizes)
-        is_same = self.terms[positions] == codes[terms]
+        terms = np.arange(len(keys)).repeat(sizes)
+        is_same = self.terms.take(positions) == sought.codes.take(terms)
         if not np.logical_and.reduce(is_same):  # two terms whose numbers differ only in the bits that are not sorted by
             positions = positions[is_same]
             terms = terms[is_same]
-        rows = self.owners[positions].astype(np.intp)
-        is_first = np.ones(len(rows), np.bool_)
-        is_first[1:] = (rows[1:] != rows[:-1]) | (terms[1:] != terms[:-1])
-        rows = rows[is_first]
-        ends = terms[is_first].searchsorted(np.arange(len(codes) + 1))
-        rows_by_term = [rows[start:end] for start, end in pairwise(ends.tolist())]
         new_terms = self.terms[len(self.sorted_terms) :]
-        return self._with_unsorted(rows_by_term, codes, new_terms) if len(new_terms) else rows_by_term
-
-    def _with_unsorted(self, rows_by_term: Sequence[Rows], codes: Codes, new_terms: Codes) -> list[Rows]:
-        """The rows of each term with those among the terms that are not sorted yet, which come after them."""
-        new_owners = self.owners[len(self.sorted_terms) :]
-        is_code = np.isin(new_terms, codes)
-        new_terms = new_terms[is_code]
-        new_owners = new_owners[is_code]
-        return [
-            without_repeats(np.concatenate([rows, new_owners[new_terms == code]]))
-            for rows, code in zip(rows_by_term, codes, strict=True)
-        ]
+        if len(new_terms):
+            new_positions = np.isin(new_terms, sought.codes).nonzero()[0]
+            which, places = (new_terms[new_positions] == sought.codes[:, np.newaxis]).nonzero()
+            positions = np.concatenate([positions, new_positions[places] + len(self.sorted_terms)])
+            terms = np.concatenate([terms, which])
+        rows = self.owners.take(positions).astype(np.intp)
+        term_groups = sought.groups.take(terms)
+        if len(new_terms) or len(set(groups_found := sought.groups[sizes > 0].tolist())) < len(groups_found):
+            order = np.lexsort((rows, term_groups))  # of a group of several terms, rows come term by term
+            rows = rows.take(order)
+            term_groups = term_groups.take(order)
+        return Occurrences(rows, term_groups, len(self), len(groups))
 
     def mask(self, where: Filter, now: datetime) -> NDArray[np.bool_] | None:
         """Which rows a filter means that have not expired by now; None for all."""
@@ -194,9 +177,9 @@ class ScopeView:
         sizes = np.searchsorted(self.places, keys, side="right") - first
         return np.sort(self.place_rows[ranges(first, sizes)])
 
-    def passages(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Passages:
-        """The passages of these rows."""
-        return Passages(self, rows, self._counts(self._places_of_terms(rows), groups))
+    def passages(self, rows: Rows, occurrences: Occurrences) -> Passages:
+        """The passages of these rows, given where terms occur."""
+        return Passages(self, rows, occurrences.counts(rows))
 
     @cached_property
     def _starts(self) -> Numbers:
@@ -222,18 +205,35 @@ class ScopeView:
             words = load_known_words().find(self.terms[places.positions])
         return likeness_of_words(words, places.sizes, places.starts, groups)
 
-    def _counts(self, places: TermPlaces, groups: Sequence[Sequence[str]]) -> Numbers:
-        """How often the rows of which these are the terms have a term of each group."""
-        size = len(places.sizes)
-        sought = codes_of_groups(tuple(map(tuple, groups)))
-        if not len(places.positions) or not len(sought.codes):
-            return np.zeros((size, len(groups)), np.int64)
-        terms = self.terms[places.positions]
-        matches = (terms == sought.codes[:, np.newaxis]).ravel().nonzero()[0]  # of an array of one dimension it is fast
-        codes, positions = np.divmod(matches, len(terms))
-        cells = np.arange(size).repeat(places.sizes)[positions] * len(groups)
-        cells += sought.groups[codes]
-        return np.bincount(cells, minlength=size * len(groups)).reshape(size, len(groups))
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """Where terms of groups occur among the rows of a scope: for each time the row and the number of the group, in the
+    order of groups and then of rows."""
+
+    rows: Rows
+    groups: Numbers
+    row_count: int
+    group_count: int
+
+    def rows_by_group(self) -> list[Rows]:
+        """For each group the rows that have one of its terms, in order."""
+        is_first = np.ones(len(self.rows), np.bool_)
+        is_first[1:] = (self.rows[1:] != self.rows[:-1]) | (self.groups[1:] != self.groups[:-1])
+        rows = self.rows[is_first]
+        ends = self.groups[is_first].searchsorted(np.arange(self.group_count + 1))
+        return [rows[start:end] for start, end in pairwise(ends.tolist())]
+
+    def counts(self, rows: Rows) -> Numbers:
+        """How often each of these rows has a term of each group."""
+        place_of_row = np.zeros(self.row_count, np.int32)
+        place_of_row[rows] = np.arange(1, len(rows) + 1, dtype=np.int32)
+        places = place_of_row.take(self.rows)
+        in_rows = places.nonzero()[0]
+        cells = (places.take(in_rows) - 1) * self.group_count
+        cells += self.groups.take(in_rows)
+        size = len(rows) * self.group_count
+        return np.bincount(cells, minlength=size).reshape(len(rows), self.group_count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,16 +287,6 @@ def ranges(first: Numbers, sizes: Numbers) -> Numbers:
     numbers = np.arange(ends[-1] if len(ends) else 0)
     numbers += (first - ends + sizes).repeat(sizes)
     return numbers
-
-
-def without_repeats(rows: NDArray[np.int32]) -> Rows:
-    """Sorted rows, each once."""
-    if len(rows) < 2:
-        return rows.astype(np.intp)
-    is_first = np.empty(len(rows), np.bool_)
-    is_first[0] = True
-    np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
-    return rows[is_first].astype(np.intp)
 
 
 def number_of(names: Sequence[str], name: str) -> int:
