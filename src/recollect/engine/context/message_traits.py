@@ -43,15 +43,26 @@ class MessageReader:
         docs = passages.docs[rows]
         is_user = passages.roles[rows] == USER
         known = self._source.traits(docs)
-        unknown = np.flatnonzero(is_user & (known < 0)).tolist()
-        if unknown:
-            ids = passages.message_ids[rows].tolist()
-            self.read([ids[place] for place in unknown])
-            for place in unknown:
-                if ids[place] in self.messages:
-                    known[place] = traits(self.messages[ids[place]].content)
-            self._source.keep_traits(docs[unknown], known[unknown])
-        return np.where(is_user, np.maximum(known, 0), 0).astype(np.int8)
+        if np.logical_or.reduce(known < 0):
+            known = self._with_unknown(passages, rows, known, is_user)
+        return np.asarray(known * is_user)
+
+    def _with_unknown(
+        self,
+        passages: Passages,
+        rows: NDArray[np.intp] | slice,
+        known: NDArray[np.int8],
+        is_user: NDArray[np.bool_],
+    ) -> NDArray[np.int8]:
+        """The traits of all, if their texts can be read."""
+        places = (is_user & (known < 0)).nonzero()[0].tolist()
+        ids = passages.message_ids[rows].tolist()
+        self.read([ids[place] for place in places])
+        for place in places:
+            if ids[place] in self.messages:
+                known[place] = traits(self.messages[ids[place]].content)
+        self._source.keep_traits(passages.docs[rows][places], known[places])
+        return np.maximum(known, 0)
 
 
 def standing_instructions(

@@ -101,8 +101,8 @@ class Numbering:
 def unit_vector(vector: Vectors) -> Vectors:
     """A vector of length one, rounded as those in the store are, and by the same arithmetic."""
     rounded = np.asarray(vector, np.float16).astype(np.float32)
-    length = np.sqrt(np.add.reduce(rounded * rounded, axis=-1, keepdims=True))  # as `np.linalg.norm`, in half the time
-    return np.asarray(np.divide(rounded, length, out=np.zeros_like(rounded), where=length > 0), np.float32)
+    length = np.sqrt(np.add.reduce(rounded * rounded))  # as `np.linalg.norm`, in half the time
+    return rounded / length if length else rounded
 
 
 class ScopeIndex:
