@@ -122,3 +122,21 @@ def test_what_other_libraries_log_is_named_and_not_repeated() -> None:
     assert lines[0]["error"] == "KeyError"
     assert lines[0]["at"].startswith("<module> <string>:")
     assert lines[3]["n"] == 1
+
+
+def test_a_request_is_counted_once_and_before_the_last_of_its_answer_leaves() -> None:
+    counting = ActivityCounter()
+    seen = list[int]()
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body", "body": b"a", "more_body": True})
+        await send({"type": "http.response.body", "body": b"b"})
+
+    async def send(message: Any) -> None:
+        seen.append(sum(one.count for one in counting.activities()))
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    asyncio.run(RequestObserver(answer, counting)(scope, None, send))  # type: ignore[arg-type]
+    assert seen == [0, 0, 1]
+    assert [one.count for one in counting.activities()] == [1]

@@ -82,19 +82,28 @@ class RequestObserver:
         scope["request_id"] = id
         began = time.perf_counter()
         status = 0
+        is_recorded = False
+
+        def record() -> None:
+            nonlocal is_recorded
+            is_recorded = True
+            self._record_request(scope, id, status, time.perf_counter() - began, span)
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = add_headers(message.get("headers", ()), id)
+            elif not message.get("more_body") and not is_recorded:
+                record()  # whoever has an answer finds it counted, even if this process ends now
             await send(message)
 
         with self._span(scope) as span:
             try:
                 await self._app(scope, receive, send_with_headers)
             finally:
-                self._record_request(scope, id, status, time.perf_counter() - began, span)
+                if not is_recorded:
+                    record()
 
     def _record_request(self, scope: Scope, id: str, status: int, seconds: float, span: Any) -> None:
         route = scope.get("route")
