@@ -65,7 +65,7 @@ BY_VECTOR = 100  # passages that vectors propose
 BY_TIME = 20  # passages that vectors propose from around a time that the query speaks of
 TIMES = 2  # times of a query for which that is done
 BEST = 80  # of these, those that earn most by themselves: they are ranked
-NEAR = 40  # the first of them, with which the messages next to them are ranked
+NEAR = 40  # the first of them, or as many as are asked for, with which the messages next to them are ranked
 FAR = (
     10  # the first of them, with which messages further off are ranked; all of them, where the answer is in many places
 )
@@ -123,7 +123,8 @@ def search(
     candidates = candidates.best(parsed_query, weights, max(BEST, message_limit), standing)
     if weights.near:
         in_many_places = parsed_query.several or len(parsed_query.authors) > 1
-        candidates = scorer.add_neighbours(candidates, len(candidates.passages) if in_many_places else FAR)
+        far_count = len(candidates.passages) if in_many_places else FAR
+        candidates = scorer.add_neighbours(candidates, max(NEAR, limit), far_count)
     comparison = scorer.compare(candidates)
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     whole_scope = where.is_unrestricted
@@ -234,9 +235,9 @@ class PassageScorer:
         words = word_scores(passages, self.frequencies, self.tally)
         return ScoredPassages(passages, words, self.source.cosines(passages, self.vector))
 
-    def add_neighbours(self, candidates: ScoredPassages, far_count: int) -> ScoredPassages:
-        """The same passages, and after them those next to them, for so many of the first also those further off."""
-        passages = self._with_neighbours(candidates.passages, far_count)
+    def add_neighbours(self, candidates: ScoredPassages, near_count: int, far_count: int) -> ScoredPassages:
+        """The same passages, and after them those next to so many of the first, and further off from some of these."""
+        passages = self._with_neighbours(candidates.passages, near_count, far_count)
         neighbours = self._score(passages.take(slice(len(candidates.passages), None)))
         return ScoredPassages(
             passages,
@@ -255,11 +256,11 @@ class PassageScorer:
             return no_likeness(len(passages), self.groups)
         return self.source.likeness(passages, self.groups)
 
-    def _with_neighbours(self, passages: Passages, far_count: int) -> Passages:
-        """These passages, and after them those next to the first of them; for so many of the first also those further
-        off, unless messages are long there."""
+    def _with_neighbours(self, passages: Passages, near_count: int, far_count: int) -> Passages:
+        """These passages, and after them those next to so many of the first, and those further off from so many, unless
+        messages are long there."""
         reaches = np.zeros(len(passages), np.int64)
-        reaches[:NEAR] = 1
+        reaches[:near_count] = 1
         reaches[:far_count] = REACH
         keys = missing_places(passages, adjacent_keys(passages, reaches))
         # A message that the filter excludes may still complete one that it includes.
@@ -272,7 +273,7 @@ class PassageScorer:
         is_long = mean_lengths(passages, all_passages) >= LONG_LINES
         if not np.logical_or.reduce(is_long):
             return all_passages
-        reaches[is_long] = np.arange(len(passages))[is_long] < NEAR
+        reaches[is_long] = np.arange(len(passages))[is_long] < near_count
         keys = adjacent_keys(passages, reaches)
         return passages.join(neighbours.take(is_among(place_keys(neighbours.conversations, neighbours.turns), keys)))
 
