@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from collections.abc import Callable
@@ -392,11 +393,13 @@ def calls(work: Callable[[], Any]) -> int:
         count += event in ("call", "c_call")
 
     before = sys.getprofile()
+    gc.disable()  # what it would clear away is of other tests, and calls functions of its own
     sys.setprofile(seen)
     try:
         work()
     finally:
         sys.setprofile(before)
+        gc.enable()
     return count
 
 
