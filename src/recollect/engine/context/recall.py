@@ -66,9 +66,7 @@ BY_TIME = 20  # passages that vectors propose from around a time that the query 
 TIMES = 2  # times of a query for which that is done
 BEST = 80  # of these, those that earn most by themselves: they are ranked
 NEAR = 40  # the first of them, or as many as are asked for, with which the messages next to them are ranked
-FAR = (
-    10  # the first of them, with which messages further off are ranked; all of them, where the answer is in many places
-)
+FAR = 10  # the first of them, with which those further off are ranked; all, where the answer is in many places
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 40  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
