@@ -6,6 +6,7 @@ when it runs. So finding out what the program can do costs only the parser, and 
 
 from __future__ import annotations
 
+import gc
 import signal
 
 import click
@@ -91,6 +92,7 @@ def main() -> None:
         program(prog_name="recollect")
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: Ctrl-C pressed once more is not to look as a crash
+        gc.freeze()  # Python would look at all that is left three times, a second after an import, before it ends
 
 
 if __name__ == "__main__":

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
 from recollect.engine.context import recall
 from recollect.engine.context.index_or_database import open_source
+from recollect.engine.context.scope_index import TooMuchToRead
 from recollect.engine.runtime import Runtime
 from recollect.model import Filter, Hit, HitKind
 from recollect.ports import Tx
@@ -23,17 +28,27 @@ async def search_messages(
     await runtime.catch_up(where.space)
     vector = (await parts.embedder.embed([text_to_compare(query, now)]))[0]
 
-    def find(tx: Tx) -> list[Hit]:
-        source = open_source(tx, runtime.indexes, where.space, where.user, now, runtime.index.check_vectors_of)
+    def find(tx: Tx, *, at_once: bool = False) -> list[Hit]:
+        check_embedder = runtime.index.check_vectors_of
+        source = open_source(tx, runtime.indexes, where.space, where.user, now, check_embedder, at_once=at_once)
         return recall.search(tx, source, where, query, vector, limit, now, parts.weights, floor)
 
     held_messages = runtime.held.messages_in(where)
-    hits = await runtime.held.search(lambda: runtime.search(lambda: parts.store.read(find)))
+    hits = await runtime.held.search(lambda: search_store(runtime, where, find))
     if not held_messages:
         return hits
     held_hits = await runtime.run(match_words, query, held_messages, hits[0].score if hits else ALONE)
     relevant_hits = [hit for hit in held_hits if floor is None or hit.relevance >= floor]
     return sorted([*relevant_hits, *hits], key=lambda hit: -hit.score)[:limit]
+
+
+async def search_store(runtime: Runtime, where: Filter, find: Callable[..., list[Hit]]) -> list[Hit]:
+    """Search in a thread, or at once if that is quick: to change threads twice takes a twentieth of a short search."""
+    store = runtime.parts.store
+    if store.reads_at_once and runtime.indexes.is_quick(where.space, where.user):
+        with suppress(TooMuchToRead):
+            return await runtime.search(lambda: store.read(partial(find, at_once=True)), at_once=True)
+    return await runtime.search(lambda: store.read(find))
 
 
 async def search(

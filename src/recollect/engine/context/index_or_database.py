@@ -67,9 +67,12 @@ def open_source(
     user: str | None,
     now: datetime,
     check_embedder: Callable[[str | None], None] | None = None,
+    *,
+    at_once: bool = False,
 ) -> PassageSource:
-    """The passages of a scope as a transaction sees them, without those that have expired by now."""
-    view = indexes.view(tx, space, user, check_embedder)
+    """The passages of a scope as a transaction sees them, without those that have expired by now. `at_once`: raises
+    TooMuchToRead unless nearly all of them are in memory."""
+    view = indexes.view(tx, space, user, check_embedder, at_once=at_once)
     return StoreSource(tx, space, user, now) if view is None else IndexSource(view, now)
 
 

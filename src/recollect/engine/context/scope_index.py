@@ -40,6 +40,8 @@ BLOCK = 16_384  # passages that are read at a time
 # a process, such as a command, asks once.
 LARGE = 30_000
 LARGE_FOR_ONE_SEARCH = 1_000  # the same for a memory of which it is known that it is asked once
+QUICK = 12_000  # passages of a scope that is searched in less time than Python lets a thread run, five milliseconds
+QUICK_CHANGES = 100  # of them that have come or gone since
 
 LAST_MICROS = 10**12 * 253_402  # of the year 9999
 NUMBER_COLUMNS = (
@@ -278,6 +280,10 @@ class ScopeIndex:
         self._vectors.extend(complete, room)
 
 
+class TooMuchToRead(Exception):
+    """A scope that was to be searched at once has changed too much for that."""
+
+
 class ScopeIndexes:
     """The indexes in use, up to a number of bytes. `texts` are what contexts have rendered of the store and need again;
     they are forgotten when something was removed from it."""
@@ -303,10 +309,14 @@ class ScopeIndexes:
         check_embedder: Callable[[str | None], None] | None = None,
         *,
         ahead: bool = False,
+        at_once: bool = False,
     ) -> ScopeView | None:
         """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
-        its vectors is checked first. `ahead`: it is read for the next search."""
+        its vectors is checked first. `ahead`: it is read for the next search. `at_once`: only if it is held, but for a
+        few passages; else TooMuchToRead is raised."""
         state = tx.scope_state(space, user)
+        if at_once and not self._is_nearly_held((space, user), state):
+            raise TooMuchToRead
         if check_embedder is not None:
             check_embedder(state.embedder)
         if state.removals != self._removals or len(self.texts) > MAX_TEXTS:
@@ -328,6 +338,17 @@ class ScopeIndexes:
             view = index.view()
         self._trim((space, user))
         return view
+
+    def is_quick(self, space: str, user: str | None) -> bool:
+        """Whether a scope was held when it was last searched, is small, and nobody is just reading it."""
+        index = self._indexes.get((space, user))
+        return index is not None and 0 < len(index) <= QUICK and not index.lock.locked()
+
+    def _is_nearly_held(self, scope: tuple[str, str | None], state: ScopeState) -> bool:
+        index = self._indexes.get(scope)
+        if index is None or index.version[0] != state.resets:
+            return False
+        return abs(state.docs - len(index)) + state.removed - index.version[1] <= QUICK_CHANGES
 
     def _is_first_of_large(self, scope: tuple[str, str | None], state: ScopeState) -> bool:
         """Whether a large scope is asked for the first time."""
