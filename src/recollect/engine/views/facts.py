@@ -70,8 +70,8 @@ from recollect.tasks import fact_repair, reading
 
 BACKLOG = 2_000
 """Turns from the end of a conversation that a model reads, oldest first; older ones of an import are read by rules."""
-READ_BY_RULES = 1_024
-"""Messages that rules read at once, at most: a second of the processor. Each batch reads a person's facts once."""
+READ_BY_RULES = 2_048
+"""Messages that rules read at once, at most: some two seconds of the processor. Each batch reads a person's facts once."""
 LOCK = "facts"
 KnownSlots: TypeAlias = dict[tuple[str, str], PersonSlots]
 """What a transaction has read of people, by their spaces and names."""

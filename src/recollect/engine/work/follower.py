@@ -5,7 +5,7 @@ For each view and conversation a cursor says how far the view has got. A followe
 behind, reads their new messages, works on them outside any transaction, and then stores the result and the new cursor
 in one transaction. A worker may store only if it still holds the lease and the cursor has not moved: so two workers
 never do the same work twice, and a crash at any point leaves work undone but never half done. Every space is served
-before any is served again, and a batch is as large as can be done in about half a second, or in two if somebody waits
+before any is served again, and a batch is as large as can be done in about half a second, or in three if somebody waits
 for everything.
 """
 
@@ -36,7 +36,7 @@ log = logging.getLogger("recollect.followers")
 FIRST_ROOM = 32  # messages in the first batch, when it is not yet known how long they take
 MOST_CONVERSATIONS = 256  # in a batch of a view that reads for itself
 BATCH_SECONDS = 0.5  # the intended time of a batch: a space waits this long while another is served
-BACKLOG_SECONDS = 2.0  # of the processor, if somebody waits for everything: a message of a larger batch takes less
+BACKLOG_SECONDS = 3.0  # of the processor, if somebody waits for everything: a message of a larger batch takes less
 RETRIED = 8  # messages that were set aside and are tried again in one step
 FIRST = ("index", "tiers")  # views on which others build
 LAST = ("episodes", "titles", "facts")  # views that build on others, and one that another process may help with

@@ -19,6 +19,8 @@ from recollect.language.word_weights import is_content, stem
 from recollect.model import Fact, FoundFact
 from recollect.rules.facts.keys import holds_several_values, is_known
 
+REMEMBERED = 16_384
+"""Values of which it is remembered how they are compared: more than one person has, else each batch reads all anew."""
 NEAR = 0.6
 """The least share of common words of two values that nearly say the same."""
 
@@ -34,7 +36,7 @@ _DIET_KIND = lazy_pattern(
 )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=REMEMBERED)
 def fold(text: str) -> str:
     """A value as it is compared: no case, no variants of characters, no article, no marks around it."""
     plain = " ".join(unicodedata.normalize("NFKC", text).casefold().replace("’", "'").split())
@@ -48,7 +50,7 @@ def sense(fact: FoundFact | Fact) -> tuple[str, ...]:
     return _value_terms(fact.value)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=REMEMBERED)
 def _value_terms(text: str) -> tuple[str, ...]:
     value = fold(text)
     return analyse(value, "en").terms or (value,)
@@ -122,7 +124,7 @@ def _is_exact(word: str) -> bool:
     return word[0].isupper() or any(map(str.isdigit, word))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=REMEMBERED)
 def _words_by_stem(text: str) -> dict[str, str]:
     """The words of a value by their stems; negations too, though they are no content words."""
     words: dict[str, str] = {}
