@@ -71,7 +71,7 @@ from recollect.tasks import fact_repair, reading
 BACKLOG = 2_000
 """Turns from the end of a conversation that a model reads, oldest first; older ones of an import are read by rules."""
 READ_BY_RULES = 2_048
-"""Messages that rules read at once, at most: some two seconds of the processor. Each batch reads a person's facts once."""
+"""Messages that rules read at once, at most: about two seconds. Each batch reads a person's facts once."""
 LOCK = "facts"
 KnownSlots: TypeAlias = dict[tuple[str, str], PersonSlots]
 """What a transaction has read of people, by their spaces and names."""
