@@ -117,8 +117,8 @@ def may_share(url: str) -> bool:
 def start_helper(url: str) -> subprocess.Popen[bytes]:
     """Start a process that works on views until they have caught up, and then ends: also if this process is killed.
 
-    It begins with facts, which need no other view, while this process builds the index; then each takes conversations
-    that the other does not have."""
+    While this process builds the index it begins with what is indexed; then each takes conversations that the other
+    does not have."""
     chosen_views = [argument for view in HELPED_VIEWS for argument in ("--view", view)]
     return subprocess.Popen(
         [sys.executable, "-m", "recollect", "worker", "--once", *chosen_views],
