@@ -211,6 +211,13 @@ class Topics:
         """Assign messages on a page, as far as there are vectors; nothing is stored. Returns those that need one."""
         if page.turn >= upto:
             return ()
+        missing = self._follow_messages(tx, page, upto, vectors, new_message)
+        page.set_book(rule.name_topics(page.book))
+        return missing
+
+    def _follow_messages(
+        self, tx: Tx, page: TopicPage, upto: int, vectors: Mapping[int, Vectors], new_message: Message | None
+    ) -> Sequence[Message]:
         is_next = new_message is not None and page.turn == upto - 1
         space = page.place["space"]
         conversation = page.place["conversation"]
@@ -247,7 +254,7 @@ class Topics:
             message, vector, max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
         )
         book = with_even_vectors(page.book, len(topic_input.vector))
-        page.set_book(rule.step(book, topic_input, self.rule, lambda: page.load_archive(tx)))
+        page.set_book(rule.follow_message(book, topic_input, self.rule, lambda: page.load_archive(tx)))
         page.turns = [*page.turns, message.turn][-REACH:]
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))

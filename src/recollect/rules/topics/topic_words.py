@@ -276,10 +276,14 @@ UNSAID = 2.0
 
 def shared_words(message: Mapping[str, float], topic: TopicWords) -> float:
     """The share, from 0 to 1, of a message's words that a topic has, each with its rarity as weight."""
-    total = UNSAID
+    stems = topic.stems
+    shared_weights = [weight for root, weight in message.items() if root in stems]
+    if not shared_weights:
+        return 0.0
     shared = 0.0
-    for root, weight in message.items():
+    for weight in shared_weights:
+        shared += weight
+    total = UNSAID
+    for weight in message.values():
         total += weight
-        if root in topic.stems:
-            shared += weight
     return shared / total

@@ -22,10 +22,10 @@ from recollect.model.topics import IMPORTANCE
 from recollect.rules.topics.centroids import Row, direction, move_centroid
 from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
 from recollect.rules.topics.matching import Fits, fit_topics
-from recollect.rules.topics.titles import is_due, key_title, opening_title
+from recollect.rules.topics.titles import DueTitle, is_due, opening_title
 from recollect.rules.topics.topic_set import States, TopicSet, parts, size_of
 from recollect.rules.topics.topic_state import TopicState, current_priority, fade_time
-from recollect.rules.topics.topic_words import NO_WORDS, MessageWords, Rarity
+from recollect.rules.topics.topic_words import NO_WORDS, MessageWords, Rarity, TopicWords
 
 OTHERS = 0.5
 """The weight in a centroid of a message that is not a user's; a user's has 1."""
@@ -88,12 +88,14 @@ class IncomingMessage:
 class Book:
     """A conversation's topics after some turn: those that are active (and those that have just faded), each with its
     parts; the current topic; and the last messages. Before `fades`, if it is set, none of them has so little priority
-    that it would leave. What is derived from it is computed once: contexts ask for it again."""
+    that it would leave. Topics that have grown enough to be named have `due_titles`, the oldest first, until
+    `name_topics`. What is derived from it is computed once: contexts ask for it again."""
 
     states: States = field(default_factory=TopicSet)
     current: int | None = None
     recent: tuple[DriftMessage, ...] = ()
     fades: datetime | None = None
+    due_titles: Mapping[int, tuple[DueTitle, ...]] = field(default_factory=dict)
 
     @cached_property
     def topics(self) -> TopicSet:
@@ -154,29 +156,41 @@ def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int |
         return best if current is None else current
     if current not in fits.by_topic and size_of(book.topics, current) >= LARGE:
         return best
-    lead = fit - fits.to(current)
-    shifts = shift(book.recent, message.drift, rule.scale, fits.to(current)) >= LIKELY
-    is_young = book.states[current].count < YOUNG
-    if best is not None and lead >= (MARGIN if shifts else 2 * LEAD if is_young else LEAD):
+    fit_to_current = fits.to(current)
+    lead = fit - fit_to_current
+    sure_lead = 2 * LEAD if book.states[current].count < YOUNG else LEAD
+    if best is not None and lead >= sure_lead:
         return best
-    return current if not shifts or fits.to(current) >= rule.similarity else None
+    may_leave = best is not None and lead >= MARGIN
+    if fit_to_current >= rule.similarity and not may_leave:
+        return current
+    if shift(book.recent, message.drift, rule.scale, fit_to_current) < LIKELY:
+        return current
+    return best if may_leave else None
 
 
 def fit_active_topics(book: Book, message: IncomingMessage, rule: TopicRule) -> Fits:
     """How well a message fits the active topics; large ones take no more messages."""
     topics = book.topics
-    fits = fit_topics(
-        topics.near(message.vector),
-        lambda first: [part.words for part in topics.parts(first)],
-        book.weigh_words(message),
-        rule.scale,
-        book.current,
-    )
-    return Fits({first: fit for first, fit in fits.by_topic.items() if size_of(topics, first) < LARGE})
+
+    def words_of(first: int) -> list[TopicWords] | None:
+        topic_parts = topics.parts(first)
+        size = sum([part.count for part in topic_parts])
+        return [part.words for part in topic_parts] if size < LARGE else None
+
+    return fit_topics(topics.near(message.vector), words_of, book.weigh_words(message), rule.scale, book.current)
 
 
 def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Callable[[], TopicArchive]) -> Book:
     """The topics after one more message. `load_archive` gives those that have left the active set, if needed."""
+    return name_topics(follow_message(book, message, rule, load_archive))
+
+
+def follow_message(
+    book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Callable[[], TopicArchive]
+) -> Book:
+    """As `step`, for one of many messages: what is due for a title waits for `name_topics`, since nothing reads the
+    titles in between."""
     first = choose_topic(book, message, rule)
     states = book.topics
     if first is None:
@@ -193,9 +207,10 @@ def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Ca
         changes[first] = add_message(states[first], message, back=first != book.current)
     if book.current is not None and book.current != first and states[book.current].opened is not None:
         changes[book.current] = leave_topic(states[book.current], rule)
-    changes[first] = name_topic(states, changes, pack_messages(changes[first], rule))
+    changes[first] = pack_messages(changes[first], rule)
     states = states.with_changes(changes)
-    after = Book(states, first, (*book.recent, message.drift)[-REACH:], book.fades)
+    due_titles = with_due_title(book.due_titles, states, changes[first])
+    after = Book(states, first, (*book.recent, message.drift)[-REACH:], book.fades, due_titles)
     if message.role == "user":
         after = merge_similar(after, rule)
     return fade_topics(after, message.time, rule)
@@ -234,13 +249,28 @@ def add_message(state: TopicState, message: IncomingMessage, back: bool) -> Topi
     )
 
 
-def name_topic(states: TopicSet, changes: States, state: TopicState) -> TopicState:
-    """A topic named by its key phrases against the other topics, if it has grown enough since it was named."""
+def with_due_title(
+    due_titles: Mapping[int, tuple[DueTitle, ...]], states: TopicSet, state: TopicState
+) -> Mapping[int, tuple[DueTitle, ...]]:
+    """The titles that are due, with that of a topic if it has grown enough since it was named."""
     if state.made_by != "offline" or not is_due(state.count):
-        return state
-    last_active = states.with_changes({**changes, state.first: state}).last_active
-    title = key_title(state.words, [other.words for other in last_active if other.first != state.first])
-    return replace(state, title=title) if title and title != state.title else state
+        return due_titles
+    others = tuple([other.words for other in states.last_active if other.first != state.first])
+    return {**due_titles, state.first: (*due_titles.get(state.first, ()), DueTitle(state.words, others))}
+
+
+def name_topics(book: Book) -> Book:
+    """Name the topics whose titles are due by the last of them that has key phrases."""
+    if not book.due_titles:
+        return book
+    changes: dict[int, TopicState] = {}
+    for first, due_titles in book.due_titles.items():
+        state = book.topics[first]
+        titles = (due_title.text() for due_title in reversed(due_titles))
+        title = next(filter(None, titles), state.title)
+        if title != state.title:
+            changes[first] = replace(state, title=title)
+    return replace(book.with_states(changes), due_titles={})
 
 
 def pack_messages(state: TopicState, rule: TopicRule) -> TopicState:
