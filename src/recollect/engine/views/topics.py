@@ -27,7 +27,7 @@ from recollect.model import Conversation, Filter, Message
 from recollect.model.frozen import dataclass
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
-from recollect.rules.topics.centroids import round_vector
+from recollect.rules.topics.centroids import Row, round_vectors
 from recollect.rules.topics.drift import REACH
 from recollect.rules.topics.faded import FadedTopics
 from recollect.rules.topics.topic_set import TopicSet, root
@@ -236,23 +236,25 @@ class Topics:
             # Read the cursor first: the index has the vectors of all turns up to it.
             index_cursor = tx.cursor("index", space, conversation)
             known_vectors |= tx.vectors_of(space, conversation, page.turn + 1, upto)
+        unit_vectors = dict(zip(known_vectors, round_vectors([*known_vectors.values()]), strict=True))
         notes = {} if is_next else notes_between(tx, page, upto)
         for number, message in enumerate(messages):
             if needs_vector(message) and message.turn not in known_vectors and message.turn > index_cursor:
                 remaining = messages[number:]
                 return [message for message in remaining if needs_vector(message) and message.turn > index_cursor]
-            self._assign_message(tx, page, message, known_vectors.get(message.turn))
+            self._assign_message(tx, page, message, unit_vectors.get(message.turn))
             page.turn = message.turn
             for note in notes.get(message.turn, ()):
                 apply_note(tx, page, note)
         return ()
 
-    def _assign_message(self, tx: Tx, page: TopicPage, message: Message, vector: Vectors | None) -> None:
+    def _assign_message(self, tx: Tx, page: TopicPage, message: Message, vector: Row | None) -> None:
         if not message.is_lasting or (page.book.current is None and not message.content.strip()):
             return
-        topic_input = topic_input_of(
-            message, vector, max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
-        )
+        if vector is None:
+            width = max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
+            vector = np.zeros(width, np.float32)
+        topic_input = topic_input_of(message, vector)
         book = with_even_vectors(page.book, len(topic_input.vector))
         page.set_book(rule.follow_message(book, topic_input, self.rule, lambda: page.load_archive(tx)))
         page.turns = [*page.turns, message.turn][-REACH:]
@@ -280,15 +282,14 @@ class Topics:
     def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
         rows.put_turns(tx, page.place, page.assignments)
-        changed_states = []
+        changed_states: list[TopicState] = []
+        packed_before: dict[int, int] = {}
         for state in page.book.topics.changes_since(page.before):
             state_before = page.previous_state(state.first)
-            if state_before is state:
-                continue
-            packed_before = 0 if state_before is None else state_before.packed
-            if state.packed > packed_before:
-                state = replace(rows.pack_messages(tx, page.place, state, packed_before), pending=True)
-            changed_states.append(state)
+            if state_before is not state:
+                changed_states.append(state)
+                packed_before[state.first] = 0 if state_before is None else state_before.packed
+        changed_states = rows.pack_messages(tx, page.place, changed_states, packed_before)
         rows.put_states(tx, page.place, changed_states)
         page.book = page.book.with_states({state.first: state for state in changed_states})
         page.assignments = []
@@ -402,7 +403,7 @@ def needs_vector(message: Message) -> bool:
 
 def with_even_vectors(book: Book, width: int) -> Book:
     """The book with zeros for recent vectors of another width: the first message may have had no vector."""
-    if all(len(recent_message.vector) == width for recent_message in book.recent):
+    if {len(recent_message.vector) for recent_message in book.recent} <= {width}:
         return book
     empty = np.zeros(width, np.float32)
     recent_messages = (
@@ -412,8 +413,7 @@ def with_even_vectors(book: Book, width: int) -> Book:
     return replace(book, recent=tuple(recent_messages))
 
 
-def topic_input_of(message: Message, vector: Vectors | None, width: int = 0) -> IncomingMessage:
-    unit_vector = np.zeros(width, np.float32) if vector is None else round_vector(vector)
+def topic_input_of(message: Message, unit_vector: Row) -> IncomingMessage:
     text = message.content[: rows.LOOKED_AT]
     return IncomingMessage(
         message.turn,

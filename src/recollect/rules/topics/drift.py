@@ -34,6 +34,7 @@ LIKELY = 0.35
 It is below a half, since most messages continue the subject and shifts are seldom announced."""
 PAUSE = 1.0
 """The weight of the logarithm of a pause in hours."""
+HOUR = timedelta(hours=1)
 USUAL_FIT = 0.5
 """The fit to a topic that is not known."""
 READ = 400
@@ -88,7 +89,7 @@ def shift(
         return 1.0
     if message.role != "user" or message.words.is_empty or not message.has_vector:
         return 0.0
-    score = BIAS + sum(WEIGHTS[name] * value for name, value in signs(previous, message, scale, fit).items())
+    score = BIAS + sum([WEIGHTS[name] * value for name, value in signs(previous, message, scale, fit).items()])
     return 1 / (1 + exp(-max(min(score + _pause(previous, message), 30.0), -30.0)))
 
 
@@ -118,12 +119,12 @@ def signs(
     before = previous[-REACH:]
     current = message.cues
     last = before[-1]
-    has_assistant = any(earlier.role == "assistant" for earlier in before)
-    known_stems = frozenset().union(*[earlier.words.stems for earlier in before])
+    has_assistant = "assistant" in [earlier.role for earlier in before]
+    new_stems = message.words.stems.difference(*[earlier.words.stems for earlier in before])
     return {
         "last": likeness(before[-1:], message, scale),
         "near": likeness(before[-2:], message, scale),
-        "new": min(log1p(len(message.words.stems - known_stems)), 2.5),
+        "new": min(log1p(len(new_stems)), 2.5),
         # Who talks with an assistant asks it all the time: that tells something only among people.
         "asks_you": 0.0 if last.role == "assistant" else current.asks_you,
         # Beside an assistant, nobody answers their own question.
@@ -141,25 +142,28 @@ def signs(
 def _pause(previous: Sequence[DriftMessage], message: DriftMessage) -> float:
     """The weight of a pause since the last message with content: none up to some minutes, more than any cue after a
     night. Set by hand: the published sets of dialogues have no times."""
-    last = next((earlier for earlier in reversed(previous) if not earlier.words.is_empty), previous[-1])
+    last = previous[-1]
+    if last.words.is_empty:
+        last = next((earlier for earlier in reversed(previous) if not earlier.words.is_empty), last)
     if last.time is None or message.time is None or message.time <= last.time:
         return 0.0
-    return min(log1p((message.time - last.time) / timedelta(hours=1)), 3.0) * PAUSE
+    return min(log1p((message.time - last.time) / HOUR), 3.0) * PAUSE
 
 
 def likeness(before: Sequence[DriftMessage], message: DriftMessage, scale: Scale = BUILT_IN) -> float:
     """The cosine with the messages before, in deviations above that of unrelated texts of these lengths; 0 to 6."""
-    vectors = [earlier.vector for earlier in before if len(earlier.vector) == len(message.vector)]
+    width = len(message.vector)
+    vectors = [earlier.vector for earlier in before if len(earlier.vector) == width]
     if not vectors or not message.has_vector:
         return UNKNOWN
     total = vectors[0]
     for vector in vectors[1:]:
         total = total + vector
-    length = sqrt(float(np.dot(total, total)))
+    length = sqrt(total.dot(total))
     if length < _NOTHING:
         return UNKNOWN
-    cosine = float(np.dot(total, message.vector)) / length
-    words = sum(earlier.cues.words for earlier in before)
+    cosine = float(total.dot(message.vector)) / length
+    words = sum([earlier.cues.words for earlier in before])
     usual = scale.unrelated * _share(words) * _share(message.cues.words)
     return max(min((cosine - usual) / scale.spread, 6.0), 0.0)
 
@@ -177,7 +181,7 @@ def _share(words: int) -> float:
 # -- cues in a text
 
 _SENTENCE_ENDS = ".!?…。！？؟\n"
-_ASKED = lazy_pattern(r"[?？؟]")
+_QUESTION_MARKS = "?？؟"
 _ASKS_YOU = lazy_pattern(
     r"(?i)\b(?:do|are|have|did|would|can|could|will|what is|what's|whats|what are|where|how)\s"
     r"(?:\w+\s){0,2}(?:you|your)\b"
@@ -234,12 +238,12 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
     """The cues in a message. Of a message that is not a user's, only those that tell what may follow it."""
     sample = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
     small_text = sample.lower() if sample.isascii() else ""
-    question_last = float(bool(_ASKED.search(_ending(sample))))
+    question_last = float(_has_question_mark(_ending(sample)))
     closing = float(_may_hold(small_text, _CLOSING_PARTS) and bool(CLOSING.search(sample)))
     words = len(text.split())
     if role != "user":
         return TextCues(words, question_last, 0.0, 0.0, 0.0, 0.0, closing)
-    has_question = bool(_ASKED.search(sample))
+    has_question = _has_question_mark(sample)
     return TextCues(
         words=words,
         question_last=question_last,
@@ -254,6 +258,10 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
 def _may_hold(small_text: str, parts: Sequence[str]) -> bool:
     """Whether a plain text in small letters has one of these parts; of another text, which is empty here, any may."""
     return not small_text or any(map(small_text.__contains__, parts))
+
+
+def _has_question_mark(text: str) -> bool:
+    return "?" in text if text.isascii() else not frozenset(text).isdisjoint(_QUESTION_MARKS)
 
 
 def _points_back(sentence: str) -> bool:
