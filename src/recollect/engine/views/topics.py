@@ -57,7 +57,7 @@ class TopicPage:
     stamp: Stamp = Stamp()
     faded_topics: FadedTopics | None = None
     cold: bool = True  # read from the store, not from the cache
-    archive: FadedTopics | None = None  # the faded topics as they are now
+    archive: FadedTopics | None = None  # the faded topics as they were when they were last asked for
     read_states: dict[int, TopicState] = field(default_factory=dict)  # faded topics that were read one by one
 
     def load_faded(self, tx: Tx) -> FadedTopics:
@@ -68,16 +68,8 @@ class TopicPage:
 
     def load_archive(self, tx: Tx) -> FadedTopics:
         """The topics that have left the active set by now."""
-        if self.archive is None:
-            self.archive = self.load_faded(tx).after(self.book.topics)
+        self.archive = (self.archive or self.load_faded(tx)).after(self.book.topics)
         return self.archive
-
-    def set_book(self, book: Book) -> None:
-        """Go on with the book after one more message."""
-        if self.archive is not None:
-            changed_states = book.topics.changes_since(self.book.topics)
-            self.archive = self.archive.after({state.first: state for state in changed_states})
-        self.book = book
 
     def previous_state(self, first: int) -> TopicState | None:
         """A topic as it is stored, as far as this page has read it."""
@@ -212,7 +204,7 @@ class Topics:
         if page.turn >= upto:
             return ()
         missing = self._follow_messages(tx, page, upto, vectors, new_message)
-        page.set_book(rule.name_topics(page.book))
+        page.book = rule.name_topics(page.book)
         return missing
 
     def _follow_messages(
@@ -256,7 +248,7 @@ class Topics:
             vector = np.zeros(width, np.float32)
         topic_input = topic_input_of(message, vector)
         book = with_even_vectors(page.book, len(topic_input.vector))
-        page.set_book(rule.follow_message(book, topic_input, self.rule, lambda: page.load_archive(tx)))
+        page.book = rule.follow_message(book, topic_input, self.rule, lambda: page.load_archive(tx))
         page.turns = [*page.turns, message.turn][-REACH:]
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))

@@ -181,6 +181,7 @@ def _share(words: int) -> float:
 # -- cues in a text
 
 _SENTENCE_ENDS = ".!?…。！？؟\n"
+_PLAIN_ENDS = ".!?\n"
 _QUESTION_MARKS = "?？؟"
 _ASKS_YOU = lazy_pattern(
     r"(?i)\b(?:do|are|have|did|would|can|could|will|what is|what's|whats|what are|where|how)\s"
@@ -200,12 +201,12 @@ CUE = lazy_pattern(
     r"|different (?:question|topic|subject))\b",
     skips=True,
 )
-_CUE_WORDS = (
-    "anyway|by the way|btw|speaking of|another|different|chang|switch|unrelated|something else|enough about"
-    "|one more thing|one other thing|one last thing|moving on|next question|next topic| also |you also"
-)
-_CUE_PARTS = _CUE_WORDS.split("|")
-"""What a text with a cue has somewhere, in small letters: to look for that takes a tenth of the time of the pattern."""
+_CUE_WORD_LIST = """
+    another also anyway anyways btw different enough gear gears matter moving next note question speaking subject thing
+    topic something unrelated way
+"""
+_CUE_WORDS = frozenset(_CUE_WORD_LIST.split())
+"""A text with a cue has one of these words: to look for them takes a tenth of the time of the pattern."""
 _WISH = lazy_pattern(
     r"(?i)^(?:(?:hi|hey|hello|ok|okay|so|also|and|well|yes|please)\b\W*)?"
     r"(?:i(?:'m| am|'ve been| have been|'d| would| was)? (?:also )?(?:need|want|like to|love to|look\w* (?:for|to)"
@@ -237,9 +238,8 @@ class TextCues(NamedTuple):
 def read_cues(text: str, role: Role = "user") -> TextCues:
     """The cues in a message. Of a message that is not a user's, only those that tell what may follow it."""
     sample = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
-    small_text = sample.lower() if sample.isascii() else ""
     question_last = float(_has_question_mark(_ending(sample)))
-    closing = float(_may_hold(small_text, _CLOSING_PARTS) and bool(CLOSING.search(sample)))
+    closing = float(_may_close(sample) and bool(CLOSING.search(sample)))
     words = len(text.split())
     if role != "user":
         return TextCues(words, question_last, 0.0, 0.0, 0.0, 0.0, closing)
@@ -249,15 +249,20 @@ def read_cues(text: str, role: Role = "user") -> TextCues:
         question_last=question_last,
         asks_you=float(has_question and bool(_ASKS_YOU.search(sample)) and not _RETURNS.search(sample)),
         back=float(_points_back(_last_sentence(sample))),
-        cue=float(_may_hold(small_text, _CUE_PARTS) and bool(CUE.search(sample))),
+        cue=float(_may_have_cue(sample) and bool(CUE.search(sample))),
         wish=float(bool(_WISH.match(sample))),
         closing=closing,
     )
 
 
-def _may_hold(small_text: str, parts: Sequence[str]) -> bool:
-    """Whether a plain text in small letters has one of these parts; of another text, which is empty here, any may."""
-    return not small_text or any(map(small_text.__contains__, parts))
+def _may_have_cue(text: str) -> bool:
+    """Whether a plain text has a word of a cue; any other text may have one."""
+    return not text.isascii() or not _CUE_WORDS.isdisjoint(lower_words(text))
+
+
+def _may_close(text: str) -> bool:
+    """Whether a plain text has a part of a closing; any other text may be one."""
+    return not text.isascii() or any(map(text.lower().__contains__, _CLOSING_PARTS))
 
 
 def _has_question_mark(text: str) -> bool:
@@ -281,5 +286,5 @@ def _ending(text: str) -> str:
 def _last_sentence(text: str) -> str:
     """What comes after the last end of a sentence that has a word behind it."""
     bare = text.rstrip(" .!?…。！？؟\n")
-    start = max(map(bare.rfind, _SENTENCE_ENDS)) + 1
+    start = max(map(bare.rfind, _PLAIN_ENDS if bare.isascii() else _SENTENCE_ENDS)) + 1
     return bare[start:]

@@ -47,7 +47,7 @@ class TopicBucket:
     @cached_property
     def root_count(self) -> int:
         """The active topics that are part of no other."""
-        return sum(state.merged_into is None and state.faded_at is None for state in self.states.values())
+        return len([state for state in self.states.values() if state.merged_into is None and state.faded_at is None])
 
     def times_of_fading(self, least: float) -> Mapping[int, datetime]:
         """When each topic may leave."""
@@ -123,7 +123,7 @@ class TopicSet(Mapping[int, TopicState]):
             yield from bucket.states
 
     def __len__(self) -> int:
-        return sum(len(bucket.states) for bucket in self.buckets.values())
+        return sum([len(bucket.states) for bucket in self.buckets.values()])
 
     def to_dict(self) -> dict[int, TopicState]:
         """All of them at once: many times faster than one by one."""
@@ -243,7 +243,7 @@ class TopicSet(Mapping[int, TopicState]):
     @property
     def root_count(self) -> int:
         """The active topics that are part of no other."""
-        return sum(bucket.root_count for bucket in self.buckets.values())
+        return sum([bucket.root_count for bucket in self.buckets.values()])
 
     @cached_property
     def _parts(self) -> Mapping[int, list[int]]:

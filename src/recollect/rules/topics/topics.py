@@ -324,7 +324,7 @@ def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
         next_fade = fade_time(book.states[book.current], rule.least)
         return replace(book, fades=next_fade) if next_fade < book.fades else book
     states = book.topics
-    if states.root_count <= rule.most:
+    if len(states) <= rule.most or states.root_count <= rule.most:
         return book
     changes: dict[int, TopicState] = {}
     for topic in states.due_topics(now, rule.least):
