@@ -28,7 +28,7 @@ from recollect.model.frozen import dataclass
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
 from recollect.rules.topics.centroids import Row, round_vectors
-from recollect.rules.topics.drift import REACH
+from recollect.rules.topics.drift import REACH, read_ahead
 from recollect.rules.topics.faded import FadedTopics
 from recollect.rules.topics.topic_set import TopicSet, root
 from recollect.rules.topics.topic_state import TopicState
@@ -228,25 +228,24 @@ class Topics:
             # Read the cursor first: the index has the vectors of all turns up to it.
             index_cursor = tx.cursor("index", space, conversation)
             known_vectors |= tx.vectors_of(space, conversation, page.turn + 1, upto)
-        unit_vectors = dict(zip(known_vectors, round_vectors([*known_vectors.values()]), strict=True))
+        inputs = topic_inputs_of(messages, known_vectors)
         notes = {} if is_next else notes_between(tx, page, upto)
         for number, message in enumerate(messages):
             if needs_vector(message) and message.turn not in known_vectors and message.turn > index_cursor:
                 remaining = messages[number:]
                 return [message for message in remaining if needs_vector(message) and message.turn > index_cursor]
-            self._assign_message(tx, page, message, unit_vectors.get(message.turn))
+            self._assign_message(tx, page, message, inputs.get(message.turn))
             page.turn = message.turn
             for note in notes.get(message.turn, ()):
                 apply_note(tx, page, note)
         return ()
 
-    def _assign_message(self, tx: Tx, page: TopicPage, message: Message, vector: Row | None) -> None:
+    def _assign_message(self, tx: Tx, page: TopicPage, message: Message, topic_input: IncomingMessage | None) -> None:
         if not message.is_lasting or (page.book.current is None and not message.content.strip()):
             return
-        if vector is None:
+        if topic_input is None:
             width = max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
-            vector = np.zeros(width, np.float32)
-        topic_input = topic_input_of(message, vector)
+            topic_input = topic_input_of(message, np.zeros(width, np.float32))
         book = with_even_vectors(page.book, len(topic_input.vector))
         page.book = rule.follow_message(book, topic_input, self.rule, lambda: page.load_archive(tx))
         page.turns = [*page.turns, message.turn][-REACH:]
@@ -403,6 +402,15 @@ def with_even_vectors(book: Book, width: int) -> Book:
         for recent_message in book.recent
     )
     return replace(book, recent=tuple(recent_messages))
+
+
+def topic_inputs_of(messages: Sequence[Message], vectors: Mapping[int, Vectors]) -> dict[int, IncomingMessage]:
+    """The messages that have a vector, by their turns, as the rule needs them."""
+    ready_messages = [message for message in messages if message.is_lasting and message.turn in vectors]
+    unit_vectors = round_vectors([vectors[message.turn] for message in ready_messages])
+    inputs = [*map(topic_input_of, ready_messages, unit_vectors)]
+    read_ahead([topic_input.drift for topic_input in inputs])
+    return {topic_input.turn: topic_input for topic_input in inputs}
 
 
 def topic_input_of(message: Message, unit_vector: Row) -> IncomingMessage:

@@ -9,10 +9,12 @@ before it, and so does an assistant's reply. The weights were learned by `benchm
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from math import exp, log, log1p, sqrt
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -64,6 +66,13 @@ class DriftMessage:
     @cached_property
     def cues(self) -> TextCues:
         return read_cues(self.text, self.role)
+
+
+def read_ahead(messages: Sequence[DriftMessage]) -> None:
+    """Read the words and the cues of many messages that will be asked for them. One rule after the other, each for all
+    messages: so the processor has the code of a rule at hand, and takes half the time."""
+    for read in (attrgetter("has_vector"), attrgetter("words"), attrgetter("cues")):
+        deque(map(read, messages), maxlen=0)
 
 
 @dataclass(frozen=True, slots=True)
