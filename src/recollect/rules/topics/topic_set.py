@@ -7,11 +7,12 @@ the centroids, when it may leave) is derived once. A topic and the topics that a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from heapq import nlargest
+from operator import attrgetter
 from typing import TypeAlias
 
 from recollect.rules.topics.centroids import NO_CENTROIDS, Centroids, Row, Similarities, compare_with_centroids
@@ -286,8 +287,7 @@ class TopicSet(Mapping[int, TopicState]):
 NO_TOPICS = TopicBucket()
 
 
-def activity_key(state: TopicState) -> tuple[datetime, int]:
-    return state.last_active_at, state.first
+activity_key: Callable[[TopicState], tuple[datetime, int]] = attrgetter("last_active_at", "first")
 
 
 # -- parts

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
+from itertools import repeat
 from math import log
+from operator import contains
 from sys import intern
 from typing import Any
 
@@ -261,10 +263,7 @@ class Rarity:
     topics: Sequence[Mapping[str, int]]
 
     def of(self, root: str) -> float:
-        spread = 0
-        for stems in self.topics:
-            if root in stems:
-                spread += 1
+        spread = sum(map(contains, self.topics, repeat(root)))
         return log((len(self.topics) + PRIOR) / (spread + 0.5))
 
 
