@@ -10,7 +10,7 @@ keeps its own centroid and count, and can be split off unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import cached_property
@@ -173,10 +173,11 @@ def fit_active_topics(book: Book, message: IncomingMessage, rule: TopicRule) -> 
     """How well a message fits the active topics; large ones take no more messages."""
     topics = book.topics
 
-    def words_of(first: int) -> list[TopicWords] | None:
-        topic_parts = topics.parts(first)
-        size = sum([part.count for part in topic_parts])
-        return [part.words for part in topic_parts] if size < LARGE else None
+    def words_of(first: int) -> Sequence[TopicWords] | None:
+        if first in topics.families:
+            return [part.words for part in topics.parts(first)] if size_of(topics, first) < LARGE else None
+        state = topics[first]
+        return (state.words,) if state.count < LARGE else None
 
     return fit_topics(topics.near(message.vector), words_of, book.weigh_words(message), rule.scale, book.current)
 
