@@ -104,8 +104,11 @@ class Centroids:
     def with_rows(self, firsts: Collection[int], rows: Sequence[tuple[int, int, bytes]]) -> Centroids:
         """These centroids without those of the topics of these opening turns, and with these: opening turn, topic and
         centroid of each."""
-        if len(firsts) == len(rows) == 1 and (result := self._with_row(*rows[0])) is not None:
-            return result
+        if len(firsts) == len(rows) == 1:
+            first, topic, centroid = rows[0]
+            place = bisect_left(self.firsts, first)
+            if place < len(self.firsts) and self.firsts[place] == first and self.topics[place] == topic:
+                return self.with_row(first, centroid)
         places = [place for place, first in enumerate(self.firsts) if first not in firsts]
         staying = [self.firsts[place] for place in places]
         if not rows:
@@ -121,13 +124,10 @@ class Centroids:
         order = np.argsort(all_firsts)
         return Centroids(in_order, topics[order], all_rows[order])
 
-    def _with_row(self, first: int, topic: int, centroid: bytes) -> Centroids | None:
-        """These centroids with another one of a topic that is among them; else None."""
-        place = bisect_left(self.firsts, first)
-        if place == len(self.firsts) or self.firsts[place] != first or self.topics[place] != topic:
-            return None
+    def with_row(self, first: int, centroid: bytes) -> Centroids:
+        """These centroids with another one of a topic that is among them."""
         rows = self.rows.copy()
-        rows[place] = direction(centroid)
+        rows[bisect_left(self.firsts, first)] = direction(centroid)
         return Centroids(self.firsts, self.topics, rows)
 
 

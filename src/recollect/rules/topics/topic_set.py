@@ -85,6 +85,15 @@ class TopicBucket:
         in_families = families.intersection(states) if families else NO_FAMILIES
         return TopicBucket(states, self.centroids.with_rows(changes.keys(), rows), in_families, times)
 
+    def with_grown(self, state: TopicState) -> TopicBucket:
+        """The bucket with another state of an active topic."""
+        times = {
+            least: {first: time for first, time in known_times.items() if first != state.first}
+            for least, known_times in self.fade_times.items()
+        }
+        centroids = self.centroids.with_row(state.first, state.centroid)
+        return TopicBucket({**self.states, state.first: state}, centroids, self.in_families, times)
+
 
 @dataclass(frozen=True, eq=False)
 class TopicSet(Mapping[int, TopicState]):
@@ -136,6 +145,10 @@ class TopicSet(Mapping[int, TopicState]):
         """The topics with these states."""
         if not changes:
             return self
+        if len(changes) == 1:
+            (state,) = changes.values()
+            if state is not None and self._has_grown(state):
+                return self._with_grown(state)
         roots = self.roots
         families = self.families
         if self._touches_families(changes):
@@ -162,6 +175,22 @@ class TopicSet(Mapping[int, TopicState]):
                 del buckets[key]
         last_active = () if self.of_faded else self._last_active_after(buckets, changes)
         return TopicSet(buckets, roots, families, last_active, self.of_faded)
+
+    def _has_grown(self, state: TopicState) -> bool:
+        """Whether a state is that of an active topic after one more message, the last of all."""
+        before = self.find(state.first)
+        if before is None or before.merged_into != state.merged_into or not self.last_active:
+            return False
+        is_active = before.faded_at is None and state.faded_at is None and before.centroid and state.centroid
+        return bool(is_active) and activity_key(state) >= activity_key(self.last_active[0])
+
+    def _with_grown(self, state: TopicState) -> TopicSet:
+        """The topics with a state for which `_has_grown` holds, as with most messages: nothing else changes."""
+        key = state.first // SPAN
+        buckets = {**self.buckets, key: self.buckets[key].with_grown(state)}
+        others = [other for other in self.last_active if other.first != state.first]
+        last_active = (state, *others[: COMPARED - 1])
+        return TopicSet(buckets, self.roots, self.families, last_active, self.of_faded)
 
     def with_stored(self, firsts: Iterable[int], states: States) -> TopicSet:
         """The topics after those of some opening turns were read again: active ones only, or faded ones only."""
