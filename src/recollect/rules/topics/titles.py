@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import log1p
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
@@ -71,14 +71,27 @@ def is_due(count: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class DueTitle:
-    """A title that is due: the words of the topic, and of the others of the conversation, at that moment."""
+class OpeningTitle:
+    """A title that is due: the beginning of a message."""
+
+    message: str
+
+    def text(self) -> str:
+        return opening_title(self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTitle:
+    """A title that is due: the key phrases of a topic, by its words and those of the others at that moment."""
 
     words: TopicWords
     others: Sequence[TopicWords]
 
     def text(self) -> str:
         return key_title(self.words, self.others)
+
+
+DueTitle: TypeAlias = OpeningTitle | KeyTitle
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from recollect.model.topics import IMPORTANCE
 from recollect.rules.topics.centroids import Row, direction, move_centroid
 from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
 from recollect.rules.topics.matching import Fits, fit_topics
-from recollect.rules.topics.titles import DueTitle, is_due, opening_title
+from recollect.rules.topics.titles import DueTitle, KeyTitle, OpeningTitle, is_due
 from recollect.rules.topics.topic_set import States, TopicSet, parts, size_of
 from recollect.rules.topics.topic_state import TopicState, current_priority, fade_time
 from recollect.rules.topics.topic_words import NO_WORDS, MessageWords, Rarity, TopicWords
@@ -88,8 +88,8 @@ class IncomingMessage:
 class Book:
     """A conversation's topics after some turn: those that are active (and those that have just faded), each with its
     parts; the current topic; and the last messages. Before `fades`, if it is set, none of them has so little priority
-    that it would leave. Topics that have grown enough to be named have `due_titles`, the oldest first, until
-    `name_topics`. What is derived from it is computed once: contexts ask for it again."""
+    that it would leave. Topics that are to be named have `due_titles`, the oldest first, until `name_topics`. What is
+    derived from it is computed once: contexts ask for it again."""
 
     states: States = field(default_factory=TopicSet)
     current: int | None = None
@@ -201,6 +201,7 @@ def follow_message(
             returning = parts(archive.states, first)
             states = states.with_changes({state.first: replace(state, faded_at=None) for state in returning})
     changes: dict[int, TopicState] = {}
+    names_topic = first is None or is_first_to_tell(states[first], message)
     if first is None:
         first = message.turn
         changes[first] = open_topic(message)
@@ -210,7 +211,9 @@ def follow_message(
         changes[book.current] = leave_topic(states[book.current], rule)
     changes[first] = pack_messages(changes[first], rule)
     states = states.with_changes(changes)
-    due_titles = with_due_title(book.due_titles, states, changes[first])
+    due_titles = book.due_titles
+    if new_titles := find_due_titles(states, changes[first], message.text if names_topic else ""):
+        due_titles = {**due_titles, first: (*due_titles.get(first, ()), *new_titles)}
     after = Book(states, first, (*book.recent, message.drift)[-REACH:], book.fades, due_titles)
     if message.role == "user":
         after = merge_similar(after, rule)
@@ -218,10 +221,11 @@ def follow_message(
 
 
 def open_topic(message: IncomingMessage) -> TopicState:
+    """A topic with its first message; its title is due."""
     importance = IMPORTANCE if message.importance is None else message.importance
     return TopicState(
         message.turn,
-        opening_title(message.text),
+        "",
         message.time,
         message.time,
         move_centroid(b"", 0, message.vector),
@@ -234,11 +238,8 @@ def open_topic(message: IncomingMessage) -> TopicState:
 def add_message(state: TopicState, message: IncomingMessage, back: bool) -> TopicState:
     """A topic with one more message. A user's message counts as an access; a return to the topic unpacks it."""
     is_user = message.role == "user"
-    # A topic that began with a greeting is named by the first message that says something.
-    renames = is_user and not state.words.stems and not message.words.is_empty and state.made_by == "offline"
     return replace(
         state,
-        title=opening_title(message.text) if renames else state.title,
         words=state.words.with_message(message.words),
         last_active_at=max(state.last_active_at, message.time),
         centroid=move_centroid(state.centroid, state.count, message.vector, 1.0 if is_user else OTHERS),
@@ -250,18 +251,24 @@ def add_message(state: TopicState, message: IncomingMessage, back: bool) -> Topi
     )
 
 
-def with_due_title(
-    due_titles: Mapping[int, tuple[DueTitle, ...]], states: TopicSet, state: TopicState
-) -> Mapping[int, tuple[DueTitle, ...]]:
-    """The titles that are due, with that of a topic if it has grown enough since it was named."""
-    if state.made_by != "offline" or not is_due(state.count):
-        return due_titles
-    others = tuple([other.words for other in states.last_active if other.first != state.first])
-    return {**due_titles, state.first: (*due_titles.get(state.first, ()), DueTitle(state.words, others))}
+def is_first_to_tell(state: TopicState, message: IncomingMessage) -> bool:
+    """Whether a message names a topic that began with a greeting, since it is the first to say something."""
+    is_telling = message.role == "user" and not message.words.is_empty
+    return is_telling and not state.words.stems and state.made_by == "offline"
+
+
+def find_due_titles(states: TopicSet, state: TopicState, opening: str) -> list[DueTitle]:
+    """The titles of a topic after one more message: the beginning of that message, if it names the topic, and its key
+    phrases, if it has grown enough since it was named."""
+    due_titles: list[DueTitle] = [OpeningTitle(opening)] if opening else []
+    if state.made_by == "offline" and is_due(state.count):
+        others = tuple([other.words for other in states.last_active if other.first != state.first])
+        due_titles.append(KeyTitle(state.words, others))
+    return due_titles
 
 
 def name_topics(book: Book) -> Book:
-    """Name the topics whose titles are due by the last of them that has key phrases."""
+    """Name the topics whose titles are due, each by the last of them that says something."""
     if not book.due_titles:
         return book
     changes: dict[int, TopicState] = {}
