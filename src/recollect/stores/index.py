@@ -166,7 +166,7 @@ class IndexTx(ViewTx):
                 }
             )
             vec = np.asarray(entry.vector, dtype=np.float16)
-            if vec.any():  # an empty text has no vector
+            if np.count_nonzero(vec):  # an empty text has no vector
                 vecs.append({"space": entry.space, "user_id": user, "doc": doc, "vec": vec.tobytes()})
             doc_counts[entry.space, user, entry.language] += 1
             word_counts[entry.space, user, entry.language] += len(entry.terms)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.rules.topics.centroids import move_centroid, round_vector, round_vectors
 from recollect.rules.topics.topic_set import SPAN, TopicSet, group_parts, parts, roots
 from recollect.rules.topics.topic_state import TopicState
 from recollect.rules.topics.topics import Book
@@ -70,3 +72,33 @@ def test_topics_that_were_changed_one_by_one_are_those_that_were_put_together_at
     )
     assert topics.changes_since(afresh) == []
     assert topics.without_faded() == {first: state for first, state in topics.items() if state.faded_at is None}
+
+
+@given(st.lists(st.tuples(st.integers(1, 2 * SPAN), st.integers(0, 4), st.booleans()), min_size=1, max_size=60))
+def test_topics_that_grow_are_compared_as_those_that_were_put_together_at_once(
+    growths: list[tuple[int, int, bool]],
+) -> None:
+    topics = TopicSet()
+    axes = np.eye(5, dtype=np.float32)
+    for hours, (first, axis, is_late) in enumerate(growths):
+        before = topics.find(first) or TopicState(first, "", T0, T0)
+        time = T0 + timedelta(hours=hours if is_late else 0)
+        centroid = move_centroid(before.centroid, before.count, axes[axis])
+        state = TopicState(first, "", T0, max(time, before.last_active_at), centroid, before.count + 1)
+        topics = topics.with_changes({first: state})
+        topics.next_fade(0.05)
+    afresh = TopicSet.of(topics.to_dict())
+    vector = round_vector(np.arange(1, 6))
+    assert topics.near(vector).topics.tolist() == afresh.near(vector).topics.tolist()
+    assert topics.near(vector).cosines.tolist() == afresh.near(vector).cosines.tolist()
+    assert topics.last_active == afresh.last_active
+    assert topics.next_fade(0.05) == afresh.next_fade(0.05)
+
+
+def test_vectors_that_are_rounded_together_are_those_that_are_rounded_alone() -> None:
+    vectors = np.random.default_rng(3).normal(size=(20, 64)).astype(np.float32)
+    vectors[7] = 0.0
+    vectors[9] = -1e-9  # less than half precision can tell from zero
+    for group in ([*vectors], [vectors[0], vectors[1][:32]], []):
+        alone = [round_vector(vector).tobytes() for vector in group]
+        assert [row.tobytes() for row in round_vectors(group)] == alone

@@ -196,6 +196,22 @@ def test_from_the_third_message_on_key_phrases_are_the_title_e1() -> None:
     assert book.states[1].title == "What a model wrote"
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=40))
+@settings(max_examples=25, deadline=None)
+def test_titles_of_a_batch_are_those_of_each_step_e1(subjects: list[tuple[int, bool]]) -> None:
+    """A topic may begin with a greeting, which is no title, and be named before and after it says something."""
+    messages = [
+        said(turn, about, time=T0 + turn * DAY / 24, text="Hello!" if is_greeting else "")
+        for turn, (about, is_greeting) in enumerate(subjects, start=1)
+    ]
+    book = Book()
+    for message in messages:
+        book = rule.follow_message(book, message, EVERY, FadedTopics)
+    named = rule.name_topics(book)
+    assert dict(named.states) == dict(talked(*messages).states)
+    assert not named.due_titles
+
+
 def test_a_very_large_topic_goes_on_in_another_part() -> None:
     book = talked(*(said(turn, 0) for turn in range(1, rule.LARGE + 6)))
     assert [state.count for state in book.states.values()] == [rule.LARGE, 5]

@@ -192,16 +192,17 @@ def messages_outside_packs(tx: Tx, place: Place, state: TopicState, after: int |
     """The messages of a topic that are in no pack, in order; with `after`, those after that turn."""
     start = state.packed_upto if after is None else after
     rows = tx.rows(TURNS, {**place, "turn": start}, where={**place, "topic": state.first})
-    return topic_messages(tx, place, [row["message_id"] for row in rows])
+    return [*topic_messages(tx, place, [row["message_id"] for row in rows]).values()]
 
 
-def topic_messages(tx: Tx, place: Place, ids: Iterable[str]) -> list[TopicMessage]:
+def topic_messages(tx: Tx, place: Place, ids: Iterable[str]) -> dict[str, TopicMessage]:
+    """The messages with these ids, by them, in order."""
     messages = tx.find_messages(place["space"], ids=ids, damaged=warn_of_damage)
     readable = [message for message in messages if not message.erased]
-    return [
-        TopicMessage(message.turn, message.role, message.author, message.content, message.time)
+    return {
+        message.id: TopicMessage(message.turn, message.role, message.author, message.content, message.time)
         for message in sorted(readable, key=lambda message: message.turn)
-    ]
+    }
 
 
 def messages_in_packs(tx: Tx, place: Place, state: TopicState) -> list[TopicMessage]:
@@ -231,30 +232,51 @@ def active_messages_of_parts(tx: Tx, place: Place, parts: Sequence[TopicState]) 
     return sorted(messages, key=lambda message: message.turn)
 
 
-def pack_messages(tx: Tx, place: Place, state: TopicState, packed_before: int) -> TopicState:
-    """Put the messages that left the active set into packs; `packed_before` of them are there already."""
+def pack_messages(
+    tx: Tx, place: Place, states: Sequence[TopicState], packed_before: Mapping[int, int]
+) -> list[TopicState]:
+    """Put the messages that left the active set of some topics into packs; `packed_before` of them are there already.
+    A topic with a new pack waits for a summary."""
+    counts = {state.first: state.packed - packed_before[state.first] for state in states}
+    growing = [state for state in states if counts[state.first] > 0]
+    if not growing:
+        return list(states)
+    messages = _messages_by_topic(tx, place, growing)
+    packs: list[dict[str, Any]] = []
+    changes: dict[int, TopicState] = {}
+    for state in growing:
+        new_messages = messages[state.first][: counts[state.first]]
+        packs += _new_packs(tx, place, state, new_messages)
+        upto = new_messages[-1].turn if new_messages else state.packed_upto
+        changes[state.first] = replace(state, packed_upto=upto, pending=True)
+    tx.put(PACKS, packs)
+    return [changes.get(state.first, state) for state in states]
+
+
+def _messages_by_topic(tx: Tx, place: Place, states: Sequence[TopicState]) -> dict[int, list[TopicMessage]]:
+    """The messages of some topics that are in no pack, in order."""
+    topics = {
+        row["message_id"]: state.first
+        for state in states
+        for row in tx.rows(TURNS, {**place, "turn": state.packed_upto}, where={**place, "topic": state.first})
+    }
+    messages: dict[int, list[TopicMessage]] = {state.first: [] for state in states}
+    for id, message in topic_messages(tx, place, topics).items():
+        messages[topics[id]].append(message)
+    return messages
+
+
+def _new_packs(tx: Tx, place: Place, state: TopicState, messages: Sequence[TopicMessage]) -> list[dict[str, Any]]:
+    """The packs of a topic with these messages; the last one is taken out of the store if there is room in it."""
     topic_key = {**place, "topic": state.first}
-    messages = messages_outside_packs(tx, place, state)[: state.packed - packed_before]
-    if not messages:
-        return state
-    last_packs = tx.rows(PACKS, limit=1, where=topic_key, newest=True)
+    last_packs = tx.rows(PACKS, limit=1, where=topic_key, newest=True) if messages and state.packed_upto else []
     if last_packs and last_packs[0]["messages"] < compression.MOST:
         messages = [*compression.unpack(bytes(last_packs[0]["packed"])), *messages]
         tx.remove(PACKS, {**topic_key, "last": last_packs[0]["last"]})
     packs = [messages[start : start + compression.MOST] for start in range(0, len(messages), compression.MOST)]
-    tx.put(
-        PACKS,
-        [
-            {
-                **topic_key,
-                "last": pack[-1].turn,
-                "messages": len(pack),
-                "packed": compression.pack(pack),
-            }
-            for pack in packs
-        ],
-    )
-    return replace(state, packed_upto=messages[-1].turn)
+    return [
+        {**topic_key, "last": pack[-1].turn, "messages": len(pack), "packed": compression.pack(pack)} for pack in packs
+    ]
 
 
 def summary_of(tx: Tx, place: Place, first: int) -> Mapping[str, Any]:

@@ -89,13 +89,13 @@ class IndexView:
 
 
 def passages_of(messages: Sequence[Message]) -> list[Passage]:
-    message_passages: list[Passage] = []
-    for message in messages:
-        if message.erased or not message.content.strip():
-            continue
-        for part, text in enumerate(passages(message.content)):
-            message_passages.append((message, part, text, analyse(text)))
-    return message_passages
+    texts = [
+        (message, part, text)
+        for message in messages
+        if not message.erased and message.content.strip()
+        for part, text in enumerate(passages(message.content))
+    ]
+    return [(message, part, text, analyse(text)) for message, part, text in texts]
 
 
 def entries_of(run_passages: Sequence[Passage], vectors: Vectors) -> list[Entry]:

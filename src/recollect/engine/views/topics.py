@@ -27,8 +27,8 @@ from recollect.model import Conversation, Filter, Message
 from recollect.model.frozen import dataclass
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
-from recollect.rules.topics.centroids import round_vector
-from recollect.rules.topics.drift import REACH
+from recollect.rules.topics.centroids import Row, round_vectors
+from recollect.rules.topics.drift import REACH, read_ahead
 from recollect.rules.topics.faded import FadedTopics
 from recollect.rules.topics.topic_set import TopicSet, root
 from recollect.rules.topics.topic_state import TopicState
@@ -57,7 +57,7 @@ class TopicPage:
     stamp: Stamp = Stamp()
     faded_topics: FadedTopics | None = None
     cold: bool = True  # read from the store, not from the cache
-    archive: FadedTopics | None = None  # the faded topics as they are now
+    archive: FadedTopics | None = None  # the faded topics as they were when they were last asked for
     read_states: dict[int, TopicState] = field(default_factory=dict)  # faded topics that were read one by one
 
     def load_faded(self, tx: Tx) -> FadedTopics:
@@ -68,16 +68,8 @@ class TopicPage:
 
     def load_archive(self, tx: Tx) -> FadedTopics:
         """The topics that have left the active set by now."""
-        if self.archive is None:
-            self.archive = self.load_faded(tx).after(self.book.topics)
+        self.archive = (self.archive or self.load_faded(tx)).after(self.book.topics)
         return self.archive
-
-    def set_book(self, book: Book) -> None:
-        """Go on with the book after one more message."""
-        if self.archive is not None:
-            changed_states = book.topics.changes_since(self.book.topics)
-            self.archive = self.archive.after({state.first: state for state in changed_states})
-        self.book = book
 
     def previous_state(self, first: int) -> TopicState | None:
         """A topic as it is stored, as far as this page has read it."""
@@ -211,6 +203,13 @@ class Topics:
         """Assign messages on a page, as far as there are vectors; nothing is stored. Returns those that need one."""
         if page.turn >= upto:
             return ()
+        missing = self._follow_messages(tx, page, upto, vectors, new_message)
+        page.book = rule.name_topics(page.book)
+        return missing
+
+    def _follow_messages(
+        self, tx: Tx, page: TopicPage, upto: int, vectors: Mapping[int, Vectors], new_message: Message | None
+    ) -> Sequence[Message]:
         is_next = new_message is not None and page.turn == upto - 1
         space = page.place["space"]
         conversation = page.place["conversation"]
@@ -229,25 +228,26 @@ class Topics:
             # Read the cursor first: the index has the vectors of all turns up to it.
             index_cursor = tx.cursor("index", space, conversation)
             known_vectors |= tx.vectors_of(space, conversation, page.turn + 1, upto)
+        inputs = topic_inputs_of(messages, known_vectors)
         notes = {} if is_next else notes_between(tx, page, upto)
         for number, message in enumerate(messages):
             if needs_vector(message) and message.turn not in known_vectors and message.turn > index_cursor:
                 remaining = messages[number:]
                 return [message for message in remaining if needs_vector(message) and message.turn > index_cursor]
-            self._assign_message(tx, page, message, known_vectors.get(message.turn))
+            self._assign_message(tx, page, message, inputs.get(message.turn))
             page.turn = message.turn
             for note in notes.get(message.turn, ()):
                 apply_note(tx, page, note)
         return ()
 
-    def _assign_message(self, tx: Tx, page: TopicPage, message: Message, vector: Vectors | None) -> None:
+    def _assign_message(self, tx: Tx, page: TopicPage, message: Message, topic_input: IncomingMessage | None) -> None:
         if not message.is_lasting or (page.book.current is None and not message.content.strip()):
             return
-        topic_input = topic_input_of(
-            message, vector, max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
-        )
+        if topic_input is None:
+            width = max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
+            topic_input = topic_input_of(message, np.zeros(width, np.float32))
         book = with_even_vectors(page.book, len(topic_input.vector))
-        page.set_book(rule.step(book, topic_input, self.rule, lambda: page.load_archive(tx)))
+        page.book = rule.follow_message(book, topic_input, self.rule, lambda: page.load_archive(tx))
         page.turns = [*page.turns, message.turn][-REACH:]
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))
@@ -273,15 +273,14 @@ class Topics:
     def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
         rows.put_turns(tx, page.place, page.assignments)
-        changed_states = []
+        changed_states: list[TopicState] = []
+        packed_before: dict[int, int] = {}
         for state in page.book.topics.changes_since(page.before):
             state_before = page.previous_state(state.first)
-            if state_before is state:
-                continue
-            packed_before = 0 if state_before is None else state_before.packed
-            if state.packed > packed_before:
-                state = replace(rows.pack_messages(tx, page.place, state, packed_before), pending=True)
-            changed_states.append(state)
+            if state_before is not state:
+                changed_states.append(state)
+                packed_before[state.first] = 0 if state_before is None else state_before.packed
+        changed_states = rows.pack_messages(tx, page.place, changed_states, packed_before)
         rows.put_states(tx, page.place, changed_states)
         page.book = page.book.with_states({state.first: state for state in changed_states})
         page.assignments = []
@@ -395,7 +394,7 @@ def needs_vector(message: Message) -> bool:
 
 def with_even_vectors(book: Book, width: int) -> Book:
     """The book with zeros for recent vectors of another width: the first message may have had no vector."""
-    if all(len(recent_message.vector) == width for recent_message in book.recent):
+    if {len(recent_message.vector) for recent_message in book.recent} <= {width}:
         return book
     empty = np.zeros(width, np.float32)
     recent_messages = (
@@ -405,8 +404,16 @@ def with_even_vectors(book: Book, width: int) -> Book:
     return replace(book, recent=tuple(recent_messages))
 
 
-def topic_input_of(message: Message, vector: Vectors | None, width: int = 0) -> IncomingMessage:
-    unit_vector = np.zeros(width, np.float32) if vector is None else round_vector(vector)
+def topic_inputs_of(messages: Sequence[Message], vectors: Mapping[int, Vectors]) -> dict[int, IncomingMessage]:
+    """The messages that have a vector, by their turns, as the rule needs them."""
+    ready_messages = [message for message in messages if message.is_lasting and message.turn in vectors]
+    unit_vectors = round_vectors([vectors[message.turn] for message in ready_messages])
+    inputs = [*map(topic_input_of, ready_messages, unit_vectors)]
+    read_ahead([topic_input.drift for topic_input in inputs])
+    return {topic_input.turn: topic_input for topic_input in inputs}
+
+
+def topic_input_of(message: Message, unit_vector: Row) -> IncomingMessage:
     text = message.content[: rows.LOOKED_AT]
     return IncomingMessage(
         message.turn,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import field
 from functools import lru_cache
@@ -23,15 +24,35 @@ def round_vector(vector: Any) -> Row:
     """A vector as it comes back from a store: rounded to half precision and of length one again, or zero."""
     data = np.asarray(vector, dtype=np.float16).astype(np.float32)
     length = sqrt(data.dot(data))  # the same as a square root in single precision, once it is rounded to that
-    return data / np.float32(length) if length > 0 else np.zeros_like(data)
+    if not length > 0:
+        return np.zeros_like(data)
+    data /= np.float32(length)
+    return data
+
+
+def round_vectors(vectors: Sequence[Any]) -> list[Row]:
+    """As `round_vector`, of many vectors at once."""
+    if len({len(vector) for vector in vectors}) != 1:
+        return [round_vector(vector) for vector in vectors]
+    data = np.asarray(np.stack(vectors), dtype=np.float16).astype(np.float32)
+    lengths = np.sqrt(np.vecdot(data, data))
+    is_long = lengths > 0
+    data[~is_long] = 0.0
+    data /= np.where(is_long, lengths, np.float32(1))[:, np.newaxis]
+    return [row.copy() for row in data]  # a view would keep all of them in memory
 
 
 def is_zero(vector: Row) -> bool:
     return not np.count_nonzero(vector)
 
 
+@lru_cache(maxsize=1_024)
 def direction(centroid: bytes) -> Row:
-    return np.frombuffer(_row_bytes(centroid), np.float32)
+    """A centroid as a row that cannot be changed. Converting from half precision takes ten times as long as comparing,
+    and a centroid is read several times while its topic is current."""
+    row = round_vector(np.frombuffer(centroid, np.float16))
+    row.flags.writeable = False
+    return row
 
 
 def move_centroid(centroid: bytes, count: int, vector: Row, share: float = 1.0) -> bytes:
@@ -76,36 +97,37 @@ class Similarities:
 class Centroids:
     """The centroids of topics and their parts, ready to compare: the opening turn and the topic of each, in order."""
 
-    firsts: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    firsts: Sequence[int] = ()
     topics: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     rows: Row = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
     def with_rows(self, firsts: Collection[int], rows: Sequence[tuple[int, int, bytes]]) -> Centroids:
         """These centroids without those of the topics of these opening turns, and with these: opening turn, topic and
         centroid of each."""
-        if len(firsts) == len(rows) == 1 and (result := self._with_row(*rows[0])) is not None:
-            return result
-        known_firsts = self.firsts.tolist()
-        places = [place for place, first in enumerate(known_firsts) if first not in firsts]
+        if len(firsts) == len(rows) == 1:
+            first, topic, centroid = rows[0]
+            place = bisect_left(self.firsts, first)
+            if place < len(self.firsts) and self.firsts[place] == first and self.topics[place] == topic:
+                return self.with_row(first, centroid)
+        places = [place for place, first in enumerate(self.firsts) if first not in firsts]
+        staying = [self.firsts[place] for place in places]
         if not rows:
-            has_all = len(places) == len(known_firsts)
-            return self if has_all else Centroids(self.firsts[places], self.topics[places], self.rows[places])
-        all_firsts = np.array([*(known_firsts[place] for place in places), *(first for first, _, _ in rows)], np.int64)
+            has_all = len(places) == len(self.firsts)
+            return self if has_all else Centroids(staying, self.topics[places], self.rows[places])
+        all_firsts = [*staying, *(first for first, _, _ in rows)]
         topics = np.concatenate([self.topics[places], np.array([topic for _, topic, _ in rows], np.int64)])
-        new_rows = rows_of([centroid for _, _, centroid in rows])
+        new_rows = np.stack([direction(centroid) for _, _, centroid in rows])
         all_rows = np.concatenate([self.rows[places], new_rows]) if places else new_rows
-        order = np.argsort(all_firsts)
-        if (order[:-1] < order[1:]).all():
+        in_order = sorted(all_firsts)
+        if in_order == all_firsts:
             return Centroids(all_firsts, topics, all_rows)
-        return Centroids(all_firsts[order], topics[order], all_rows[order])
+        order = np.argsort(all_firsts)
+        return Centroids(in_order, topics[order], all_rows[order])
 
-    def _with_row(self, first: int, topic: int, centroid: bytes) -> Centroids | None:
-        """These centroids with another one of a topic that is among them; else None."""
-        place = int(self.firsts.searchsorted(first))
-        if place == len(self.firsts) or self.firsts[place] != first or self.topics[place] != topic:
-            return None
+    def with_row(self, first: int, centroid: bytes) -> Centroids:
+        """These centroids with another one of a topic that is among them."""
         rows = self.rows.copy()
-        rows[place] = direction(centroid)
+        rows[bisect_left(self.firsts, first)] = direction(centroid)
         return Centroids(self.firsts, self.topics, rows)
 
 
@@ -123,17 +145,3 @@ def compare_with_centroids(vector: Row, parts: Iterable[Centroids]) -> Similarit
         np.concatenate([part.topics for part in parts]),
         np.concatenate([np.vecdot(part.rows, vector) for part in parts]),
     )
-
-
-def rows_of(centroids: Sequence[bytes]) -> Row:
-    """Centroids as the rows of a matrix."""
-    return np.frombuffer(b"".join([_row_bytes(centroid) for centroid in centroids]), np.float32).reshape(
-        len(centroids), -1
-    )
-
-
-@lru_cache(maxsize=1_024)
-def _row_bytes(centroid: bytes) -> bytes:
-    """A centroid as the bytes of a row. Converting from half precision takes ten times as long as comparing, and a
-    centroid is read several times while its topic is current."""
-    return round_vector(np.frombuffer(centroid, np.float16)).tobytes()

@@ -8,7 +8,7 @@ ones above all, close a part of the gap to 1. With one topic and no word in comm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -47,23 +47,27 @@ class Fits:
 
 def fit_topics(
     near: Similarities,
-    words_of: Callable[[int], Iterable[TopicWords]],
+    words_of: Callable[[int], Sequence[TopicWords] | None],
     message: Mapping[str, float],
     scale: Scale,
     current: int | None = None,
 ) -> Fits:
-    """The fits of a message, whose stems have these weights, to the topics nearest to it, and to the current one."""
+    """The fits of a message, whose stems have these weights, to the topics nearest to it, and to the current one.
+    `words_of` gives the words of each part of a topic, or None for a topic that takes no more messages."""
     count = len(near.cosines)
     if not count:
         return Fits({})
-    total = float(near.cosines.sum())
+    total = float(np.add.reduce(near.cosines))
     others = count - 1
     trust = others / (others + FEW_TOPICS)
     fits: dict[int, float] = {}
     for topic, cosine in nearest_topics(near, current).items():
+        parts = words_of(topic)
+        if parts is None:
+            continue
         mean = (total - cosine) / others if others else 0.0
         common = max(mean - scale.unrelated, 0.0) * trust
-        shared = max([shared_words(message, words) for words in words_of(topic)], default=0.0) if message else 0.0
+        shared = max([shared_words(message, words) for words in parts], default=0.0) if message else 0.0
         fits[topic] = cosine - common + (1 - cosine) * WORDS * shared
     return Fits(fits)
 

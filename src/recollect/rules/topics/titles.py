@@ -7,7 +7,9 @@ when the messages arrived (`topic_words`). A greeting, thanks or filler is no ti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import log1p
+from typing import NamedTuple, TypeAlias
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
@@ -69,6 +71,30 @@ def is_due(count: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class OpeningTitle:
+    """A title that is due: the beginning of a message."""
+
+    message: str
+
+    def text(self) -> str:
+        return opening_title(self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTitle:
+    """A title that is due: the key phrases of a topic, by its words and those of the others at that moment."""
+
+    words: TopicWords
+    others: Sequence[TopicWords]
+
+    def text(self) -> str:
+        return key_title(self.words, self.others)
+
+
+DueTitle: TypeAlias = OpeningTitle | KeyTitle
+
+
+@dataclass(frozen=True, slots=True)
 class _Phrase:
     text: str
     stems: frozenset[str]
@@ -77,49 +103,82 @@ class _Phrase:
 
 def key_title(topic: TopicWords, others: Sequence[TopicWords]) -> str:
     """The key phrases of a topic against the other topics of the conversation; empty if it has none."""
-    rarity = Rarity([other.stems for other in others])
-    weights = {root: log1p(count) * rarity.of(root) for root, count in topic.stems.items()}
+    if not topic.phrases:
+        return ""
+    weights = _Weights(topic.stems, Rarity([other.stems for other in others]))
     language = detect(" ".join(topic.phrases)[:SAMPLE])
     phrases: dict[str, _Phrase] = {}
     for text, count in topic.phrases.items():
-        phrase = _weigh_phrase(text, count, weights, topic.stems, language)
+        phrase = _weigh_phrase(_read_phrase(text, language), count, weights)
         if phrase is not None and (phrase.text not in phrases or phrases[phrase.text].score < phrase.score):
             phrases[phrase.text] = phrase
     return ", ".join(_choose_phrases(list(phrases.values())))
 
 
-def _weigh_phrase(
-    text: str, count: int, weights: Mapping[str, float], stems: Mapping[str, int], language: str
-) -> _Phrase | None:
+class _Weights(dict[str, float]):
+    """The weights of the stems of a topic, each computed when it is first needed."""
+
+    def __init__(self, counts: Mapping[str, int], rarity: Rarity) -> None:
+        super().__init__()
+        self.counts = counts
+        self._rarity = rarity
+
+    def __missing__(self, root: str) -> float:
+        weight = self[root] = log1p(self.counts[root]) * self._rarity.of(root)
+        return weight
+
+
+class _PhraseWord(NamedTuple):
+    """A word of a phrase. `may_be_verb`: by its ending it is a verb or an adverb; `describes`: it says how something
+    is, and not what, so no phrase ends with it."""
+
+    text: str
+    stem: str
+    is_faint: bool
+    may_be_verb: bool
+    describes: bool
+
+    def is_weak(self, counts: Mapping[str, int]) -> bool:
+        """Whether the word names nothing: it is faint, or a verb or an adverb that was said only once."""
+        if self.is_faint or self.stem not in counts:
+            return True
+        return self.may_be_verb and counts[self.stem] < 2
+
+
+@lru_cache(maxsize=20_000)
+def _read_phrase(text: str, language: str) -> tuple[_PhraseWord, ...]:
+    return tuple([_read_phrase_word(token, language) for token in text.split()[:LONGEST_PHRASE]])
+
+
+@lru_cache(maxsize=20_000)
+def _read_phrase_word(token: str, language: str) -> _PhraseWord:
+    is_lower = token.islower()
+    return _PhraseWord(
+        token,
+        content_stem(token, language),
+        is_faint(token),
+        may_be_verb=is_lower and token.endswith(_VERB_ENDS),
+        describes=is_lower and (token.endswith(_ADJECTIVE_ENDS) or token in describing_words()),
+    )
+
+
+def _weigh_phrase(words: Sequence[_PhraseWord], count: int, weights: _Weights) -> _Phrase | None:
     """A phrase without what names nothing at its ends, with its weight; None if nothing is left."""
-    tokens = text.split()[:LONGEST_PHRASE]
-    token_stems = [content_stem(token, language) for token in tokens]
+    counts = weights.counts
     start = 0
-    end = len(tokens)
-    while start < end and _is_weak(tokens[start], token_stems[start], stems):
+    end = len(words)
+    while start < end and words[start].is_weak(counts):
         start += 1
-    while start < end and (_is_weak(tokens[end - 1], token_stems[end - 1], stems) or _describes(tokens[end - 1])):
+    while start < end and (words[end - 1].is_weak(counts) or words[end - 1].describes):
         end -= 1
-    roots = frozenset([root for root in token_stems[start:end] if root in weights])
+    roots = frozenset([word.stem for word in words[start:end] if word.stem in counts])
     if not roots:
         return None
     root_weights = [weights[root] for root in roots]
     mean = sum(root_weights) / len(roots)
-    is_name = tokens[start][0].isupper()
+    is_name = words[start].text[0].isupper()
     score = (max(root_weights) + mean) * _BY_LENGTH[end - start] * (1 + (count > 1) / 2) * (1.2 if is_name else 1.0)
-    return _Phrase(" ".join(tokens[start:end]), roots, score)
-
-
-def _is_weak(token: str, root: str, stems: Mapping[str, int]) -> bool:
-    """Whether a word names nothing: it is faint, or a verb or an adverb that was said only once."""
-    if is_faint(token) or root not in stems:
-        return True
-    return token.islower() and token.endswith(_VERB_ENDS) and stems[root] < 2
-
-
-def _describes(token: str) -> bool:
-    """Whether a word says how something is, and not what: no phrase ends with it."""
-    return token.islower() and (token.endswith(_ADJECTIVE_ENDS) or token in describing_words())
+    return _Phrase(" ".join([word.text for word in words[start:end]]), roots, score)
 
 
 def _choose_phrases(phrases: Sequence[_Phrase]) -> list[str]:

@@ -7,11 +7,12 @@ the centroids, when it may leave) is derived once. A topic and the topics that a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from heapq import nlargest
+from operator import attrgetter
 from typing import TypeAlias
 
 from recollect.rules.topics.centroids import NO_CENTROIDS, Centroids, Row, Similarities, compare_with_centroids
@@ -47,7 +48,7 @@ class TopicBucket:
     @cached_property
     def root_count(self) -> int:
         """The active topics that are part of no other."""
-        return sum(state.merged_into is None and state.faded_at is None for state in self.states.values())
+        return len([state for state in self.states.values() if state.merged_into is None and state.faded_at is None])
 
     def times_of_fading(self, least: float) -> Mapping[int, datetime]:
         """When each topic may leave."""
@@ -83,6 +84,15 @@ class TopicBucket:
         }
         in_families = families.intersection(states) if families else NO_FAMILIES
         return TopicBucket(states, self.centroids.with_rows(changes.keys(), rows), in_families, times)
+
+    def with_grown(self, state: TopicState) -> TopicBucket:
+        """The bucket with another state of an active topic."""
+        times = {
+            least: {first: time for first, time in known_times.items() if first != state.first}
+            for least, known_times in self.fade_times.items()
+        }
+        centroids = self.centroids.with_row(state.first, state.centroid)
+        return TopicBucket({**self.states, state.first: state}, centroids, self.in_families, times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +133,7 @@ class TopicSet(Mapping[int, TopicState]):
             yield from bucket.states
 
     def __len__(self) -> int:
-        return sum(len(bucket.states) for bucket in self.buckets.values())
+        return sum([len(bucket.states) for bucket in self.buckets.values()])
 
     def to_dict(self) -> dict[int, TopicState]:
         """All of them at once: many times faster than one by one."""
@@ -135,6 +145,10 @@ class TopicSet(Mapping[int, TopicState]):
         """The topics with these states."""
         if not changes:
             return self
+        if len(changes) == 1:
+            (state,) = changes.values()
+            if state is not None and self._has_grown(state):
+                return self._with_grown(state)
         roots = self.roots
         families = self.families
         if self._touches_families(changes):
@@ -161,6 +175,22 @@ class TopicSet(Mapping[int, TopicState]):
                 del buckets[key]
         last_active = () if self.of_faded else self._last_active_after(buckets, changes)
         return TopicSet(buckets, roots, families, last_active, self.of_faded)
+
+    def _has_grown(self, state: TopicState) -> bool:
+        """Whether a state is that of an active topic after one more message, the last of all."""
+        before = self.find(state.first)
+        if before is None or before.merged_into != state.merged_into or not self.last_active:
+            return False
+        is_active = before.faded_at is None and state.faded_at is None and before.centroid and state.centroid
+        return bool(is_active) and activity_key(state) >= activity_key(self.last_active[0])
+
+    def _with_grown(self, state: TopicState) -> TopicSet:
+        """The topics with a state for which `_has_grown` holds, as with most messages: nothing else changes."""
+        key = state.first // SPAN
+        buckets = {**self.buckets, key: self.buckets[key].with_grown(state)}
+        others = [other for other in self.last_active if other.first != state.first]
+        last_active = (state, *others[: COMPARED - 1])
+        return TopicSet(buckets, self.roots, self.families, last_active, self.of_faded)
 
     def with_stored(self, firsts: Iterable[int], states: States) -> TopicSet:
         """The topics after those of some opening turns were read again: active ones only, or faded ones only."""
@@ -243,7 +273,7 @@ class TopicSet(Mapping[int, TopicState]):
     @property
     def root_count(self) -> int:
         """The active topics that are part of no other."""
-        return sum(bucket.root_count for bucket in self.buckets.values())
+        return sum([bucket.root_count for bucket in self.buckets.values()])
 
     @cached_property
     def _parts(self) -> Mapping[int, list[int]]:
@@ -286,8 +316,7 @@ class TopicSet(Mapping[int, TopicState]):
 NO_TOPICS = TopicBucket()
 
 
-def activity_key(state: TopicState) -> tuple[datetime, int]:
-    return state.last_active_at, state.first
+activity_key: Callable[[TopicState], tuple[datetime, int]] = attrgetter("last_active_at", "first")
 
 
 # -- parts

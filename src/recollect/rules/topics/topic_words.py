@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
+from itertools import repeat
 from math import log
+from operator import contains
 from sys import intern
 from typing import Any
 
@@ -261,10 +263,7 @@ class Rarity:
     topics: Sequence[Mapping[str, int]]
 
     def of(self, root: str) -> float:
-        spread = 0
-        for stems in self.topics:
-            if root in stems:
-                spread += 1
+        spread = sum(map(contains, self.topics, repeat(root)))
         return log((len(self.topics) + PRIOR) / (spread + 0.5))
 
 
@@ -276,10 +275,14 @@ UNSAID = 2.0
 
 def shared_words(message: Mapping[str, float], topic: TopicWords) -> float:
     """The share, from 0 to 1, of a message's words that a topic has, each with its rarity as weight."""
-    total = UNSAID
+    stems = topic.stems
+    shared_weights = [weight for root, weight in message.items() if root in stems]
+    if not shared_weights:
+        return 0.0
     shared = 0.0
-    for root, weight in message.items():
+    for weight in shared_weights:
+        shared += weight
+    total = UNSAID
+    for weight in message.values():
         total += weight
-        if root in topic.stems:
-            shared += weight
     return shared / total

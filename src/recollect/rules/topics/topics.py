@@ -10,7 +10,7 @@ keeps its own centroid and count, and can be split off unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import cached_property
@@ -22,10 +22,10 @@ from recollect.model.topics import IMPORTANCE
 from recollect.rules.topics.centroids import Row, direction, move_centroid
 from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
 from recollect.rules.topics.matching import Fits, fit_topics
-from recollect.rules.topics.titles import is_due, key_title, opening_title
+from recollect.rules.topics.titles import DueTitle, KeyTitle, OpeningTitle, is_due
 from recollect.rules.topics.topic_set import States, TopicSet, parts, size_of
 from recollect.rules.topics.topic_state import TopicState, current_priority, fade_time
-from recollect.rules.topics.topic_words import NO_WORDS, MessageWords, Rarity
+from recollect.rules.topics.topic_words import NO_WORDS, MessageWords, Rarity, TopicWords
 
 OTHERS = 0.5
 """The weight in a centroid of a message that is not a user's; a user's has 1."""
@@ -88,12 +88,14 @@ class IncomingMessage:
 class Book:
     """A conversation's topics after some turn: those that are active (and those that have just faded), each with its
     parts; the current topic; and the last messages. Before `fades`, if it is set, none of them has so little priority
-    that it would leave. What is derived from it is computed once: contexts ask for it again."""
+    that it would leave. Topics that are to be named have `due_titles`, the oldest first, until `name_topics`. What is
+    derived from it is computed once: contexts ask for it again."""
 
     states: States = field(default_factory=TopicSet)
     current: int | None = None
     recent: tuple[DriftMessage, ...] = ()
     fades: datetime | None = None
+    due_titles: Mapping[int, tuple[DueTitle, ...]] = field(default_factory=dict)
 
     @cached_property
     def topics(self) -> TopicSet:
@@ -154,29 +156,42 @@ def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int |
         return best if current is None else current
     if current not in fits.by_topic and size_of(book.topics, current) >= LARGE:
         return best
-    lead = fit - fits.to(current)
-    shifts = shift(book.recent, message.drift, rule.scale, fits.to(current)) >= LIKELY
-    is_young = book.states[current].count < YOUNG
-    if best is not None and lead >= (MARGIN if shifts else 2 * LEAD if is_young else LEAD):
+    fit_to_current = fits.to(current)
+    lead = fit - fit_to_current
+    sure_lead = 2 * LEAD if book.states[current].count < YOUNG else LEAD
+    if best is not None and lead >= sure_lead:
         return best
-    return current if not shifts or fits.to(current) >= rule.similarity else None
+    may_leave = best is not None and lead >= MARGIN
+    if fit_to_current >= rule.similarity and not may_leave:
+        return current
+    if shift(book.recent, message.drift, rule.scale, fit_to_current) < LIKELY:
+        return current
+    return best if may_leave else None
 
 
 def fit_active_topics(book: Book, message: IncomingMessage, rule: TopicRule) -> Fits:
     """How well a message fits the active topics; large ones take no more messages."""
     topics = book.topics
-    fits = fit_topics(
-        topics.near(message.vector),
-        lambda first: [part.words for part in topics.parts(first)],
-        book.weigh_words(message),
-        rule.scale,
-        book.current,
-    )
-    return Fits({first: fit for first, fit in fits.by_topic.items() if size_of(topics, first) < LARGE})
+
+    def words_of(first: int) -> Sequence[TopicWords] | None:
+        if first in topics.families:
+            return [part.words for part in topics.parts(first)] if size_of(topics, first) < LARGE else None
+        state = topics[first]
+        return (state.words,) if state.count < LARGE else None
+
+    return fit_topics(topics.near(message.vector), words_of, book.weigh_words(message), rule.scale, book.current)
 
 
 def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Callable[[], TopicArchive]) -> Book:
     """The topics after one more message. `load_archive` gives those that have left the active set, if needed."""
+    return name_topics(follow_message(book, message, rule, load_archive))
+
+
+def follow_message(
+    book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Callable[[], TopicArchive]
+) -> Book:
+    """As `step`, for one of many messages: what is due for a title waits for `name_topics`, since nothing reads the
+    titles in between."""
     first = choose_topic(book, message, rule)
     states = book.topics
     if first is None:
@@ -186,6 +201,7 @@ def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Ca
             returning = parts(archive.states, first)
             states = states.with_changes({state.first: replace(state, faded_at=None) for state in returning})
     changes: dict[int, TopicState] = {}
+    names_topic = first is None or is_first_to_tell(states[first], message)
     if first is None:
         first = message.turn
         changes[first] = open_topic(message)
@@ -193,19 +209,23 @@ def step(book: Book, message: IncomingMessage, rule: TopicRule, load_archive: Ca
         changes[first] = add_message(states[first], message, back=first != book.current)
     if book.current is not None and book.current != first and states[book.current].opened is not None:
         changes[book.current] = leave_topic(states[book.current], rule)
-    changes[first] = name_topic(states, changes, pack_messages(changes[first], rule))
+    changes[first] = pack_messages(changes[first], rule)
     states = states.with_changes(changes)
-    after = Book(states, first, (*book.recent, message.drift)[-REACH:], book.fades)
+    due_titles = book.due_titles
+    if new_titles := find_due_titles(states, changes[first], message.text if names_topic else ""):
+        due_titles = {**due_titles, first: (*due_titles.get(first, ()), *new_titles)}
+    after = Book(states, first, (*book.recent, message.drift)[-REACH:], book.fades, due_titles)
     if message.role == "user":
         after = merge_similar(after, rule)
     return fade_topics(after, message.time, rule)
 
 
 def open_topic(message: IncomingMessage) -> TopicState:
+    """A topic with its first message; its title is due."""
     importance = IMPORTANCE if message.importance is None else message.importance
     return TopicState(
         message.turn,
-        opening_title(message.text),
+        "",
         message.time,
         message.time,
         move_centroid(b"", 0, message.vector),
@@ -218,11 +238,8 @@ def open_topic(message: IncomingMessage) -> TopicState:
 def add_message(state: TopicState, message: IncomingMessage, back: bool) -> TopicState:
     """A topic with one more message. A user's message counts as an access; a return to the topic unpacks it."""
     is_user = message.role == "user"
-    # A topic that began with a greeting is named by the first message that says something.
-    renames = is_user and not state.words.stems and not message.words.is_empty and state.made_by == "offline"
     return replace(
         state,
-        title=opening_title(message.text) if renames else state.title,
         words=state.words.with_message(message.words),
         last_active_at=max(state.last_active_at, message.time),
         centroid=move_centroid(state.centroid, state.count, message.vector, 1.0 if is_user else OTHERS),
@@ -234,13 +251,34 @@ def add_message(state: TopicState, message: IncomingMessage, back: bool) -> Topi
     )
 
 
-def name_topic(states: TopicSet, changes: States, state: TopicState) -> TopicState:
-    """A topic named by its key phrases against the other topics, if it has grown enough since it was named."""
-    if state.made_by != "offline" or not is_due(state.count):
-        return state
-    last_active = states.with_changes({**changes, state.first: state}).last_active
-    title = key_title(state.words, [other.words for other in last_active if other.first != state.first])
-    return replace(state, title=title) if title and title != state.title else state
+def is_first_to_tell(state: TopicState, message: IncomingMessage) -> bool:
+    """Whether a message names a topic that began with a greeting, since it is the first to say something."""
+    is_telling = message.role == "user" and not message.words.is_empty
+    return is_telling and not state.words.stems and state.made_by == "offline"
+
+
+def find_due_titles(states: TopicSet, state: TopicState, opening: str) -> list[DueTitle]:
+    """The titles of a topic after one more message: the beginning of that message, if it names the topic, and its key
+    phrases, if it has grown enough since it was named."""
+    due_titles: list[DueTitle] = [OpeningTitle(opening)] if opening else []
+    if state.made_by == "offline" and is_due(state.count):
+        others = tuple([other.words for other in states.last_active if other.first != state.first])
+        due_titles.append(KeyTitle(state.words, others))
+    return due_titles
+
+
+def name_topics(book: Book) -> Book:
+    """Name the topics whose titles are due, each by the last of them that says something."""
+    if not book.due_titles:
+        return book
+    changes: dict[int, TopicState] = {}
+    for first, due_titles in book.due_titles.items():
+        state = book.topics[first]
+        titles = (due_title.text() for due_title in reversed(due_titles))
+        title = next(filter(None, titles), state.title)
+        if title != state.title:
+            changes[first] = replace(state, title=title)
+    return replace(book.with_states(changes), due_titles={})
 
 
 def pack_messages(state: TopicState, rule: TopicRule) -> TopicState:
@@ -294,7 +332,7 @@ def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
         next_fade = fade_time(book.states[book.current], rule.least)
         return replace(book, fades=next_fade) if next_fade < book.fades else book
     states = book.topics
-    if states.root_count <= rule.most:
+    if len(states) <= rule.most or states.root_count <= rule.most:
         return book
     changes: dict[int, TopicState] = {}
     for topic in states.due_topics(now, rule.least):
