@@ -41,8 +41,8 @@ class References(NamedTuple):
     things that its pronouns want and that are not named before them: "thing", "plural", "person", "place", "fact".
     `definites` are the nouns of each "the" or "this" that could mean something named in another sentence;
     `bare_definites` of those before which nothing is named; `has_demonstrative` says that one is a "this" or "that".
-    `names` are the kinds it names, `nouns` its words, `noun_roots` their roots. `is_own` says that it tells what the
-    speaker did: "I sold the van" tells something, whichever van it was.
+    `names` are the kinds it names, `nouns` its words. `is_own` says that it tells what the speaker did: "I sold the
+    van" tells something, whichever van it was.
     """
 
     hangs: bool = False
@@ -53,7 +53,6 @@ class References(NamedTuple):
     nouns: frozenset[str] = frozenset()
     has_demonstrative: bool = False
     is_own: bool = False
-    noun_roots: frozenset[str] = frozenset()
 
     @property
     def is_closed(self) -> bool:
@@ -146,7 +145,6 @@ class _Reader:
             frozenset(self.nouns),
             self.has_demonstrative,
             self._word(0) in ("i", "we") and self._word(1) in lists.EVENT_VERBS and not self.has_demonstrative,
-            frozenset(map(root, self.nouns)),
         )
 
     # -- what it points to
