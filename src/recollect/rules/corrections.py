@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from typing import NamedTuple
 
 from recollect.language.detect import detect
 from recollect.language.fact_words import wordlist
@@ -92,8 +93,7 @@ class ComparedText:
         return frozenset(kind for kind, values in kinds.items() if values)
 
 
-@dataclass(frozen=True)
-class ComparedSentence:
+class ComparedSentence(NamedTuple):
     """A sentence of a summary as it is compared: its turn, who said it, and whether it stands alone."""
 
     turn: int
@@ -102,9 +102,9 @@ class ComparedSentence:
     text: str
     language: str
 
-    @cached_property
+    @property
     def content(self) -> ComparedText:
-        """Read when it is first asked for: most sentences are compared with none."""
+        """Read when it is asked for, and remembered: most sentences are compared with none."""
         return compare_text(self.text, self.language)
 
 

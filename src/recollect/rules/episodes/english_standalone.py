@@ -68,6 +68,7 @@ _DAY = lazy_pattern(
     re.IGNORECASE,
 )
 _REMEMBERED = 8_192  # sentences: a summary is condensed again on every level
+_COURTEOUS_OPENINGS = frozenset({phrase.split()[0] for phrase in lists.COURTEOUS_PAIRS | lists.WISHES} | {"we"})
 _REQUESTS = ("can", "could", "would", "will")
 _DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
 
@@ -147,16 +148,19 @@ class _Finder:
             return answer
         if is_entry(text):
             return ALONE if is_first(self.statements, place) else NOTHING
-        if not _tells_something(text):
-            return NOTHING
-        gives_value = _gives_value(text)
-        if not is_assistants and not gives_value and _is_about_the_other(text):
+        if _is_courteous(text):
             return NOTHING
         references = self._references_at(place)
-        is_clear = not (references.pronouns or references.hangs or references.has_demonstrative)
-        if gives_value and is_clear and not is_assistants:
-            return ALONE
+        if references.hangs or (references.pronouns and self._standing_before(place) is None):
+            return NOTHING
+        if not _has_statement(text):
+            return NOTHING
+        if not is_assistants and _is_about_the_other(text) and not _gives_value(text):
+            return NOTHING
         support = self._reference_support(place, references)
+        is_clear = not (references.pronouns or references.has_demonstrative)
+        if is_clear and not is_assistants and support != ALONE and _gives_value(text):
+            return ALONE
         if not support.stands or not is_assistants or not sentence.continues_item:
             return support
         item = self._item_before(place)
@@ -331,10 +335,15 @@ def _is_advice(text: str) -> bool:
     return is_begun and not has_no_subject and lists.OWN_WORDS.isdisjoint(text_words[2 if is_recommended else 0 :])
 
 
-@remember_short_texts
 def _tells_something(text: str) -> bool:
     """Whether a sentence has a predicate and enough content, and is not only said to please."""
-    if _is_courteous(text) or is_fragment(text, "en"):
+    return not _is_courteous(text) and _has_statement(text)
+
+
+@remember_short_texts
+def _has_statement(text: str) -> bool:
+    """Whether a sentence has a predicate and enough content."""
+    if is_fragment(text, "en"):
         return False
     title, _, rest = text.partition(": ")
     if rest and is_label(title) and len(words(rest)) < _LABELLED:
@@ -363,7 +372,9 @@ def _is_courteous(text: str) -> bool:
         return True
     if text_words[0] in lists.COURTESY or text_words[-1] == "thanks":
         return True
-    if begins_with(text_words, lists.COURTEOUS_PAIRS) or _is_wish(text, text_words):
+    if text_words[0] in _COURTEOUS_OPENINGS and (
+        begins_with(text_words, lists.COURTEOUS_PAIRS) or _is_wish(text, text_words)
+    ):
         return True
     spelt = text.casefold().replace("’", "'")
     is_resumed = len(text_words) < _RESUMED and _has_phrase(spelt, lists.RESUMING)
