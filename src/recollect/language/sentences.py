@@ -116,9 +116,10 @@ def _blocks(text: str) -> Iterator[_Block]:
     at = 0
     paragraph: list[str] = []
     while at < len(lines):
-        special, after = _special(lines, at)
-        if special is None and lines[at].strip() and not _RULE.match(lines[at]):
-            line = _QUOTE.sub("", lines[at], count=1)
+        is_plain = len(lines) - at < _RUN and _is_plain(lines[at])
+        special, after = (None, at + 1) if is_plain else _special(lines, at)
+        if is_plain or (special is None and lines[at].strip() and not _RULE.match(lines[at])):
+            line = lines[at] if is_plain else _QUOTE.sub("", lines[at], count=1)
             if paragraph and not _runs_on(paragraph[-1], line):
                 yield _Block("prose", " ".join(paragraph))
                 paragraph = []
@@ -141,6 +142,11 @@ def _squeeze_spaces(line: str) -> str:
 
 
 _MOST_INDENT = 8  # characters
+
+
+def _is_plain(line: str) -> bool:
+    """Whether a line begins as no other block than a paragraph can, if no code or log begins with it."""
+    return line[:1].isalpha() and line[1:2] != ")"
 
 
 def _special(lines: list[str], at: int) -> tuple[list[_Block] | None, int]:

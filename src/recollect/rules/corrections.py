@@ -123,7 +123,8 @@ class Correction:
 @remember_short_texts
 def has_correction(text: str) -> bool:
     """Whether a text says that something earlier, in it or before it, was wrong or has changed."""
-    return is_retraction(text) or is_change(text)
+    text = _plain_quotes(text)
+    return any(pattern.search(text) for pattern in (MENDING, CONTRASTING, CHANGING, ENDING))
 
 
 def says_new_value(text: str) -> bool:
@@ -131,7 +132,6 @@ def says_new_value(text: str) -> bool:
     return has_correction(text) and (ENDING.search(text) is not None or _has_value(text))
 
 
-@remember_short_texts
 def is_retraction(text: str) -> bool:
     """Whether a text takes back what somebody said: "no, I meant", "actually"."""
     text = _plain_quotes(text)
@@ -198,7 +198,6 @@ def find_corrections(sentences: Sequence[ComparedSentence]) -> list[Correction]:
     return list(by_earlier.values())
 
 
-@remember_short_texts
 def _may_correct(text: str) -> bool:
     """Whether a text has what one of a correction has: few have."""
     return has_correction(text) or states_value(text)

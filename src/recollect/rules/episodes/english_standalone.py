@@ -24,6 +24,7 @@ from recollect.language.word_weights import words
 from recollect.rules.corrections import says_new_value, states_value
 from recollect.rules.episodes import reference_words as lists
 from recollect.rules.episodes.references import (
+    MARKS,
     References,
     begins_with,
     lower_tokens,
@@ -365,9 +366,10 @@ def _is_wish(text: str, text_words: Sequence[str]) -> bool:
     return (is_proposal or begins_with(text_words, lists.WISHES)) and not _DAY.search(text)
 
 
+@remember_short_texts
 def _is_courteous(text: str) -> bool:
     """Whether a sentence greets, thanks, praises or wishes, and tells nothing else."""
-    text_words = [word for word in lower_tokens(text) if word[0].isalnum() or word[0] == "'"]
+    text_words = [word for word in lower_tokens(text) if word not in MARKS]
     if not text_words:
         return True
     if text_words[0] in lists.COURTESY or text_words[-1] == "thanks":

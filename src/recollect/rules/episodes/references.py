@@ -24,7 +24,7 @@ _ASCII_TOKEN = lazy_pattern(  # finds the same in plain text, in two thirds of t
     r"[A-Za-z0-9]+(?:[-.,&/][A-Za-z0-9]+)*%?|'(?:s|re|m|ve|ll|d|t)\b|[\".,;:!?()]|-(?=\s)"
 )
 _CAPITAL_END = lazy_pattern(r"'[A-Z]")
-_MARKS = frozenset('.,;:!?…–—()-"“”')
+MARKS = frozenset('.,;:!?…–—()-"“”')
 _NOUNS = 4  # words after "the" among which its noun is
 _EARLY = 5  # words in which "also" belongs to the subject
 _WINDOW = 9  # words after "it" that say whether it stands for something
@@ -126,7 +126,7 @@ class _Reader:
     def read(self) -> References:
         self.hangs = self._opens_with_link() or self._ends_open()
         for at, word in enumerate(self.words):
-            if word in _MARKS:
+            if word in MARKS:
                 if word in '"“”':
                     self.name(at, "thing")
                 elif word == ":" and at <= _NOUNS:
@@ -166,7 +166,7 @@ class _Reader:
         elif word in lists.COMPARING:
             self._read_other(at, word)
         elif word in lists.SEEMING:
-            self.hangs |= self._word(at - 1) in _MARKS
+            self.hangs |= self._word(at - 1) in MARKS
         elif word == "also":
             self.hangs |= 0 < at < _EARLY and self.words[0] not in lists.SPEAKERS
         elif word in ("mine", "yours"):
@@ -266,7 +266,7 @@ class _Reader:
         """Whether "that" begins a clause: "I know that", "the boat that leaks"."""
         before = self._word(at - 1)
         after = self._word(at + 1)
-        if at == 0 or after in _MARKS or not after or before in _MARKS - {","}:
+        if at == 0 or after in MARKS or not after or before in MARKS - {","}:
             return False
         if before in lists.CLAUSE_VERBS:
             return after not in lists.AFTER_POINTING
@@ -279,7 +279,7 @@ class _Reader:
         before = self._word(at - 1)
         after = self._word(at + 1)
         if word in ("one", "ones"):
-            is_pronoun = word == "ones" or not after or after in _MARKS or after in lists.AFTER_ONE
+            is_pronoun = word == "ones" or not after or after in MARKS or after in lists.AFTER_ONE
             if is_pronoun and before not in lists.BEFORE_PLAIN_ONE:
                 is_named = "thing" in self.named_at or "plural" in self.named_at
                 is_apart = before == "the" and self._word(at - 2) not in lists.BEFORE_THE_ONE
@@ -292,7 +292,7 @@ class _Reader:
         elif word == "here":
             self.hangs |= after not in ("in", "at") or not self._is_name(min(at + 2, len(self.words) - 1))
         elif word == "each":
-            if after in lists.BE_FORMS or after in _MARKS:
+            if after in lists.BE_FORMS or after in MARKS:
                 self.hangs |= "plural" not in self.named_at
             elif after not in lists.TIMES and after not in ENDS_PHRASE:
                 self._add_definite(self._phrase(at + 1)[0])
@@ -306,10 +306,10 @@ class _Reader:
         elif word == "other":
             self.hangs |= before == "the"
         elif word in lists.FAVOURITES:
-            is_alone = after in _MARKS or after in lists.BE_FORMS or not after
+            is_alone = after in MARKS or after in lists.BE_FORMS or not after
             self.hangs |= is_alone and self.named_at.keys().isdisjoint(("thing", "plural", "person"))
         elif word in ("some", "any"):
-            self.hangs |= after in _MARKS or after in lists.AFTER_SOME
+            self.hangs |= after in MARKS or after in lists.AFTER_SOME
         elif word == "more":
             self.hangs |= before[:1].isdigit() or before in lists.DETERMINERS
         else:
@@ -318,7 +318,7 @@ class _Reader:
     def _is_existential(self, at: int) -> bool:
         """Whether "there" says that something exists: "there are two", and not "growing up there must be hard"."""
         before = self._word(at - 1)
-        is_first = at == 0 or before in _MARKS or before in lists.BEFORE_EXISTENTIAL or before in lists.CLAUSE_VERBS
+        is_first = at == 0 or before in MARKS or before in lists.BEFORE_EXISTENTIAL or before in lists.CLAUSE_VERBS
         is_asked = at == 1 and before in lists.EXISTENTIAL
         return is_asked or (is_first and self._word(at + 1) in lists.EXISTENTIAL)
 
@@ -326,7 +326,7 @@ class _Reader:
         """Whether "it" stands for nothing: "it's hard to say", "I find it easy to row"."""
         after = self._word(at + 1)
         rest = self._clause_after(at + 1)
-        if self._word(at - 1) in lists.EMPTY_OBJECTS and after not in _MARKS:
+        if self._word(at - 1) in lists.EMPTY_OBJECTS and after not in MARKS:
             return any(word in ("to", "that", "when") for word in rest[1:4])
         if self._word(at - 1) == "worth" or (after in lists.EMPTY_VERBS and not lists.EMPTY_ENDS.isdisjoint(rest)):
             return True
@@ -355,7 +355,7 @@ class _Reader:
     def _clause_after(self, start: int) -> list[str]:
         clause: list[str] = []
         for word in self.words[start : start + _WINDOW]:
-            if word in _MARKS:
+            if word in MARKS:
                 break
             clause.append(word)
         return clause
@@ -363,7 +363,7 @@ class _Reader:
     # -- how it begins and ends
 
     def _opens_with_link(self) -> bool:
-        words = [word for word in self.words[:3] if word not in _MARKS]
+        words = [word for word in self.words[:3] if word not in MARKS]
         if not words:
             return True
         if words[0] == "which" or words[0] in lists.MODALS:
@@ -374,12 +374,12 @@ class _Reader:
             return True
         if words[:2] == ["aim", "for"] and words[-1][:1].isdigit():
             return True
-        is_short_reply = words[0] in lists.SUBJECTS and self._word(1) in lists.STRANDED and self._word(2) in _MARKS
+        is_short_reply = words[0] in lists.SUBJECTS and self._word(1) in lists.STRANDED and self._word(2) in MARKS
         return is_short_reply or words[0] in lists.OPENERS or begins_with(words, lists.OPENING_PAIRS)
 
     def _ends_open(self) -> bool:
         """Whether the end leaves out what was said before: "I would love to", "you will"."""
-        words = [word for word in self.words if word not in _MARKS]
+        words = [word for word in self.words if word not in MARKS]
         if words[-2:] == ["speaking", "of"] or words[-2:] == ["a", "few"] or words[1:-1] == ["won", "'t"]:
             return True
         if not words or words[-1] not in lists.STRANDED:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from recollect.language.filler import is_filler, strip_addressee, trim
+from recollect.language.filler import is_filler, trim_address
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence
@@ -77,7 +77,7 @@ def bare_text(sentence: Sentence) -> str:
 
 @remember_short_texts
 def _bare_text(text: str) -> str:
-    text = drop_addition(trim(strip_addressee(text)))
+    text = drop_addition(trim_address(text))
     vocative = _VOCATIVE.match(text)
     if vocative is None or vocative[0].strip(" ,.!").casefold() in OPENERS:
         return text
