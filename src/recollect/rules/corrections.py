@@ -124,7 +124,7 @@ class Correction:
 def has_correction(text: str) -> bool:
     """Whether a text says that something earlier, in it or before it, was wrong or has changed."""
     text = _plain_quotes(text)
-    return any(pattern.search(text) for pattern in (MENDING, CONTRASTING, CHANGING, ENDING))
+    return bool(MENDING.search(text) or CONTRASTING.search(text) or CHANGING.search(text) or ENDING.search(text))
 
 
 def says_new_value(text: str) -> bool:

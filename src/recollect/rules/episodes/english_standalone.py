@@ -145,11 +145,12 @@ class _Finder:
         is_assistants = self._is_assistants(place)
         if sentence.is_question and not (_is_request(text) and len(self._references_at(place).nouns) >= _ASKED):
             return NOTHING
-        if answer := self._answer_support(place, sentence, text):
+        is_courteous = _is_courteous(text)
+        if not is_courteous and (answer := self._answer_support(place, sentence, text)):
             return answer
         if is_entry(text):
             return ALONE if is_first(self.statements, place) else NOTHING
-        if _is_courteous(text):
+        if is_courteous:
             return NOTHING
         references = self._references_at(place)
         if references.hangs or (references.pronouns and self._standing_before(place) is None):
@@ -193,7 +194,7 @@ class _Finder:
         first = lower_tokens(sentence.text)[:1]
         is_bare = len(words(text)) < _ANSWER and not has_predicate(text)
         is_answer = is_bare or (bool(first) and first[0] in lists.ANSWERED_BY) or references.pronouns
-        if not is_answer or _is_courteous(text):
+        if not is_answer:
             return None
         is_known = references.pronouns <= self._references_at(question).names
         return Support(True, question) if is_known and telling_words(text, "en") else None
