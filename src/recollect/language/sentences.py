@@ -368,6 +368,7 @@ _TAG = lazy_pattern(
     r"</?(?:br|p|b|i|u|em|strong|div|span|a|ul|ol|li|h\d|code|pre|sup|sub|details|summary)\b[^<>]{0,200}>"
 )
 _MARKUP = lazy_pattern(r"[\[<*~_`\\]")
+_MARKS = lazy_pattern(r"[*~_`\\]")  # in most texts with markup there is only the bracket of a caption
 _LEAST_BLOB = 120
 _BLOB = lazy_pattern(rf"(?<!\S)[!-~]{{{_LEAST_BLOB},}}(?!\S)")
 _DATA = lazy_pattern(r"\[data: \d+ characters\]")
@@ -377,8 +378,12 @@ _ADDRESS = lazy_pattern(r"https?://([^\s/?#]+)([^\s?#]*)")
 def strip_markup(text: str) -> str:
     """The text without Markdown and tags, on one line."""
     if _MARKUP.search(text):
-        text = _TAG.sub(" ", _IMAGE_OR_LINK.sub(r"\1", text))
-        text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _TICKS.sub("", text)))
+        if "](" in text:
+            text = _IMAGE_OR_LINK.sub(r"\1", text)
+        if "<" in text:
+            text = _TAG.sub(" ", text)
+        if _MARKS.search(text):
+            text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _TICKS.sub("", text)))
     return " ".join(text.split())
 
 
