@@ -53,3 +53,10 @@ class ShortTexts(dict[str, T]):
         return reading
 
     __call__ = dict.__getitem__
+    # To those who hold it, it is a function and no dictionary.
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
+    __repr__ = object.__repr__
+
+    def __bool__(self) -> bool:
+        return True

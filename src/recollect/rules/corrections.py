@@ -148,7 +148,7 @@ def is_change(text: str) -> bool:
 def states_value(text: str) -> bool:
     """Whether a text says of one thing when or how much it is."""
     verb = _STATES.search(text)
-    return verb is not None and _DEFINITE.search(text) is not None and _has_value(text, verb.end())
+    return verb is not None and _has_value(text, verb.end()) and _DEFINITE.search(text) is not None
 
 
 def _has_value(text: str, start: int = 0) -> bool:

@@ -64,7 +64,7 @@ _TITLE = 3  # words of a name before its value
 
 def drop_addition(text: str) -> str:
     """A sentence without an "and" at its beginning: it adds something to another sentence, and stands without it."""
-    if not _ADDITION.match(text):
+    if not text.startswith(("And", "Plus")) or not _ADDITION.match(text):
         return text
     rest = text.split(maxsplit=1)[1]
     return rest[0].upper() + rest[1:]
