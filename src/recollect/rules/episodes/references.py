@@ -31,7 +31,8 @@ _WINDOW = 9  # words after "it" that say whether it stands for something
 _AFTER_TO = 2  # words after the "to" of "it is hard to row against the wind", at least
 _JUDGED = 5  # words from "hard" to "to" in "it is hard for me to row"
 _PART = 4  # words of "the name of it"
-_REMEMBERED = 8_192  # sentences: a message is read for its summary and for that of the level above
+_REMEMBERED = 16_000  # sentences: a message is read for its summary and for that of the level above
+_TOKENS_REMEMBERED = 2_000  # sentences whose tokens are remembered: several rules ask for them, one after the other
 
 
 class References(NamedTuple):
@@ -77,7 +78,7 @@ def read_nouns(text: str, title: str = "") -> set[str]:
     return nouns | _nouns(title.casefold().split()) if title else nouns
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_TOKENS_REMEMBERED)
 def lower_tokens(text: str) -> tuple[str, ...]:
     """The words and marks of a text without capitals; what is after an apostrophe is a word of its own."""
     if text.isascii() and not _CAPITAL_END.search(text):
@@ -85,7 +86,7 @@ def lower_tokens(text: str) -> tuple[str, ...]:
     return _spelt_tokens(text.casefold())
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_TOKENS_REMEMBERED)
 def _spelt_tokens(text: str) -> tuple[str, ...]:
     text = text.replace("’", "'")
     return tuple(_ASCII_TOKEN.findall(text) if text.isascii() else _TOKEN.findall(text))
