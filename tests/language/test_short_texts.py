@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from recollect.language.sentences import sentences
 from recollect.language.short_text_cache import REMEMBERED, SHORT, remember_short_texts
 from recollect.language.word_weights import words
@@ -43,3 +45,39 @@ def test_who_changes_a_list_does_not_change_what_is_remembered() -> None:
     sentences(text).clear()
     assert words(text) == ["I", "moved", "to", "Oslo", "It", "rains"]
     assert len(sentences(text)) == 2
+
+
+@remember_short_texts
+def whisper(text: str) -> str:
+    READ.append(text)
+    return text.lower()
+
+
+def test_a_rule_of_the_text_alone_reads_a_short_one_once_and_a_long_one_each_time() -> None:
+    READ.clear()
+    long_text = "A" * (SHORT + 1)
+    assert [whisper("HELLO"), whisper("HELLO"), whisper(long_text), whisper(long_text)] == [
+        "hello",
+        "hello",
+        long_text.lower(),
+        long_text.lower(),
+    ]
+    assert ["HELLO", long_text, long_text] == READ
+    assert whisper.__name__ == "whisper"
+
+
+def test_of_many_texts_those_are_remembered_that_come_again() -> None:
+    READ.clear()
+    for number in range(2 * REMEMBERED):
+        whisper(f"text {number}")
+        whisper("again")
+    whisper("text 0")
+    assert READ.count("again") == 1
+    assert READ.count("text 0") == 2
+
+
+def test_threads_may_read_at_the_same_time() -> None:
+    texts = [f"TEXT {number % (REMEMBERED + 100)}" for number in range(2 * REMEMBERED)]
+    with ThreadPoolExecutor(4) as pool:
+        for readings in pool.map(lambda _: [whisper(text) for text in texts], range(4)):
+            assert readings == [text.lower() for text in texts]

@@ -99,7 +99,7 @@ def is_filler(sentence: Sentence) -> bool:
 
 @remember_short_texts
 def _is_filler(text: str) -> bool:
-    text = trim(strip_addressee(text))
+    text = trim_address(text)
     return not text or is_small_talk(text) or bool(_FILLER.match(text))
 
 
@@ -121,6 +121,12 @@ def trim(text: str) -> str:
     if not sentence[:1].isalnum() and not any(unicodedata.category(c)[0] in "LN" for c in sentence):
         return text
     return sentence if sentence[0] == text[0] else capitalise(sentence)
+
+
+@remember_short_texts
+def trim_address(text: str) -> str:
+    """A sentence without openers, softeners and brackets, and without the name of the person it is said to."""
+    return trim(strip_addressee(text))
 
 
 def bare_request(text: str) -> str:

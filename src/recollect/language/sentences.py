@@ -116,9 +116,10 @@ def _blocks(text: str) -> Iterator[_Block]:
     at = 0
     paragraph: list[str] = []
     while at < len(lines):
-        special, after = _special(lines, at)
-        if special is None and lines[at].strip() and not _RULE.match(lines[at]):
-            line = _QUOTE.sub("", lines[at], count=1)
+        is_plain = len(lines) - at < _RUN and _is_plain(lines[at])
+        special, after = (None, at + 1) if is_plain else _special(lines, at)
+        if is_plain or (special is None and lines[at].strip() and not _RULE.match(lines[at])):
+            line = lines[at] if is_plain else _QUOTE.sub("", lines[at], count=1)
             if paragraph and not _runs_on(paragraph[-1], line):
                 yield _Block("prose", " ".join(paragraph))
                 paragraph = []
@@ -141,6 +142,11 @@ def _squeeze_spaces(line: str) -> str:
 
 
 _MOST_INDENT = 8  # characters
+
+
+def _is_plain(line: str) -> bool:
+    """Whether a line begins as no other block than a paragraph can, if no code or log begins with it."""
+    return line[:1].isalpha() and line[1:2] != ")"
 
 
 def _special(lines: list[str], at: int) -> tuple[list[_Block] | None, int]:
@@ -362,6 +368,7 @@ _TAG = lazy_pattern(
     r"</?(?:br|p|b|i|u|em|strong|div|span|a|ul|ol|li|h\d|code|pre|sup|sub|details|summary)\b[^<>]{0,200}>"
 )
 _MARKUP = lazy_pattern(r"[\[<*~_`\\]")
+_MARKS = lazy_pattern(r"[*~_`\\]")  # in most texts with markup there is only the bracket of a caption
 _LEAST_BLOB = 120
 _BLOB = lazy_pattern(rf"(?<!\S)[!-~]{{{_LEAST_BLOB},}}(?!\S)")
 _DATA = lazy_pattern(r"\[data: \d+ characters\]")
@@ -371,8 +378,12 @@ _ADDRESS = lazy_pattern(r"https?://([^\s/?#]+)([^\s?#]*)")
 def strip_markup(text: str) -> str:
     """The text without Markdown and tags, on one line."""
     if _MARKUP.search(text):
-        text = _TAG.sub(" ", _IMAGE_OR_LINK.sub(r"\1", text))
-        text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _TICKS.sub("", text)))
+        if "](" in text:
+            text = _IMAGE_OR_LINK.sub(r"\1", text)
+        if "<" in text:
+            text = _TAG.sub(" ", text)
+        if _MARKS.search(text):
+            text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _TICKS.sub("", text)))
     return " ".join(text.split())
 
 

@@ -141,9 +141,12 @@ def is_small_talk(text: str) -> bool:
 @lru_cache(maxsize=8_192)  # every view asks this of a message, one after the other
 def _is_small_talk(text: str) -> bool:
     if text.isascii():
+        text = text.casefold().replace("`", "'")
+        first_word = _WORD.search(text)
+        if first_word is not None and not _may_begin(first_word[0]):  # as most texts do not
+            return False
         if _NUMBER.search(text):
             return False
-        text = text.casefold().replace("`", "'")
     else:
         text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
         if any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
@@ -172,7 +175,7 @@ def _is_covered(words: list[str]) -> bool:
     at = 0
     has_phrase = False
     while at < len(words):
-        if not is_drawn and words[at] not in _first_words() and not _is_sound(words[at]):
+        if not _may_begin(words[at]):
             return False
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
             phrase = " ".join(words[at : at + length])
@@ -185,6 +188,12 @@ def _is_covered(words: list[str]) -> bool:
         else:
             return False
     return has_phrase
+
+
+@lru_cache(maxsize=8_192)
+def _may_begin(word: str) -> bool:
+    """Whether a phrase, or a word that goes with one, may begin with this word."""
+    return word in _first_words() or _DRAWN.search(word) is not None or _is_sound(word)
 
 
 @cache

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from typing import NamedTuple
 
 from recollect.language.detect import detect
 from recollect.language.fact_words import wordlist
@@ -92,8 +93,7 @@ class ComparedText:
         return frozenset(kind for kind, values in kinds.items() if values)
 
 
-@dataclass(frozen=True)
-class ComparedSentence:
+class ComparedSentence(NamedTuple):
     """A sentence of a summary as it is compared: its turn, who said it, and whether it stands alone."""
 
     turn: int
@@ -102,9 +102,9 @@ class ComparedSentence:
     text: str
     language: str
 
-    @cached_property
+    @property
     def content(self) -> ComparedText:
-        """Read when it is first asked for: most sentences are compared with none."""
+        """Read when it is asked for, and remembered: most sentences are compared with none."""
         return compare_text(self.text, self.language)
 
 
@@ -123,7 +123,8 @@ class Correction:
 @remember_short_texts
 def has_correction(text: str) -> bool:
     """Whether a text says that something earlier, in it or before it, was wrong or has changed."""
-    return is_retraction(text) or is_change(text)
+    text = _plain_quotes(text)
+    return bool(MENDING.search(text) or CONTRASTING.search(text) or CHANGING.search(text) or ENDING.search(text))
 
 
 def says_new_value(text: str) -> bool:
@@ -131,7 +132,6 @@ def says_new_value(text: str) -> bool:
     return has_correction(text) and (ENDING.search(text) is not None or _has_value(text))
 
 
-@remember_short_texts
 def is_retraction(text: str) -> bool:
     """Whether a text takes back what somebody said: "no, I meant", "actually"."""
     text = _plain_quotes(text)
@@ -148,7 +148,7 @@ def is_change(text: str) -> bool:
 def states_value(text: str) -> bool:
     """Whether a text says of one thing when or how much it is."""
     verb = _STATES.search(text)
-    return verb is not None and _DEFINITE.search(text) is not None and _has_value(text, verb.end())
+    return verb is not None and _has_value(text, verb.end()) and _DEFINITE.search(text) is not None
 
 
 def _has_value(text: str, start: int = 0) -> bool:
@@ -198,7 +198,6 @@ def find_corrections(sentences: Sequence[ComparedSentence]) -> list[Correction]:
     return list(by_earlier.values())
 
 
-@remember_short_texts
 def _may_correct(text: str) -> bool:
     """Whether a text has what one of a correction has: few have."""
     return has_correction(text) or states_value(text)

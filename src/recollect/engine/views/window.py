@@ -103,7 +103,7 @@ class WindowView:
         """What is to be saved so that the whole window leaves, but for its last exchange, whatever the rule says."""
         run = Run(lag, ())
         scene: Scene = await self._read(lambda tx: load_scene(tx, run))
-        departure = find_requested_departure([WindowMessage(m.turn, m.role, 0) for m in scene.window if not m.erased])
+        departure = find_requested_departure(without_sizes([m for m in scene.window if not m.erased]))
         if departure is None:
             return ArchivedRun(run)
         chunk = Chunk(departure.first, departure.last, departure.trigger, self._clock.now())
@@ -150,7 +150,9 @@ class WindowView:
             size += most_bytes(message, tiers)
             if not may_depart(len(window), size, self._rule):
                 continue
-            departure = find_departure(self._measure_messages(window, tiers), self._rule)
+            is_large = 0 < self._rule.tokens < size
+            measured_window = self._measure_messages(window, tiers) if is_large else without_sizes(window)
+            departure = find_departure(measured_window, self._rule)
             if departure is not None:
                 chunks.append(Chunk(departure.first, departure.last, departure.trigger, self._clock.now()))
                 left_messages += [message for message in window if message.turn <= departure.last]
@@ -182,6 +184,11 @@ class WindowView:
                     tiers[message.turn] = offline_tiers(message.content, count)
             sizes[: len(older)] = [count(text_in_context(message)) for message in older]
         return [WindowMessage(message.turn, message.role, size) for message, size in zip(window, sizes, strict=True)]
+
+
+def without_sizes(window: Sequence[Message]) -> list[WindowMessage]:
+    """The messages of a window of which no more need be known than that they are not too large."""
+    return [WindowMessage(message.turn, message.role, 0) for message in window]
 
 
 def most_bytes(message: Message, tiers: Mapping[int, Tiers]) -> int:

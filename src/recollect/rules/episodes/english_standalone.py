@@ -24,6 +24,7 @@ from recollect.language.word_weights import words
 from recollect.rules.corrections import says_new_value, states_value
 from recollect.rules.episodes import reference_words as lists
 from recollect.rules.episodes.references import (
+    MARKS,
     References,
     begins_with,
     lower_tokens,
@@ -68,13 +69,14 @@ _DAY = lazy_pattern(
     re.IGNORECASE,
 )
 _REMEMBERED = 8_192  # sentences: a summary is condensed again on every level
+_COURTEOUS_OPENINGS = frozenset({phrase.split()[0] for phrase in lists.COURTEOUS_PAIRS | lists.WISHES} | {"we"})
 _REQUESTS = ("can", "could", "would", "will")
 _DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
 
 
 def english_supports(statements: Sequence[SourcedSentence], *, is_strict: bool = True) -> list[Support]:
     """The support of each sentence, in their order. If not strict, "the …" may be anything."""
-    finder = _Finder(statements, [bare_text(statement.sentence) for statement in statements], is_strict)
+    finder = _Finder(statements, is_strict)
     for place in range(len(statements)):
         finder.add(place)
     return finder.supports
@@ -90,12 +92,14 @@ def stands_alone_in_english(sentence: Sentence) -> bool:
 
 @dataclass(slots=True)
 class _Finder:
+    """Finds the supports of sentences one after the other. What a sentence refers to is read only if it may stand, or
+    if another asks: most are left out for simpler reasons."""
+
     statements: Sequence[SourcedSentence]
-    texts: Sequence[str]  # each sentence without greeting and openers
     is_strict: bool
     supports: list[Support] = field(default_factory=list)
-    named_at: dict[str, int] = field(default_factory=dict)  # where a sentence that stands last named each noun
-    heard: set[str] = field(default_factory=set)  # the nouns of all sentences
+    standing: list[int] = field(default_factory=list)  # the places of sentences that stand, captions aside
+    known_references: dict[int, References] = field(default_factory=dict)
 
     def add(self, place: int) -> None:
         """Find the support of the next sentence."""
@@ -105,19 +109,17 @@ class _Finder:
             before = self._standing_before(place)
             self.supports.append(NOTHING if is_left_out or before is None else Support(True, before))
             return
-        if is_left_out:
-            self.supports.append(NOTHING)
-            self.heard.update(map(root, read_nouns(*_text_and_title(self.texts[place], sentence))))
-            return
-        references = self._references_at(place)
-        support = self._find_support(place, sentence, self.texts[place], references)
+        support = NOTHING if is_left_out else self._find_support(place, sentence, bare_text(sentence))
         self.supports.append(support)
-        self.heard |= references.noun_roots
         if support.stands:
-            self.named_at.update(dict.fromkeys(references.nouns, place))
+            self.standing.append(place)
 
     def _references_at(self, place: int) -> References:
-        return read_references(*_text_and_title(self.texts[place], self.statements[place].sentence))
+        references = self.known_references.get(place)
+        if references is None:
+            references = read_references(*_text_and_title(self.statements[place].sentence))
+            self.known_references[place] = references
+        return references
 
     def _is_left_out(self, place: int, sentence: Sentence) -> bool:
         """Whether a sentence is not chosen, whatever it refers to."""
@@ -127,7 +129,7 @@ class _Finder:
             return True
         if not self._is_assistants(place):
             return False
-        text = self.texts[place]
+        text = bare_text(sentence)
         return sentence.is_question or not _is_advice(text) or _is_generic(text)
 
     def _standing_before(self, place: int) -> int | None:
@@ -135,27 +137,32 @@ class _Finder:
         before = sentence_before(self.statements, place)
         return before if before is not None and self.supports[before].stands else None
 
-    def _find_support(self, place: int, sentence: Sentence, text: str, references: References) -> Support:
+    def _find_support(self, place: int, sentence: Sentence, text: str) -> Support:
         if sentence.kind == "note":
             return ALONE
         if sentence.kind == "item":
-            return self._item_support(place, text, references)
+            return self._item_support(place, text, self._references_at(place))
         is_assistants = self._is_assistants(place)
-        if sentence.is_question and not _is_request(text, references):
+        if sentence.is_question and not (_is_request(text) and len(self._references_at(place).nouns) >= _ASKED):
             return NOTHING
-        if answer := self._answer_support(place, sentence, text, references):
+        is_courteous = _is_courteous(text)
+        if not is_courteous and (answer := self._answer_support(place, sentence, text)):
             return answer
         if is_entry(text):
             return ALONE if is_first(self.statements, place) else NOTHING
-        if not _tells_something(text):
+        if is_courteous:
             return NOTHING
-        gives_value = _gives_value(text)
-        if not is_assistants and not gives_value and _is_about_the_other(text):
+        references = self._references_at(place)
+        if references.hangs or (references.pronouns and self._standing_before(place) is None):
             return NOTHING
-        is_clear = not (references.pronouns or references.hangs or references.has_demonstrative)
-        if gives_value and is_clear and not is_assistants:
-            return ALONE
+        if not _has_statement(text):
+            return NOTHING
+        if not is_assistants and _is_about_the_other(text) and not _gives_value(text):
+            return NOTHING
         support = self._reference_support(place, references)
+        is_clear = not (references.pronouns or references.has_demonstrative)
+        if is_clear and not is_assistants and support != ALONE and _gives_value(text):
+            return ALONE
         if not support.stands or not is_assistants or not sentence.continues_item:
             return support
         item = self._item_before(place)
@@ -178,15 +185,16 @@ class _Finder:
         role, author = self.statements[place].speaker
         return role == "assistant" and author in ("", role)
 
-    def _answer_support(self, place: int, sentence: Sentence, text: str, references: References) -> Support | None:
+    def _answer_support(self, place: int, sentence: Sentence, text: str) -> Support | None:
         """The question that a sentence answers, if the question can be understood and the answer is short."""
         question = None if sentence.is_question else question_before(self.statements, place)
         if question is None or not self._is_clear_question(question):
             return None
+        references = self._references_at(place)
         first = lower_tokens(sentence.text)[:1]
         is_bare = len(words(text)) < _ANSWER and not has_predicate(text)
         is_answer = is_bare or (bool(first) and first[0] in lists.ANSWERED_BY) or references.pronouns
-        if not is_answer or _is_courteous(text):
+        if not is_answer:
             return None
         is_known = references.pronouns <= self._references_at(question).names
         return Support(True, question) if is_known and telling_words(text, "en") else None
@@ -194,7 +202,7 @@ class _Finder:
     def _is_clear_question(self, place: int) -> bool:
         sentence = self.statements[place].sentence
         is_closed = self._references_at(place).is_closed
-        return is_closed and has_predicate(self.texts[place]) and bool(telling_words(sentence.text, "en"))
+        return is_closed and has_predicate(bare_text(sentence)) and bool(telling_words(sentence.text, "en"))
 
     def _reference_support(self, place: int, references: References) -> Support:
         """The sentence that names what a sentence points to."""
@@ -218,20 +226,41 @@ class _Finder:
             return ALONE
         places: set[int] = set()
         for definite in references.definites:
-            mentions = [self.named_at[noun] for noun in definite if noun in self.named_at]
-            near = [mention for mention in mentions if self._is_near(mention, place)]
-            is_heard = not self.heard.isdisjoint(map(root, definite))
-            if near:
-                places.add(max(near))
-            elif (is_heard or definite in references.bare_definites) and not references.is_own:
+            mention = self._last_mention(place, definite)
+            if mention is not None:
+                places.add(mention)
+            elif references.is_own:
+                continue
+            elif definite in references.bare_definites or self._is_heard(place, definite):
                 return NOTHING
         if len(places) > 1:
             return NOTHING
         return Support(True, places.pop()) if places else ALONE
 
-    def _is_near(self, mention: int, place: int) -> bool:
-        """Whether a mention is so near that "the …" is likely to mean it, and not something named since."""
-        return self.statements[place].source - self.statements[mention].source <= _NEAR
+    def _last_mention(self, place: int, definite: frozenset[str]) -> int | None:
+        """The last sentence that stands and names what "the …" means, if it is so near that nothing else is likely
+        to be meant."""
+        for mention in reversed(self.standing):
+            if self.statements[place].source - self.statements[mention].source > _NEAR:
+                break
+            if not definite.isdisjoint(self._references_at(mention).nouns):
+                return mention
+        return None
+
+    def _is_heard(self, place: int, definite: frozenset[str]) -> bool:
+        """Whether a sentence before this one has a noun of "the …"."""
+        noun_roots = set(map(root, definite))
+        beginnings = [
+            noun_root.removesuffix("y") for noun_root in noun_roots
+        ]  # "story" is in "stories" but for its end
+        for statement in self.statements[:place]:
+            sentence = statement.sentence
+            spelt = sentence.text.casefold()
+            if not any(map(spelt.__contains__, beginnings)) or is_caption(sentence):
+                continue
+            if not noun_roots.isdisjoint(map(root, read_nouns(*_text_and_title(sentence)))):
+                return True
+        return False
 
     def _item_support(self, place: int, text: str, references: References) -> Support:
         """An item says something without the list if it is a statement, or a title and what it stands for."""
@@ -248,12 +277,14 @@ class _Finder:
         introduction = introduction_before(self.statements, place)
         if introduction is None or self.statements[introduction].sentence.kind == "heading":
             return NOTHING
-        is_clear = has_predicate(self.texts[introduction]) and self._references_at(introduction).is_closed
+        introduced = bare_text(self.statements[introduction].sentence)
+        is_clear = has_predicate(introduced) and self._references_at(introduction).is_closed
         return Support(True, introduction) if is_clear else NOTHING
 
 
-def _text_and_title(text: str, sentence: Sentence) -> tuple[str, str]:
+def _text_and_title(sentence: Sentence) -> tuple[str, str]:
     """What a sentence says, and the title before it, if it is an item with one."""
+    text = bare_text(sentence)
     if sentence.kind != "item":
         return text, ""
     title, _, described = text.partition(": ")
@@ -306,10 +337,15 @@ def _is_advice(text: str) -> bool:
     return is_begun and not has_no_subject and lists.OWN_WORDS.isdisjoint(text_words[2 if is_recommended else 0 :])
 
 
-@remember_short_texts
 def _tells_something(text: str) -> bool:
     """Whether a sentence has a predicate and enough content, and is not only said to please."""
-    if _is_courteous(text) or is_fragment(text, "en"):
+    return not _is_courteous(text) and _has_statement(text)
+
+
+@remember_short_texts
+def _has_statement(text: str) -> bool:
+    """Whether a sentence has a predicate and enough content."""
+    if is_fragment(text, "en"):
         return False
     title, _, rest = text.partition(": ")
     if rest and is_label(title) and len(words(rest)) < _LABELLED:
@@ -331,14 +367,17 @@ def _is_wish(text: str, text_words: Sequence[str]) -> bool:
     return (is_proposal or begins_with(text_words, lists.WISHES)) and not _DAY.search(text)
 
 
+@remember_short_texts
 def _is_courteous(text: str) -> bool:
     """Whether a sentence greets, thanks, praises or wishes, and tells nothing else."""
-    text_words = [word for word in lower_tokens(text) if word[0].isalnum() or word[0] == "'"]
+    text_words = [word for word in lower_tokens(text) if word not in MARKS]
     if not text_words:
         return True
     if text_words[0] in lists.COURTESY or text_words[-1] == "thanks":
         return True
-    if begins_with(text_words, lists.COURTEOUS_PAIRS) or _is_wish(text, text_words):
+    if text_words[0] in _COURTEOUS_OPENINGS and (
+        begins_with(text_words, lists.COURTEOUS_PAIRS) or _is_wish(text, text_words)
+    ):
         return True
     spelt = text.casefold().replace("’", "'")
     is_resumed = len(text_words) < _RESUMED and _has_phrase(spelt, lists.RESUMING)
@@ -362,10 +401,10 @@ def _has_phrase(text: str, phrases: Sequence[str]) -> bool:
     return any(map(text.__contains__, phrases))
 
 
-def _is_request(text: str, references: References) -> bool:
+def _is_request(text: str) -> bool:
     """Whether a question asks for something to be done or known, and not what the other person did or thinks."""
     text_words = lower_tokens(text)
-    if not text_words or text_words[0] not in lists.ASKING or len(references.nouns) < _ASKED:
+    if not text_words or text_words[0] not in lists.ASKING:
         return False
     if text_words[1:2] == ("about",):  # "how about" goes on with what was asked
         return False

@@ -10,6 +10,7 @@ corrected in `rules.corrections`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from recollect.language.detect import detect
 from recollect.language.filler import is_filler
@@ -52,11 +53,12 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
     statements = list(_read_statements(lines, texts, labels))
     language = _language(statements)
     statements = _with_corrections(_with_supports(statements, language), language)
-    chosen_lines = choose_lines(_without_repetition(statements), language, limit, count)
+    if chosen_lines := choose_lines(_without_repetition(statements), language, limit, count):
+        return chosen_lines
     whole_texts = [
         ExtractLine(line.turn, line.role, line.author, text, line.time) for line, text in zip(lines, texts, strict=True)
     ]
-    return chosen_lines or _first_excerpt([*_excerpt_lines(statements), *whole_texts], limit, count)
+    return _first_excerpt([*_excerpt_lines(statements), *whole_texts], limit, count)
 
 
 def _read_statements(
@@ -154,8 +156,8 @@ def _with_supports(statements: Sequence[SummarySentence], language: str) -> list
         return supported if any(statement.stands for statement in supported) else list(statements)
     answered = {support.needs for support in supports} | {
         place
-        for place, statement in enumerate(statements[:-1])
-        if statement.sentence.is_question and statements[place + 1].source != statement.source
+        for place, (statement, following) in enumerate(pairwise(statements))
+        if following.source != statement.source and statement.sentence.is_question
     }
     return [
         statement

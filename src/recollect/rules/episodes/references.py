@@ -24,14 +24,15 @@ _ASCII_TOKEN = lazy_pattern(  # finds the same in plain text, in two thirds of t
     r"[A-Za-z0-9]+(?:[-.,&/][A-Za-z0-9]+)*%?|'(?:s|re|m|ve|ll|d|t)\b|[\".,;:!?()]|-(?=\s)"
 )
 _CAPITAL_END = lazy_pattern(r"'[A-Z]")
-_MARKS = frozenset('.,;:!?…–—()-"“”')
+MARKS = frozenset('.,;:!?…–—()-"“”')
 _NOUNS = 4  # words after "the" among which its noun is
 _EARLY = 5  # words in which "also" belongs to the subject
 _WINDOW = 9  # words after "it" that say whether it stands for something
 _AFTER_TO = 2  # words after the "to" of "it is hard to row against the wind", at least
 _JUDGED = 5  # words from "hard" to "to" in "it is hard for me to row"
 _PART = 4  # words of "the name of it"
-_REMEMBERED = 8_192  # sentences: a message is read for its summary and for that of the level above
+_REMEMBERED = 16_000  # sentences: a message is read for its summary and for that of the level above
+_TOKENS_REMEMBERED = 2_000  # sentences whose tokens are remembered: several rules ask for them, one after the other
 
 
 class References(NamedTuple):
@@ -41,8 +42,8 @@ class References(NamedTuple):
     things that its pronouns want and that are not named before them: "thing", "plural", "person", "place", "fact".
     `definites` are the nouns of each "the" or "this" that could mean something named in another sentence;
     `bare_definites` of those before which nothing is named; `has_demonstrative` says that one is a "this" or "that".
-    `names` are the kinds it names, `nouns` its words, `noun_roots` their roots. `is_own` says that it tells what the
-    speaker did: "I sold the van" tells something, whichever van it was.
+    `names` are the kinds it names, `nouns` its words. `is_own` says that it tells what the speaker did: "I sold the
+    van" tells something, whichever van it was.
     """
 
     hangs: bool = False
@@ -53,7 +54,6 @@ class References(NamedTuple):
     nouns: frozenset[str] = frozenset()
     has_demonstrative: bool = False
     is_own: bool = False
-    noun_roots: frozenset[str] = frozenset()
 
     @property
     def is_closed(self) -> bool:
@@ -78,7 +78,7 @@ def read_nouns(text: str, title: str = "") -> set[str]:
     return nouns | _nouns(title.casefold().split()) if title else nouns
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_TOKENS_REMEMBERED)
 def lower_tokens(text: str) -> tuple[str, ...]:
     """The words and marks of a text without capitals; what is after an apostrophe is a word of its own."""
     if text.isascii() and not _CAPITAL_END.search(text):
@@ -86,7 +86,7 @@ def lower_tokens(text: str) -> tuple[str, ...]:
     return _spelt_tokens(text.casefold())
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_TOKENS_REMEMBERED)
 def _spelt_tokens(text: str) -> tuple[str, ...]:
     text = text.replace("’", "'")
     return tuple(_ASCII_TOKEN.findall(text) if text.isascii() else _TOKEN.findall(text))
@@ -127,7 +127,7 @@ class _Reader:
     def read(self) -> References:
         self.hangs = self._opens_with_link() or self._ends_open()
         for at, word in enumerate(self.words):
-            if word in _MARKS:
+            if word in MARKS:
                 if word in '"“”':
                     self.name(at, "thing")
                 elif word == ":" and at <= _NOUNS:
@@ -146,7 +146,6 @@ class _Reader:
             frozenset(self.nouns),
             self.has_demonstrative,
             self._word(0) in ("i", "we") and self._word(1) in lists.EVENT_VERBS and not self.has_demonstrative,
-            frozenset(map(root, self.nouns)),
         )
 
     # -- what it points to
@@ -168,7 +167,7 @@ class _Reader:
         elif word in lists.COMPARING:
             self._read_other(at, word)
         elif word in lists.SEEMING:
-            self.hangs |= self._word(at - 1) in _MARKS
+            self.hangs |= self._word(at - 1) in MARKS
         elif word == "also":
             self.hangs |= 0 < at < _EARLY and self.words[0] not in lists.SPEAKERS
         elif word in ("mine", "yours"):
@@ -268,7 +267,7 @@ class _Reader:
         """Whether "that" begins a clause: "I know that", "the boat that leaks"."""
         before = self._word(at - 1)
         after = self._word(at + 1)
-        if at == 0 or after in _MARKS or not after or before in _MARKS - {","}:
+        if at == 0 or after in MARKS or not after or before in MARKS - {","}:
             return False
         if before in lists.CLAUSE_VERBS:
             return after not in lists.AFTER_POINTING
@@ -281,7 +280,7 @@ class _Reader:
         before = self._word(at - 1)
         after = self._word(at + 1)
         if word in ("one", "ones"):
-            is_pronoun = word == "ones" or not after or after in _MARKS or after in lists.AFTER_ONE
+            is_pronoun = word == "ones" or not after or after in MARKS or after in lists.AFTER_ONE
             if is_pronoun and before not in lists.BEFORE_PLAIN_ONE:
                 is_named = "thing" in self.named_at or "plural" in self.named_at
                 is_apart = before == "the" and self._word(at - 2) not in lists.BEFORE_THE_ONE
@@ -294,7 +293,7 @@ class _Reader:
         elif word == "here":
             self.hangs |= after not in ("in", "at") or not self._is_name(min(at + 2, len(self.words) - 1))
         elif word == "each":
-            if after in lists.BE_FORMS or after in _MARKS:
+            if after in lists.BE_FORMS or after in MARKS:
                 self.hangs |= "plural" not in self.named_at
             elif after not in lists.TIMES and after not in ENDS_PHRASE:
                 self._add_definite(self._phrase(at + 1)[0])
@@ -308,10 +307,10 @@ class _Reader:
         elif word == "other":
             self.hangs |= before == "the"
         elif word in lists.FAVOURITES:
-            is_alone = after in _MARKS or after in lists.BE_FORMS or not after
+            is_alone = after in MARKS or after in lists.BE_FORMS or not after
             self.hangs |= is_alone and self.named_at.keys().isdisjoint(("thing", "plural", "person"))
         elif word in ("some", "any"):
-            self.hangs |= after in _MARKS or after in lists.AFTER_SOME
+            self.hangs |= after in MARKS or after in lists.AFTER_SOME
         elif word == "more":
             self.hangs |= before[:1].isdigit() or before in lists.DETERMINERS
         else:
@@ -320,7 +319,7 @@ class _Reader:
     def _is_existential(self, at: int) -> bool:
         """Whether "there" says that something exists: "there are two", and not "growing up there must be hard"."""
         before = self._word(at - 1)
-        is_first = at == 0 or before in _MARKS or before in lists.BEFORE_EXISTENTIAL or before in lists.CLAUSE_VERBS
+        is_first = at == 0 or before in MARKS or before in lists.BEFORE_EXISTENTIAL or before in lists.CLAUSE_VERBS
         is_asked = at == 1 and before in lists.EXISTENTIAL
         return is_asked or (is_first and self._word(at + 1) in lists.EXISTENTIAL)
 
@@ -328,7 +327,7 @@ class _Reader:
         """Whether "it" stands for nothing: "it's hard to say", "I find it easy to row"."""
         after = self._word(at + 1)
         rest = self._clause_after(at + 1)
-        if self._word(at - 1) in lists.EMPTY_OBJECTS and after not in _MARKS:
+        if self._word(at - 1) in lists.EMPTY_OBJECTS and after not in MARKS:
             return any(word in ("to", "that", "when") for word in rest[1:4])
         if self._word(at - 1) == "worth" or (after in lists.EMPTY_VERBS and not lists.EMPTY_ENDS.isdisjoint(rest)):
             return True
@@ -357,7 +356,7 @@ class _Reader:
     def _clause_after(self, start: int) -> list[str]:
         clause: list[str] = []
         for word in self.words[start : start + _WINDOW]:
-            if word in _MARKS:
+            if word in MARKS:
                 break
             clause.append(word)
         return clause
@@ -365,7 +364,7 @@ class _Reader:
     # -- how it begins and ends
 
     def _opens_with_link(self) -> bool:
-        words = [word for word in self.words[:3] if word not in _MARKS]
+        words = [word for word in self.words[:3] if word not in MARKS]
         if not words:
             return True
         if words[0] == "which" or words[0] in lists.MODALS:
@@ -376,12 +375,12 @@ class _Reader:
             return True
         if words[:2] == ["aim", "for"] and words[-1][:1].isdigit():
             return True
-        is_short_reply = words[0] in lists.SUBJECTS and self._word(1) in lists.STRANDED and self._word(2) in _MARKS
+        is_short_reply = words[0] in lists.SUBJECTS and self._word(1) in lists.STRANDED and self._word(2) in MARKS
         return is_short_reply or words[0] in lists.OPENERS or begins_with(words, lists.OPENING_PAIRS)
 
     def _ends_open(self) -> bool:
         """Whether the end leaves out what was said before: "I would love to", "you will"."""
-        words = [word for word in self.words if word not in _MARKS]
+        words = [word for word in self.words if word not in MARKS]
         if words[-2:] == ["speaking", "of"] or words[-2:] == ["a", "few"] or words[1:-1] == ["won", "'t"]:
             return True
         if not words or words[-1] not in lists.STRANDED:

@@ -104,10 +104,12 @@ _NOTHING = 1e-9
 
 def _climb(likeness: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far the likeness rises from each gap to the next peak on the left."""
-    peaks = np.empty_like(likeness)
-    for at, value in enumerate(likeness):
-        peaks[at] = peaks[at - 1] if at and likeness[at - 1] >= value else value
-    heights: NDArray[np.float64] = peaks - likeness
+    peaks: list[float] = []
+    before = -np.inf
+    for height in likeness.tolist():
+        peaks.append(peaks[-1] if before >= height else height)
+        before = height
+    heights: NDArray[np.float64] = np.array(peaks) - likeness
     return heights
 
 

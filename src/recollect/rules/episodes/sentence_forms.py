@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from recollect.language.filler import is_filler, strip_addressee, trim
+from recollect.language.filler import is_filler, trim_address
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence
@@ -64,7 +64,7 @@ _TITLE = 3  # words of a name before its value
 
 def drop_addition(text: str) -> str:
     """A sentence without an "and" at its beginning: it adds something to another sentence, and stands without it."""
-    if not _ADDITION.match(text):
+    if not text.startswith(("And", "Plus")) or not _ADDITION.match(text):
         return text
     rest = text.split(maxsplit=1)[1]
     return rest[0].upper() + rest[1:]
@@ -77,7 +77,7 @@ def bare_text(sentence: Sentence) -> str:
 
 @remember_short_texts
 def _bare_text(text: str) -> str:
-    text = drop_addition(trim(strip_addressee(text)))
+    text = drop_addition(trim_address(text))
     vocative = _VOCATIVE.match(text)
     if vocative is None or vocative[0].strip(" ,.!").casefold() in OPENERS:
         return text

@@ -182,17 +182,24 @@ def is_bound(question: str, reply: str) -> bool:
     """Whether a message ends in a question that the next message, of somebody else, answers."""
     if not has_question_mark(question[-_END_READ:]):
         return False
-    asked = _last_sentence(question)
+    asked = _last_question(question)
     return asked is not None and asked.is_question and not is_filler(asked) and not _begins_with_question(reply)
 
 
-def _last_sentence(text: str) -> Sentence | None:
-    parts = [Sentence(part) for part in split_sentences(" ".join(text[-_END_READ:].split()))]
+def _last_question(text: str) -> Sentence | None:
+    """The sentence in which a text ends, captions aside, if it may be a question."""
+    end = Sentence(" ".join(text[-_END_READ:].split()))
+    if "[" not in end.text and not end.is_question:
+        return None
+    parts = [Sentence(part) for part in split_sentences(end.text)]
     return next((part for part in reversed(parts) if not is_caption(part)), None)
 
 
 def _begins_with_question(text: str) -> bool:
-    parts = [Sentence(part) for part in split_sentences(" ".join(text[:_END_READ].split()))]
+    beginning = text[:_END_READ]
+    if not has_question_mark(beginning):
+        return False
+    parts = [Sentence(part) for part in split_sentences(" ".join(beginning.split()))]
     return next((part.is_question for part in parts if not is_filler(part)), False)
 
 

@@ -13,11 +13,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Role
 from recollect.rules.people.names import name_shapes
 from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, ROLES, SIGN, byline, fold_character, plain_name, with_sign
+
+_REMEMBERED = 256  # groups of people who are shown together, whose summaries are written one after the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +46,16 @@ def author_labels(
     speakers: Iterable[tuple[Role, str]], names: Mapping[str, str] | None = None
 ) -> dict[tuple[Role, str], str]:
     """The labels of authors, by role and id; no two read the same. `names` has the names of users, by id."""
+    shown_names = names or {}
+    named_speakers = [(role, author, shown_names.get(author)) for role, author in dict.fromkeys(speakers)]
+    return dict(_read_author_labels(tuple(named_speakers)))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _read_author_labels(speakers: tuple[tuple[Role, str, str | None], ...]) -> Mapping[tuple[Role, str], str]:
     people = [
-        _Person(
-            role, author, named_byline(author, (names or {}).get(author)) if role == "user" else byline(author, role)
-        )
-        for role, author in dict.fromkeys(speakers)
+        _Person(role, author, named_byline(author, name) if role == "user" else byline(author, role))
+        for role, author, name in speakers
     ]
     return {(person.role, person.id): label for person, label in _labels_of(people)}
 

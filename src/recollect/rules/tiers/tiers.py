@@ -184,8 +184,10 @@ _MARKER = lazy_pattern(r"\[\s*(?:REQUEST_TIER|SEARCH_EPISODIC)\b[^\[\]\n]{0,300}
 
 def clean(text: str) -> str:
     """A tier as it may be kept: in one line, without markers, with nothing in it that reads as structure."""
-    text = " ".join(_MARKER.sub(" ", fences.strip_invisible(text[: 2 * MAX_CHARACTERS])).split())
-    return fences.escape_line(text[:_MOST_READ].rstrip())
+    text = fences.strip_invisible(text[: 2 * MAX_CHARACTERS])
+    if "[" in text:
+        text = _MARKER.sub(" ", text)
+    return fences.escape(" ".join(text.split())[:_MOST_READ].rstrip())
 
 
 _NEXT_PAIR = lazy_pattern(r"[;\n|]|,(?=\s*[^\s,;=][^,;=]{0,40}=)")  # the white space around it is stripped
