@@ -464,6 +464,7 @@ OTHERS = frozenset(
         "rules.recall.last_messages_near_question.nearest_turns",
         "rules.recall.neighbours.surroundings",
         "rules.topics.centroids.compare_with_centroids",
+        "rules.topics.centroids.round_vectors",
         "rules.topics.matching.fit_topics",
         "rules.topics.matching.nearest_topics",
         "rules.topics.topics.merge_topics",

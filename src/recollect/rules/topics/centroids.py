@@ -30,7 +30,7 @@ def round_vector(vector: Any) -> Row:
     return data
 
 
-def round_vectors(vectors: Sequence[Any]) -> list[Row]:
+def round_vectors(vectors: Sequence[Row]) -> list[Row]:
     """As `round_vector`, of many vectors at once."""
     if len({len(vector) for vector in vectors}) != 1:
         return [round_vector(vector) for vector in vectors]
