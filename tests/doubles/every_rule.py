@@ -414,6 +414,9 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "rules.topics.topics.merge_similar": lambda given: topics.merge_similar(book_of(given), RULE),
     "rules.topics.topic_set.parts": lambda given: topic_set.parts(book_of(given).states, 1),
     "rules.topics.topics.step": lambda given: topics.step(book_of(given), said_of(given), RULE, FadedTopics),
+    "rules.topics.topics.follow_message": lambda given: topics.follow_message(
+        book_of(given), said_of(given), RULE, FadedTopics
+    ),
     "rules.topics.topic_set.whole_topic": lambda given: topic_set.whole_topic(book_of(given).states, 1),
     "tasks.answers.parts_by_label": lambda given: answers.parts_by_label(given.text, {"question": "question"}),
 }
