@@ -19,12 +19,20 @@ def _ascii_table(is_kept: Callable[[str], bool]) -> str:
 
 
 _WORD_TABLE = _ascii_table(lambda character: character.isalnum() or character == "_")
+_CASED_TABLE = "".join(
+    character if character.isalnum() or character == "_" else " " for character in map(chr, range(128))
+)
 _LETTER_TABLE = _ascii_table(str.isalpha)
 
 
 def lower_words(text: str) -> list[str]:
     """The words of a text in lower case, with digits and underscores."""
     return text.translate(_WORD_TABLE).split() if text.isascii() else _WORDS.findall(text.lower())
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of an ASCII text as they are written, with digits and underscores."""
+    return text.translate(_CASED_TABLE).split()
 
 
 def lower_letter_runs(text: str) -> list[str]:

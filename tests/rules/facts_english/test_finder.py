@@ -14,7 +14,8 @@ from recollect.model import FoundFact
 from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts_english.clauses import assertions_in, expand_short_forms, parse_clauses, prose_sentences
 from recollect.rules.facts_english.finder import find_facts, reconcile_facts
-from recollect.rules.facts_english.patterns import may_have_readings, readings
+from recollect.rules.facts_english.patterns import readings
+from recollect.rules.facts_english.subject_verb_guard import may_have_readings
 
 TODAY = date(2024, 9, 10)
 

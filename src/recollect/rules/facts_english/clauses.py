@@ -23,7 +23,7 @@ from recollect.model import Holds
 from recollect.model.frozen import dataclass, replace
 from recollect.rules.facts.own_words import own_words
 from recollect.rules.facts_english import words
-from recollect.rules.facts_english.words import any_of, longest_first
+from recollect.rules.facts_english.words import any_case_of, any_of, longest_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ _QUOTED_LINE = lazy_pattern(r"^[^\S\n]*+[>|].*$", re.MULTILINE)
 _CODE = lazy_pattern(r"```.*?(?:```|$)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTES = lazy_pattern(
     r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|‘([^’\n]{1,400})’(?!\w)"
-    r"|(?<![\w'])'((?:[^'\n]|(?<=\w)'(?=\w)){1,400})'(?!\w)"
+    r"|'(?<![\w']')((?:[^'\n]|(?<=\w)'(?=\w)){1,400})'(?!\w)"  # each begins with a mark: others are passed over
 )
 _SPEAKS = lazy_pattern(rf"\b(?:{any_of(words.SPEAKER_WORDS)}|i['’]m|i['’]ve)\b", re.IGNORECASE)
 _SMALL_STOP = lazy_pattern(r"(?<=[a-z]{3})(\s?[.!?]+)\s+(?=[a-z])")  # where small letters begin a sentence too
@@ -206,13 +206,15 @@ _SUBJECT = rf"{any_of(words.SUBJECTS)}\b"
 _VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES)}\s)?{any_of(words.VERBS_OF_CLAUSES)}\b"
 _MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND)}\b"
 _LEAD = rf"(?:{any_of(words.BEFORE_TIME)}\s+(?:[\w’']+\s+){{1,2}}|tomorrow\s+)"
+_JOINT_WORD = any_case_of(words.RELATIVE_WORDS, words.CONJUNCTIONS, ("and", "or", "but"))
 _SPLIT = lazy_pattern(
+    rf"(?=\S|\s+(?:[;…–—-]|{_JOINT_WORD}\s))(?:"  # of the words after a space, few are joints
     rf"(?P<beside>,?\s+{any_of(words.RELATIVE_WORDS)}\s+(?={_SUBJECT}))"
     rf"|(?P<hard>\s*[;…]\s*|\s+[–—-]+\s+|\s*--\s*|(?<=\w):\s+(?={_SUBJECT})"
     rf"|,?\s+{any_of(words.CONJUNCTIONS)}\s+(?={_SUBJECT})"
     rf"|,\s*(?:and\s+|but\s+|so\s+|now\s+|yet\s+)*(?={_LEAD}?{_SUBJECT}))"
     rf"|(?P<soft>\s+(?:and|or)\s+(?={_SUBJECT}))"
-    rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS}))",
+    rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS})))",
     re.IGNORECASE,
     skips=True,
 )
@@ -347,18 +349,16 @@ _AUXILIARY = lazy_pattern(
 _NOW = lazy_pattern(r"\bnow\b", re.IGNORECASE)
 _THIRD = lazy_pattern(rf"^({any_of(words.VERBS_WITH_S)})s\b")
 _BASE = lazy_pattern(rf"^(?:{any_of(words.VERBS_WITH_S)}|have|study)\b")
-_NOT_NAMES = lazy_pattern(
-    "^"
-    + any_of(
-        words.PRONOUNS_NOT_NAMES,
-        words.PARTICLES_NOT_NAMES,
-        words.QUANTITIES_NOT_NAMES,
-        words.OPENERS_NOT_NAMES,
-        words.ADVERBS_NOT_NAMES,
-        words.WEEKDAY_NAMES,
-    )
-    + r"\b"
+NOT_NAMES = (
+    *words.PRONOUNS_NOT_NAMES,
+    *words.PARTICLES_NOT_NAMES,
+    *words.QUANTITIES_NOT_NAMES,
+    *words.OPENERS_NOT_NAMES,
+    *words.ADVERBS_NOT_NAMES,
+    *words.WEEKDAY_NAMES,
 )
+"""Words with a capital letter that begin a sentence, and are no names."""
+_NOT_NAMES = lazy_pattern(f"^{any_of(NOT_NAMES)}\\b")
 
 
 def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase: bool) -> Clause | None:

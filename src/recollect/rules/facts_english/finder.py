@@ -22,9 +22,10 @@ from recollect.rules.facts_english.answers import complete_answer
 from recollect.rules.facts_english.attributes import FactReading
 from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.rules.facts_english.instructions import instructions
-from recollect.rules.facts_english.patterns import may_have_readings, readings
+from recollect.rules.facts_english.patterns import readings
 from recollect.rules.facts_english.statement_words import LONG_AGO
 from recollect.rules.facts_english.statements import find_statements
+from recollect.rules.facts_english.subject_verb_guard import may_have_readings
 from recollect.rules.facts_english.third_person_retelling import retell_pronouns
 from recollect.rules.facts_english.values import name
 from recollect.rules.facts_english.words import (

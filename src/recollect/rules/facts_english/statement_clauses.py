@@ -16,7 +16,7 @@ from recollect.language.sentences import MAX_SENTENCE
 from recollect.language.verbs import is_past
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of, longest_first
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_case_of, any_of, longest_first
 
 _SPEAKER = lazy_pattern(
     rf"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b))(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
@@ -33,11 +33,13 @@ TIME_HINT = lazy_pattern(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDA
 _BRACKETS = lazy_pattern(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
 _SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
 _TIME_LEAD = r"(?:just\s)?(?:yesterday|today|recently|lately|(?:last|this|next)\s\w+),?"
+_CUT_WORD = any_case_of(words.EXCLAMATIONS, words.JOINTS, words.SUBORDINATORS, words.JOINTS_OF_TIME)
 _CUT = lazy_pattern(
+    rf"(?=\S|\s+(?:[;…–—-]|{_CUT_WORD}\b))(?:"  # of the words after a space, few end a clause
     rf"(?P<broken>\s*…\s*)|(?P<main>,?\s+(?:and,?\s+)?{any_of(words.EXCLAMATIONS)}\b,?\s*|\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
     rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+|maybe\s+|perhaps\s+)?(?=(?:{_TIME_LEAD}\s+)?{_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
     rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
-    rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
+    rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT}))))",
     re.IGNORECASE,
     skips=True,
 )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import chain
+from string import ascii_lowercase
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
 
@@ -21,6 +23,25 @@ def any_of(*lists: Iterable[str], space: str = r"\s") -> str:
     """A regular expression for any word of the lists, in their order. `space` is what matches a space in a phrase."""
     alternatives = (re.escape(word).replace(r"\ ", space) for words in lists for word in words)
     return f"(?:{'|'.join(alternatives)})"
+
+
+def any_case_of(*lists: Iterable[str]) -> str:
+    """As `any_of`, for a pattern that ignores case: the words are parted by their first letter, so that at most places
+    of a text none of them is tried."""
+    endings: dict[str, list[str]] = {}
+    for word in chain.from_iterable(lists):
+        endings.setdefault(word[0].lower(), []).append(re.escape(word[1:]).replace(r"\ ", r"\s"))
+    alternatives = (f"{_letter(first)}(?:{'|'.join(rests)})" for first, rests in endings.items())
+    return f"(?:{'|'.join(alternatives)})"
+
+
+def _letter(letter: str) -> str:
+    """A letter in upper or lower case. Written as a class of its own it is compared before anything else is tried; but
+    not those that have more than two forms."""
+    return f"(?-i:[{letter}{letter.upper()}])" if letter in _TWO_FORMS else re.escape(letter)
+
+
+_TWO_FORMS = frozenset(ascii_lowercase) - frozenset("iks")
 
 
 def longest_first(words: Iterable[str]) -> tuple[str, ...]:
