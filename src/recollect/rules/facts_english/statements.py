@@ -15,6 +15,7 @@ from datetime import date
 from recollect.language.english_predicates import PLAIN_VERBS
 from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
+from recollect.language.pattern_prefilter import text_words
 from recollect.language.stopwords import function_words
 from recollect.language.verbs import PAST_FORMS, gerund, is_past
 from recollect.language.word_weights import is_ordinary
@@ -110,7 +111,10 @@ _THING = lazy_pattern(
 
 
 def _read_unit(unit: str, today: date | None) -> FoundFact | None:
-    unit = _shorten(_ASIDE.sub(" ", unit).strip(" .!,"))
+    unit = _ASIDE.sub(" ", unit).strip(" .!,")
+    if not _may_tell(unit):
+        return None
+    unit = _shorten(unit)
     lead = TIME_FIRST.match(unit)
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
@@ -130,6 +134,26 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     if statement.predicate.tense == "perfect" and _MINUTES.search(unit):
         return None
     return _build_fact(statement, today)
+
+
+_OWN_OBJECTS = frozenset({"me", "my", "dream"})
+_SPEAKERS = frozenset({"i", "we", "our"})
+_TELLING_START = lazy_pattern(
+    r"(?:i|we|our|just|recently|finally|also|even|have|already|been|gonna|going"
+    rf"|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
+    re.IGNORECASE,
+)
+
+
+def _may_tell(unit: str) -> bool:
+    """Whether a clause may have a subject that is read, or none. One that has another takes most of the time, if it is
+    first asked whether it is clear."""
+    unit_words = text_words(unit)
+    if unit_words is None or not _OWN_OBJECTS.isdisjoint(unit_words) or _TELLING_START.match(unit):
+        return True
+    if _SPEAKERS.isdisjoint(unit_words):
+        return False
+    return "and" in unit_words or TIME_FIRST.match(unit) is not None
 
 
 _DREAM = lazy_pattern(
