@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -273,3 +273,12 @@ def lazy_pattern(source: str, flags: int = 0, *, skips: bool = False, rare: bool
     alternatives, which is searched in most texts, tries them only at characters with which one of them begins. A `rare`
     pattern, of which most texts that are searched hold words and no match, is tried at words that begin as it must."""
     return cast(re.Pattern[str], _LazyPattern(source, flags, skips, rare))
+
+
+def words_needed_by(patterns: Iterable[re.Pattern[str]]) -> frozenset[str] | None:
+    """The words, as `text_words` gives them, of which a text has one if any of the patterns is found in it: one look at
+    them stands for one at each pattern. None if that is not known."""
+    needs = [cast(_LazyPattern, pattern).read_guard().needs for pattern in patterns]
+    if any(need is None or need.signs for need in needs):
+        return None
+    return frozenset(word for need in needs if need is not None for word in need.words)

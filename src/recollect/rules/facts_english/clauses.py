@@ -23,7 +23,7 @@ from recollect.model import Holds
 from recollect.model.frozen import dataclass, replace
 from recollect.rules.facts.own_words import own_words
 from recollect.rules.facts_english import words
-from recollect.rules.facts_english.words import any_case_of, any_of, longest_first
+from recollect.rules.facts_english.words import any_of, longest_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ _OPENERS = lazy_pattern(
           |i\s{any_of(words.INTENDING)}\s{any_of(words.MENTIONING)}
           |{any_of(words.ANNOUNCEMENTS)}
         )(?:,?\sthat)?[:,]?\s+(?=(?:i|we|my|our|[A-Z])\b|[A-Z])
-      | {any_of(words.INTERJECTIONS, words.CONNECTIVES, words.ASIDES)}[,:.!\s–—-]+(?=\w)
+      | {any_of(words.INTERJECTIONS, words.CONNECTIVES, words.ASIDES, any_case=True)}[,:.!\s–—-]+(?=\w)
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -201,12 +201,12 @@ _HEDGES = lazy_pattern(
     r"\s(?:that\s)?(?=i\b|my\b|we\b)",
     re.IGNORECASE,
 )
-_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING)}\b", re.IGNORECASE, skips=True)
+_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING, any_case=True)}\b", re.IGNORECASE, skips=True)
 _SUBJECT = rf"{any_of(words.SUBJECTS)}\b"
 _VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES)}\s)?{any_of(words.VERBS_OF_CLAUSES)}\b"
 _MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND)}\b"
 _LEAD = rf"(?:{any_of(words.BEFORE_TIME)}\s+(?:[\w’']+\s+){{1,2}}|tomorrow\s+)"
-_JOINT_WORD = any_case_of(words.RELATIVE_WORDS, words.CONJUNCTIONS, ("and", "or", "but"))
+_JOINT_WORD = any_of(words.RELATIVE_WORDS, words.CONJUNCTIONS, ("and", "or", "but"), any_case=True)
 _SPLIT = lazy_pattern(
     rf"(?=\S|\s+(?:[;…–—-]|{_JOINT_WORD}\s))(?:"  # of the words after a space, few are joints
     rf"(?P<beside>,?\s+{any_of(words.RELATIVE_WORDS)}\s+(?={_SUBJECT}))"
@@ -349,16 +349,19 @@ _AUXILIARY = lazy_pattern(
 _NOW = lazy_pattern(r"\bnow\b", re.IGNORECASE)
 _THIRD = lazy_pattern(rf"^({any_of(words.VERBS_WITH_S)})s\b")
 _BASE = lazy_pattern(rf"^(?:{any_of(words.VERBS_WITH_S)}|have|study)\b")
-NOT_NAMES = (
-    *words.PRONOUNS_NOT_NAMES,
-    *words.PARTICLES_NOT_NAMES,
-    *words.QUANTITIES_NOT_NAMES,
-    *words.OPENERS_NOT_NAMES,
-    *words.ADVERBS_NOT_NAMES,
-    *words.WEEKDAY_NAMES,
+NOT_NAMES = lazy_pattern(
+    "^"
+    + any_of(
+        words.PRONOUNS_NOT_NAMES,
+        words.PARTICLES_NOT_NAMES,
+        words.QUANTITIES_NOT_NAMES,
+        words.OPENERS_NOT_NAMES,
+        words.ADVERBS_NOT_NAMES,
+        words.WEEKDAY_NAMES,
+    )
+    + r"\b"
 )
-"""Words with a capital letter that begin a sentence, and are no names."""
-_NOT_NAMES = lazy_pattern(f"^{any_of(NOT_NAMES)}\\b")
+"""Words with a capital letter that are no names."""
 
 
 def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase: bool) -> Clause | None:
@@ -389,10 +392,10 @@ def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase:
 def _parse_attribute(text: str) -> Clause | None:
     """ "My name is …", "Bob's birthday is …", "my sister's name is …", "Jonas is my brother"."""
     introduction = _HERE.match(text) if " here" in text else None
-    if introduction and not _NOT_NAMES.match(introduction["named"]) and not _NOBODY.match(introduction["named"]):
+    if introduction and not NOT_NAMES.match(introduction["named"]) and not _NOBODY.match(introduction["named"]):
         return Clause(None, introduction["named"], "name")
     is_my = _IS_MY.match(text) if " is " in text else None
-    if is_my and not _NOT_NAMES.match(is_my["named"]):
+    if is_my and not NOT_NAMES.match(is_my["named"]):
         return Clause(None, is_my["named"], f"{is_my['relation']} name")
     match = _ATTRIBUTE.match(text)
     if match is None:
@@ -407,7 +410,7 @@ def _parse_attribute(text: str) -> Clause | None:
     if match["relation"] and attribute.casefold() in ("name", "first name"):
         return Clause(None, value, f"{match['relation']} name", holds)
     subject = match["called"] or (match["relation"] and RELATIONS[match["relation"].casefold()]) or match["named"]
-    return None if _NOT_NAMES.match(subject) else Clause(subject, value, attribute, holds)
+    return None if NOT_NAMES.match(subject) else Clause(subject, value, attribute, holds)
 
 
 def _parse_negation(value: str) -> tuple[str, Holds]:
@@ -425,7 +428,7 @@ def _parse_negation(value: str) -> tuple[str, Holds]:
 def _parse_predicate(text: str) -> Clause | None:
     """ "I no longer live in Rome", "my brother is vegan", "Bob lives in Hamburg"."""
     match = _WHO.match(text)
-    if match is None or (match["named"] and _NOT_NAMES.match(match["named"])):
+    if match is None or (match["named"] and NOT_NAMES.match(match["named"])):
         return None
     subject = None
     if not match["self"]:

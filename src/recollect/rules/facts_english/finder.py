@@ -12,6 +12,7 @@ from datetime import date
 
 from recollect.language.fact_words import PETS, RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
+from recollect.language.pattern_prefilter import text_words
 from recollect.language.sentences import Sentence
 from recollect.model import FoundFact, Holds
 from recollect.model.frozen import replace
@@ -78,7 +79,7 @@ def read_facts(
     return _mark_echoes(acceptable_facts(facts), text, shown_texts)
 
 
-_LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO)}\b", re.IGNORECASE)
+_LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO, any_case=True)}\b", re.IGNORECASE)
 _BEFORE_TODAY = lazy_pattern(
     r"\b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b|was\swhen\b)", re.IGNORECASE
 )
@@ -149,13 +150,15 @@ _NOT_MENTIONED = {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}
 _KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED), space=r"\ ")
 _MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
 _NO_MENTION = lazy_pattern(rf"\b{any_of(NO_MENTION)}\b", re.IGNORECASE)
+_OWNERS = frozenset({"my", "our"})
 _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
 _AS_NAME = lazy_pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
 
 
 def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
     for text in (sentence.text for sentence in sentences):
-        if _NO_MENTION.search(text):
+        sentence_words = text_words(text)
+        if (sentence_words is not None and _OWNERS.isdisjoint(sentence_words)) or _NO_MENTION.search(text):
             continue
         for mention in _MENTION.finditer(text):
             words = _AS_NAME.match(text, mention.end())

@@ -16,10 +16,11 @@ from recollect.language.sentences import MAX_SENTENCE
 from recollect.language.verbs import is_past
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_case_of, any_of, longest_first
+from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of, longest_first
 
 _SPEAKER = lazy_pattern(
-    rf"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b))(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
+    r"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)"
+    rf"|(?!{any_of(words.SUBJECTS_THAT_POINT, any_case=True)}\b|i\b|we\b))(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
     r"(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)",
     re.IGNORECASE,
 )
@@ -33,7 +34,7 @@ TIME_HINT = lazy_pattern(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDA
 _BRACKETS = lazy_pattern(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
 _SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
 _TIME_LEAD = r"(?:just\s)?(?:yesterday|today|recently|lately|(?:last|this|next)\s\w+),?"
-_CUT_WORD = any_case_of(words.EXCLAMATIONS, words.JOINTS, words.SUBORDINATORS, words.JOINTS_OF_TIME)
+_CUT_WORD = any_of(words.EXCLAMATIONS, words.JOINTS, words.SUBORDINATORS, words.JOINTS_OF_TIME, any_case=True)
 _CUT = lazy_pattern(
     rf"(?=\S|\s+(?:[;…–—-]|{_CUT_WORD}\b))(?:"  # of the words after a space, few end a clause
     rf"(?P<broken>\s*…\s*)|(?P<main>,?\s+(?:and,?\s+)?{any_of(words.EXCLAMATIONS)}\b,?\s*|\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
@@ -44,8 +45,9 @@ _CUT = lazy_pattern(
     skips=True,
 )
 _OPENER = lazy_pattern(
-    rf"(?:{any_of(words.OPENING_WORDS)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"
-    rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+(?=(?:i|we|my|our|gonna|just)\b))",
+    rf"(?:{any_of(words.OPENING_WORDS, any_case=True)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"
+    rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS, any_case=True)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+"
+    r"(?=(?:i|we|my|our|gonna|just)\b))",
     re.IGNORECASE,
 )
 _ANNOUNCEMENT = lazy_pattern(

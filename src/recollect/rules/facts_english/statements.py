@@ -86,7 +86,8 @@ _IN_REQUEST = lazy_pattern(
     r"(?:is|has\sbeen)\s(?:debating|wondering)\b|is\s(?:thinking|hoping)\b|hopes\b|wants\b|the\s.*\s(?:is|are)\simportant\sto\sthem"
 )
 _HINT = lazy_pattern(
-    rf"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
+    r"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been"
+    rf"|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE, any_case=True)})\b",
     re.IGNORECASE,
     skips=True,
 )
@@ -94,7 +95,7 @@ _HINT = lazy_pattern(
 # One unit
 
 _BARE = lazy_pattern(
-    rf"(?:(?:just|recently|finally|also|even|have|already)\s+)*(?:(?P<past>{any_of(words.BARE_PAST)})|(?P<been>been\s\w+ing)"
+    rf"(?:{any_of(words.BEFORE_BARE)}\s+)*(?:(?P<past>{any_of(words.BARE_PAST)})|(?P<been>been\s\w+ing)"
     rf"|(?P<gonna>gonna|going\sto)|(?P<doing>{any_of(words.BARE_PROGRESSIVE)}))\s+(?=\w)",
     re.IGNORECASE,
 )
@@ -139,8 +140,7 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
 _OWN_OBJECTS = frozenset({"me", "my", "dream"})
 _SPEAKERS = frozenset({"i", "we", "our"})
 _TELLING_START = lazy_pattern(
-    r"(?:i|we|our|just|recently|finally|also|even|have|already|been|gonna|going"
-    rf"|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
+    rf"(?:i|we|our|been|gonna|going|{any_of(words.BEFORE_BARE, words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
     re.IGNORECASE,
 )
 
@@ -202,7 +202,8 @@ def _clear_part(unit: str) -> str:
 
 
 _POINTER_AT_END = lazy_pattern(
-    rf"\s(?:{any_of(words.PARTICLES)}\s(?!his|its|their|one){any_of(words.POINTERS)}(?:\s\w+){{0,2}}|here)$",
+    rf"\s(?:{any_of(words.PARTICLES, any_case=True)}\s(?!his|its|their|one){any_of(words.POINTERS)}"
+    r"(?:\s\w+){0,2}|here)$",
     re.IGNORECASE,
 )
 

@@ -7,7 +7,7 @@ stand side by side, and wherever they are not plain it says nothing.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from recollect.language.fact_words import RELATIONS
 from recollect.language.pattern_heads import SIGN, SIZE
@@ -26,7 +26,6 @@ _AFTER_JOINT = frozenset(
     phrase.split()[0] for phrase in (*words.ADVERBS_OF_CLAUSES, *words.VERBS_OF_CLAUSES, *words.VERBS_AFTER_AND)
 )
 """What the subject of the clause before may be left out of."""
-_NO_NAMES = frozenset(NOT_NAMES)
 _TIME_LEADS = ("since", "ever", "for", "from", "until", "till", "up")
 """How the times begin that are cut out of a clause."""
 _NOT_PLAIN = ("'s", "-", "@", " here")
@@ -60,10 +59,15 @@ def _has_subject_and_verb(text: str) -> bool:
             return True
         if is_after_joint and lower in _AFTER_JOINT:
             return True
-        is_name = word[0].isupper() and (is_after_subject or word not in _NO_NAMES)
+        is_name = word[0].isupper() and (is_after_subject or _may_be_name(word))
         is_after_subject = is_name or lower in _SPEAKERS
         is_after_joint = lower in _JOINTS
     return False
+
+
+@lru_cache(maxsize=4_096)
+def _may_be_name(word: str) -> bool:
+    return NOT_NAMES.match(word) is None
 
 
 @cache
