@@ -20,8 +20,8 @@ from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, 
 
 _SPEAKER = lazy_pattern(
     r"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)"
-    rf"|(?!{any_of(words.SUBJECTS_THAT_POINT, any_case=True)}\b|i\b|we\b))(?P<other>(?:[\w'’-]+\s){{1,6}}?)and\s(?=i\b))?"
-    r"(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)",
+    rf"|(?!{any_of(words.SUBJECTS_THAT_POINT, any_case=True)}\b|i\b|we\b))"
+    r"(?P<other>(?:[\w'’-]+\s){1,6}?)and\s(?=i\b))?(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)",
     re.IGNORECASE,
 )
 """The speaker as the subject, alone, as "we", or with somebody else."""
