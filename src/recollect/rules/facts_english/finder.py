@@ -12,8 +12,8 @@ from datetime import date
 
 from recollect.language.fact_words import PETS, RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.pattern_prefilter import text_words
 from recollect.language.sentences import Sentence
+from recollect.language.word_runs import has_word_of
 from recollect.model import FoundFact, Holds
 from recollect.model.frozen import replace
 from recollect.rules.facts.deciding import acceptable_facts
@@ -150,15 +150,14 @@ _NOT_MENTIONED = {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}
 _KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED), space=r"\ ")
 _MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
 _NO_MENTION = lazy_pattern(rf"\b{any_of(NO_MENTION)}\b", re.IGNORECASE)
-_OWNERS = frozenset({"my", "our"})
+_has_owner = has_word_of(("my", "our"))
 _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
 _AS_NAME = lazy_pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
 
 
 def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
     for text in (sentence.text for sentence in sentences):
-        sentence_words = text_words(text)
-        if (sentence_words is not None and _OWNERS.isdisjoint(sentence_words)) or _NO_MENTION.search(text):
+        if not _has_owner(text) or _NO_MENTION.search(text):
             continue
         for mention in _MENTION.finditer(text):
             words = _AS_NAME.match(text, mention.end())

@@ -15,9 +15,9 @@ from datetime import date
 from recollect.language.english_predicates import PLAIN_VERBS
 from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.pattern_prefilter import text_words
 from recollect.language.stopwords import function_words
 from recollect.language.verbs import PAST_FORMS, gerund, is_past
+from recollect.language.word_runs import has_word_of
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.model.frozen import dataclass, replace
@@ -137,8 +137,9 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     return _build_fact(statement, today)
 
 
-_OWN_OBJECTS = frozenset({"me", "my", "dream"})
-_SPEAKERS = frozenset({"i", "we", "our"})
+_has_own_object = has_word_of(("me", "my", "dream"))
+_has_speaker = has_word_of(("i", "we", "our"))
+_has_and = has_word_of(("and",))
 _TELLING_START = lazy_pattern(
     rf"(?:i|we|our|been|gonna|going|{any_of(words.BEFORE_BARE, words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
     re.IGNORECASE,
@@ -148,12 +149,9 @@ _TELLING_START = lazy_pattern(
 def _may_tell(unit: str) -> bool:
     """Whether a clause may have a subject that is read, or none. One that has another takes most of the time, if it is
     first asked whether it is clear."""
-    unit_words = text_words(unit)
-    if unit_words is None or not _OWN_OBJECTS.isdisjoint(unit_words) or _TELLING_START.match(unit):
+    if _has_own_object(unit) or _TELLING_START.match(unit):
         return True
-    if _SPEAKERS.isdisjoint(unit_words):
-        return False
-    return "and" in unit_words or TIME_FIRST.match(unit) is not None
+    return _has_speaker(unit) and (_has_and(unit) or TIME_FIRST.match(unit) is not None)
 
 
 _DREAM = lazy_pattern(

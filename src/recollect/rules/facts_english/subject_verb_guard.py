@@ -7,18 +7,18 @@ stand side by side, and wherever they are not plain it says nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, lru_cache
 
 from recollect.language.fact_words import RELATIONS
 from recollect.language.pattern_heads import SIGN, SIZE
-from recollect.language.pattern_prefilter import text_words
-from recollect.language.word_runs import plain_words
+from recollect.language.word_runs import has_word_of, plain_words
 from recollect.rules.facts_english import words
 from recollect.rules.facts_english.clauses import NOT_NAMES, expand_short_forms
 from recollect.rules.facts_english.patterns import verb_heads
 
-_OWNERS = frozenset({"my", "our"})
-_OWNED = frozenset({"is", "are", "was", "will", "has"} | {relation.split()[0] for relation in RELATIONS})
+_has_owner = has_word_of(("my", "our"))
+_has_owned = has_word_of({"is", "are", "was", "will", "has"} | {relation.split()[0] for relation in RELATIONS})
 """What is said with them: a relation, or an attribute and its value."""
 _SPEAKERS = frozenset({"i", "we"})
 _JOINTS = frozenset({"and", "but", "or"})
@@ -37,16 +37,13 @@ def may_have_readings(sentence: str) -> bool:
     """Whether a clause of a sentence may have a fact: it has a word that the text of such a clause begins with, or one
     that is between an attribute and its value, and a subject stands before one. Else it need not be parsed."""
     text = expand_short_forms(sentence)
-    keys = text_words(text)
-    first_words = _first_words()
-    if keys is None or first_words is None or "=" in text or ":" in text:
+    if "=" in text or ":" in text:
         return True
-    if first_words.isdisjoint(keys):
+    if not _has_first_word()(text):
         return False
     if not text.isascii() or any(map(text.__contains__, _NOT_PLAIN)):
         return True
-    is_owned = not _OWNERS.isdisjoint(keys) and not _OWNED.isdisjoint(keys)
-    return is_owned or _has_subject_and_verb(text)
+    return (_has_owner(text) and _has_owned(text)) or _has_subject_and_verb(text)
 
 
 def _has_subject_and_verb(text: str) -> bool:
@@ -71,8 +68,14 @@ def _may_be_name(word: str) -> bool:
 
 
 @cache
+def _has_first_word() -> Callable[[str], bool]:
+    first_words = _first_words()
+    return has_word_of(first_words) if first_words is not None else bool
+
+
+@cache
 def _first_words() -> frozenset[str] | None:
-    """The beginnings of the words, as `text_words` gives them; None if they are not known."""
+    """The words, or beginnings of them, that the text of a clause with a fact begins with; None if not known."""
     first_words = {*_MAIN_FORMS, "here"}
     for heads in verb_heads():
         if heads is None or any(len(head) < SIZE and head + SIGN not in heads for head in heads):
