@@ -208,7 +208,10 @@ def _guard_search(method: Callable[..., Any], name: str, needs: PatternNeeds) ->
         def substitute(replacement: Any, text: str, *options: Any, **named: Any) -> Any:
             return method(replacement, text, *options, **named) if may_match(text) else text
 
-        return substitute
+        def substitute_words(replacement: Any, text: str, *options: Any, **named: Any) -> Any:
+            return method(replacement, text, *options, **named) if text_masks[text] & bit else text
+
+        return substitute if signs else substitute_words
     if signs or name != "search":
         return lambda text, *options: method(text, *options) if may_match(text) else unfound(text)
 
@@ -221,9 +224,8 @@ def _guard_search(method: Callable[..., Any], name: str, needs: PatternNeeds) ->
 def _guard_match(method: Callable[..., Any], heads: Heads) -> Callable[..., Any]:
     may_begin_so = _Beginnings(heads)
 
-    def match(text: str, *options: int) -> Any:
-        start = options[0] if options else 0
-        return method(text, *options) if may_begin_so[text[start : start + SIZE]] else None
+    def match(text: str, start: int = 0, *stop: int) -> Any:
+        return method(text, start, *stop) if may_begin_so[text[start : start + SIZE]] else None
 
     return match
 

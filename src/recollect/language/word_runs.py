@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import or_
 from threading import Lock
 
 PREFIX = 3
@@ -121,10 +123,7 @@ class TextMasks(dict[str, int]):
 def _read_mask(text: str, word_masks: _WordMasks) -> int:
     if not text.isascii() and _ODD_CASES.search(text):
         return ALL_LISTS
-    mask = 0
-    for word in lower_words(text):
-        mask |= word_masks[word]
-    return mask
+    return reduce(or_, map(word_masks.__getitem__, lower_words(text)), 0)
 
 
 text_masks = TextMasks()

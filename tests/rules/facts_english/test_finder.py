@@ -32,6 +32,21 @@ def test_no_sentence_with_a_fact_is_left_unread() -> None:
     assert not all(map(may_have_readings, sentences))
 
 
+def test_no_sentence_with_a_fact_is_left_unread_however_it_is_put() -> None:
+    chance = random.Random(4)
+    sentences = [text for row in utterances() for text in assertions_in(prose_sentences(row.said))]
+    extras = "and but or , Well, well- I we my our Bob Bob's It The - ( = : here".split()  # noqa: SIM905
+    extras += ["also", "not", "Anna-Lena", "O'Neil", "@al"]
+    extras += ["since May", "for two years", "used to", "no longer", "in March"]
+    for _ in range(3_000):
+        words = chance.choice(sentences).split()
+        for _ in range(chance.randint(1, 3)):
+            words.insert(chance.randrange(len(words) + 1), chance.choice(extras))
+        sentence = " ".join(words)
+        facts = [reading for clause in parse_clauses([sentence], TODAY) for reading in readings(clause)]
+        assert not facts or may_have_readings(sentence), sentence
+
+
 def test_short_forms_are_written_out() -> None:
     text = "I’m sure it's mine; we'll go, I've said I can't, won't you? He isnt here any more"
     full_text = "I am sure it is mine; we will go, I have said I can not, will not you? He is not here anymore"
