@@ -92,7 +92,8 @@ def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:
 
 
 def _attribute_facts(assertions: list[str], today: date | None) -> list[FoundFact]:
-    return acceptable_facts([*_facts_in_clauses(assertions, today), *instructions(assertions)])
+    facts = [*_facts_in_clauses(assertions, today), *instructions(assertions)]
+    return acceptable_facts(facts) if facts else facts
 
 
 def _mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) -> list[FoundFact]:

@@ -25,14 +25,14 @@ _SPEAKER = lazy_pattern(
     re.IGNORECASE,
 )
 """The speaker as the subject, alone, as "we", or with somebody else."""
-_TIME_WORD = any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)
+_TIME_WORD = any_of(words.TIME_WORDS, MONTHS, WEEKDAYS, any_case=True)
 TIME_FIRST = lazy_pattern(
     rf"((?:(?:{_TIME_WORD}|\d{{1,4}}(?:st|nd|rd|th)?),?\s+){{1,6}})(?=(?:i|we|my|our)\s)", re.IGNORECASE
 )
 """A time before the subject: "last week, I"."""
 TIME_HINT = lazy_pattern(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS)}", re.IGNORECASE)
 _BRACKETS = lazy_pattern(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
-_SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
+_SUBJECT = rf"{any_of(words.SUBJECT_WORDS, any_case=True)}\b"
 _TIME_LEAD = r"(?:just\s)?(?:yesterday|today|recently|lately|(?:last|this|next)\s\w+),?"
 _CUT_WORD = any_of(words.EXCLAMATIONS, words.JOINTS, words.SUBORDINATORS, words.JOINTS_OF_TIME, any_case=True)
 _CUT = lazy_pattern(
@@ -84,10 +84,9 @@ _WANNA = lazy_pattern(r"\bwanna\b", re.IGNORECASE)
 _SHORT_DAY = lazy_pattern(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
 _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
 _COMPLEMENTS = frozenset({"what", "how", "why"})
-_HANGING = lazy_pattern(rf"[\s,]+{any_of(words.JOINTS)}$", re.IGNORECASE)
-_OPEN_END = lazy_pattern(
-    rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+(?:{any_of(words.OPEN_ENDS)}|{any_of(words.THOUGHT_VERBS)}))+$", re.IGNORECASE
-)
+_HANGING = lazy_pattern(rf"[\s,]+{any_of(words.JOINTS, any_case=True)}$", re.IGNORECASE)
+_OPEN_WORD = any_of(words.OPEN_ENDS, words.THOUGHT_VERBS, any_case=True)
+_OPEN_END = lazy_pattern(rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+{_OPEN_WORD})+$", re.IGNORECASE)
 
 
 def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
