@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -25,7 +25,8 @@ from recollect.language.pattern_heads import (
     pattern_heads,
     skip_where_nothing_begins,
 )
-from recollect.language.pattern_prefilter import PatternNeeds, known_words, pattern_needs
+from recollect.language.pattern_prefilter import PatternNeeds, pattern_needs
+from recollect.language.word_runs import text_masks
 from recollect.model.frozen import dataclass
 
 OFTEN = 500
@@ -192,7 +193,7 @@ def _compile_first(pattern: _LazyPattern, name: str, guard: PatternGuard) -> Cal
 
 
 def _guard_search(method: Callable[..., Any], name: str, needs: PatternNeeds) -> Callable[..., Any]:
-    needed_words = needs.words
+    bit = text_masks.add_list(needs.words) if needs.words else 0
     signs = needs.signs
     unfound = UNFOUND[name]
 
@@ -200,37 +201,31 @@ def _guard_search(method: Callable[..., Any], name: str, needs: PatternNeeds) ->
         for sign in signs:
             if sign in text:
                 return True
-        if not needed_words:
-            return False
-        words = known_words[text]
-        return words is None or not needed_words.isdisjoint(words)
+        return bit != 0 and text_masks[text] & bit != 0
 
     if name == "sub":
 
         def substitute(replacement: Any, text: str, *options: Any, **named: Any) -> Any:
             return method(replacement, text, *options, **named) if may_match(text) else text
 
-        return substitute
-    if signs:
+        def substitute_words(replacement: Any, text: str, *options: Any, **named: Any) -> Any:
+            return method(replacement, text, *options, **named) if text_masks[text] & bit else text
+
+        return substitute if signs else substitute_words
+    if signs or name != "search":
         return lambda text, *options: method(text, *options) if may_match(text) else unfound(text)
-    if name == "search":
 
-        def search(text: str, *options: int) -> Any:
-            words = known_words[text]
-            if words is not None and needed_words.isdisjoint(words):
-                return None
-            return method(text, *options)
+    def search(text: str, *options: int) -> Any:
+        return method(text, *options) if text_masks[text] & bit else None
 
-        return search
-    return lambda text, *options: method(text, *options) if may_match(text) else unfound(text)
+    return search
 
 
 def _guard_match(method: Callable[..., Any], heads: Heads) -> Callable[..., Any]:
     may_begin_so = _Beginnings(heads)
 
-    def match(text: str, *options: int) -> Any:
-        start = options[0] if options else 0
-        return method(text, *options) if may_begin_so[text[start : start + SIZE]] else None
+    def match(text: str, start: int = 0, *stop: int) -> Any:
+        return method(text, start, *stop) if may_begin_so[text[start : start + SIZE]] else None
 
     return match
 
@@ -273,3 +268,12 @@ def lazy_pattern(source: str, flags: int = 0, *, skips: bool = False, rare: bool
     alternatives, which is searched in most texts, tries them only at characters with which one of them begins. A `rare`
     pattern, of which most texts that are searched hold words and no match, is tried at words that begin as it must."""
     return cast(re.Pattern[str], _LazyPattern(source, flags, skips, rare))
+
+
+def words_needed_by(patterns: Iterable[re.Pattern[str]]) -> frozenset[str] | None:
+    """The words, or beginnings of them, of which a text has one if any of the patterns is found in it: to look for them
+    stands for a look for each pattern. None if they are not known."""
+    needs = [cast(_LazyPattern, pattern).read_guard().needs for pattern in patterns]
+    if any(need is None or need.signs for need in needs):
+        return None
+    return frozenset(word for need in needs if need is not None for word in need.words)

@@ -17,21 +17,17 @@ from operator import itemgetter
 from typing import Any
 
 from recollect.language.pattern_heads import parse_pattern
-from recollect.language.word_runs import lower_words
+from recollect.language.word_runs import DIGIT, PREFIX, lower_words
 from recollect.model.frozen import dataclass
 
 MAX_PATHS = 1_000  # ways through a pattern that are followed
 MAX_SIGNS = 8  # marks that are looked for one by one
 MAX_CHOICE = 8  # characters of a class that are followed one by one
 MAX_TIMES = 4  # repetitions that are followed
-LONG = 1_000  # characters of a text whose words are not kept for long
-REMEMBERED = 1_000  # short texts whose words are kept
 APOSTROPHES = ("'", "’")
-PREFIX = 3  # characters of the beginning of a word
 
 EDGE = "\x01"  # the edge of a word
 GAP = "\x02"  # some character that is no part of a word
-DIGIT = "\x03"
 ANY = "\x00"  # anything, or nothing
 MARKS = EDGE + GAP + DIGIT + ANY
 read_prefix = itemgetter(slice(0, PREFIX))
@@ -94,28 +90,8 @@ def may_match(needs: PatternNeeds, text: str) -> bool:
     return words is None or not needs.words.isdisjoint(words)
 
 
-class _KnownWords(dict[str, AbstractSet[str] | None]):
-    """The words of the last short texts; a long text is read each time it is asked for."""
-
-    def __missing__(self, text: str) -> AbstractSet[str] | None:
-        if len(text) > LONG:
-            return _long_text_words(text)
-        words = _read_words(text)
-        if len(self) >= REMEMBERED:
-            self.clear()  # another thread may use it too, so entries are not removed one by one
-        self[text] = words
-        return words
-
-
-known_words = _KnownWords()
-
-
 def text_words(text: str) -> AbstractSet[str] | None:
     """The words of a text and their beginnings; None if it has letters for which upper and lower case are not plain."""
-    return known_words[text]
-
-
-def _read_words(text: str) -> AbstractSet[str] | None:
     if not text.isascii() and ODD_CASES.search(text):
         return None
     words = lower_words(text)
@@ -123,9 +99,6 @@ def _read_words(text: str) -> AbstractSet[str] | None:
     if DIGITS.search(text):
         keys.add(DIGIT)
     return keys
-
-
-_long_text_words = lru_cache(maxsize=16)(_read_words)
 
 
 # -- the ways through a pattern

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, Literal
@@ -32,6 +32,7 @@ REFUSED = "refused"
 MAX_REFUSALS = 200
 """Refusals of a person that are kept: the last ones."""
 IDS = 32  # messages whose findings are looked up together
+FOUND_FIELDS = tuple(field.name for field in fields(FoundFact))
 OPPOSITES = {"dislikes": "likes"}  # keys that contradict each other share a slot
 
 
@@ -332,7 +333,7 @@ def finding_row(person: str, slot: str, finding: Finding) -> dict[str, Any]:
 
 
 def json_values(fact: FoundFact) -> dict[str, Any]:
-    values = asdict(fact)
+    values = {name: getattr(fact, name) for name in FOUND_FIELDS}
     return values | {name: values[name].isoformat() for name in ("since", "until") if values[name]}
 
 

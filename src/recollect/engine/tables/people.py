@@ -120,9 +120,11 @@ def retire_contradicted_statements(
     came as a statement or as a fact."""
     if not retired_facts:
         return
+    candidates = [statement for statement in statements_of(tx, space, person) if statement.said_at <= when]
+    if not candidates:
+        return
     active_senses = {fact_sense(fact) for fact in facts_of(tx, space, person, active=True)}
     lost_senses = {fact_sense(fact) for fact in retired_facts} - active_senses
-    candidates = [statement for statement in statements_of(tx, space, person) if statement.said_at <= when]
     put_statements(
         tx,
         [

@@ -11,7 +11,6 @@ forgotten, even if the facts are rebuilt.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
@@ -53,7 +52,7 @@ from recollect.engine.views.facts_input import (
 from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Fact, FoundFact, Message, RefusalKind, Statement
-from recollect.model.frozen import dataclass
+from recollect.model.frozen import dataclass, replace
 from recollect.ports import Telemetry, Tx
 from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.facts import deciding as rules

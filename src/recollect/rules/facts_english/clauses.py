@@ -53,7 +53,7 @@ _QUOTED_LINE = lazy_pattern(r"^[^\S\n]*+[>|].*$", re.MULTILINE)
 _CODE = lazy_pattern(r"```.*?(?:```|$)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTES = lazy_pattern(
     r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|‘([^’\n]{1,400})’(?!\w)"
-    r"|(?<![\w'])'((?:[^'\n]|(?<=\w)'(?=\w)){1,400})'(?!\w)"
+    r"|'(?<![\w']')((?:[^'\n]|(?<=\w)'(?=\w)){1,400})'(?!\w)"  # each begins with a mark: others are passed over
 )
 _SPEAKS = lazy_pattern(rf"\b(?:{any_of(words.SPEAKER_WORDS)}|i['’]m|i['’]ve)\b", re.IGNORECASE)
 _SMALL_STOP = lazy_pattern(r"(?<=[a-z]{3})(\s?[.!?]+)\s+(?=[a-z])")  # where small letters begin a sentence too
@@ -71,9 +71,9 @@ _JOKING = lazy_pattern(
 )
 _MADE_UP = lazy_pattern(
     rf"""^(?:so\s|ok\s|okay\s|now\s)?(?:
-        {any_of(words.SUPPOSING)} | let['’]?s\s(?:say|pretend|imagine|assume)
-      | in\s(?:the|a|my|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.SCENES)}\b
-      | (?:the|a|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.PARTS_OF_WORKS)}\b
+        {any_of(words.SUPPOSING, any_case=True)} | let['’]?s\s(?:say|pretend|imagine|assume)
+      | in\s(?:the|a|my|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.SCENES, any_case=True)}\b
+      | (?:the|a|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.PARTS_OF_WORKS, any_case=True)}\b
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -186,7 +186,7 @@ _OPENERS = lazy_pattern(
           |i\s{any_of(words.INTENDING)}\s{any_of(words.MENTIONING)}
           |{any_of(words.ANNOUNCEMENTS)}
         )(?:,?\sthat)?[:,]?\s+(?=(?:i|we|my|our|[A-Z])\b|[A-Z])
-      | {any_of(words.INTERJECTIONS, words.CONNECTIVES, words.ASIDES)}[,:.!\s–—-]+(?=\w)
+      | {any_of(words.INTERJECTIONS, words.CONNECTIVES, words.ASIDES, any_case=True)}[,:.!\s–—-]+(?=\w)
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -201,18 +201,20 @@ _HEDGES = lazy_pattern(
     r"\s(?:that\s)?(?=i\b|my\b|we\b)",
     re.IGNORECASE,
 )
-_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING)}\b", re.IGNORECASE, skips=True)
-_SUBJECT = rf"{any_of(words.SUBJECTS)}\b"
-_VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES)}\s)?{any_of(words.VERBS_OF_CLAUSES)}\b"
-_MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND)}\b"
+_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING, any_case=True)}\b", re.IGNORECASE, skips=True)
+_SUBJECT = rf"{any_of(words.SUBJECTS, any_case=True)}\b"
+_VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES, any_case=True)}\s)?{any_of(words.VERBS_OF_CLAUSES, any_case=True)}\b"
+_MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND, any_case=True)}\b"
 _LEAD = rf"(?:{any_of(words.BEFORE_TIME)}\s+(?:[\w’']+\s+){{1,2}}|tomorrow\s+)"
+_JOINT_WORD = any_of(words.RELATIVE_WORDS, words.CONJUNCTIONS, ("and", "or", "but"), any_case=True)
 _SPLIT = lazy_pattern(
-    rf"(?P<beside>,?\s+{any_of(words.RELATIVE_WORDS)}\s+(?={_SUBJECT}))"
+    rf"(?=\S|\s+(?:[;…–—-]|{_JOINT_WORD}\s))(?:"  # of the words after a space, few are joints
+    rf"(?P<beside>,?\s+{any_of(words.RELATIVE_WORDS, any_case=True)}\s+(?={_SUBJECT}))"
     rf"|(?P<hard>\s*[;…]\s*|\s+[–—-]+\s+|\s*--\s*|(?<=\w):\s+(?={_SUBJECT})"
-    rf"|,?\s+{any_of(words.CONJUNCTIONS)}\s+(?={_SUBJECT})"
+    rf"|,?\s+{any_of(words.CONJUNCTIONS, any_case=True)}\s+(?={_SUBJECT})"
     rf"|,\s*(?:and\s+|but\s+|so\s+|now\s+|yet\s+)*(?={_LEAD}?{_SUBJECT}))"
     rf"|(?P<soft>\s+(?:and|or)\s+(?={_SUBJECT}))"
-    rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS}))",
+    rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS})))",
     re.IGNORECASE,
     skips=True,
 )
@@ -223,7 +225,7 @@ _TIME_FIRST = lazy_pattern(
     re.IGNORECASE,
 )
 _PASSING = lazy_pattern(
-    rf"\b(?:{any_of(words.PASSING_TIMES)}|for\s(?:a|the)\s{any_of(words.OCCASIONS)})\b",
+    rf"\b(?:{any_of(words.PASSING_TIMES, any_case=True)}|for\s(?:a|the)\s{any_of(words.OCCASIONS, any_case=True)})\b",
     re.IGNORECASE,
     skips=True,
 )
@@ -347,7 +349,7 @@ _AUXILIARY = lazy_pattern(
 _NOW = lazy_pattern(r"\bnow\b", re.IGNORECASE)
 _THIRD = lazy_pattern(rf"^({any_of(words.VERBS_WITH_S)})s\b")
 _BASE = lazy_pattern(rf"^(?:{any_of(words.VERBS_WITH_S)}|have|study)\b")
-_NOT_NAMES = lazy_pattern(
+NOT_NAMES = lazy_pattern(
     "^"
     + any_of(
         words.PRONOUNS_NOT_NAMES,
@@ -359,6 +361,7 @@ _NOT_NAMES = lazy_pattern(
     )
     + r"\b"
 )
+"""Words with a capital letter that are no names."""
 
 
 def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase: bool) -> Clause | None:
@@ -389,10 +392,10 @@ def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase:
 def _parse_attribute(text: str) -> Clause | None:
     """ "My name is …", "Bob's birthday is …", "my sister's name is …", "Jonas is my brother"."""
     introduction = _HERE.match(text) if " here" in text else None
-    if introduction and not _NOT_NAMES.match(introduction["named"]) and not _NOBODY.match(introduction["named"]):
+    if introduction and not NOT_NAMES.match(introduction["named"]) and not _NOBODY.match(introduction["named"]):
         return Clause(None, introduction["named"], "name")
     is_my = _IS_MY.match(text) if " is " in text else None
-    if is_my and not _NOT_NAMES.match(is_my["named"]):
+    if is_my and not NOT_NAMES.match(is_my["named"]):
         return Clause(None, is_my["named"], f"{is_my['relation']} name")
     match = _ATTRIBUTE.match(text)
     if match is None:
@@ -407,7 +410,7 @@ def _parse_attribute(text: str) -> Clause | None:
     if match["relation"] and attribute.casefold() in ("name", "first name"):
         return Clause(None, value, f"{match['relation']} name", holds)
     subject = match["called"] or (match["relation"] and RELATIONS[match["relation"].casefold()]) or match["named"]
-    return None if _NOT_NAMES.match(subject) else Clause(subject, value, attribute, holds)
+    return None if NOT_NAMES.match(subject) else Clause(subject, value, attribute, holds)
 
 
 def _parse_negation(value: str) -> tuple[str, Holds]:
@@ -425,7 +428,7 @@ def _parse_negation(value: str) -> tuple[str, Holds]:
 def _parse_predicate(text: str) -> Clause | None:
     """ "I no longer live in Rome", "my brother is vegan", "Bob lives in Hamburg"."""
     match = _WHO.match(text)
-    if match is None or (match["named"] and _NOT_NAMES.match(match["named"])):
+    if match is None or (match["named"] and NOT_NAMES.match(match["named"])):
         return None
     subject = None
     if not match["self"]:

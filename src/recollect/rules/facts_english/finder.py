@@ -13,6 +13,7 @@ from datetime import date
 from recollect.language.fact_words import PETS, RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
+from recollect.language.word_runs import has_word_of
 from recollect.model import FoundFact, Holds
 from recollect.model.frozen import replace
 from recollect.rules.facts.deciding import acceptable_facts
@@ -22,9 +23,10 @@ from recollect.rules.facts_english.answers import complete_answer
 from recollect.rules.facts_english.attributes import FactReading
 from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.rules.facts_english.instructions import instructions
-from recollect.rules.facts_english.patterns import may_have_readings, readings
+from recollect.rules.facts_english.patterns import readings
 from recollect.rules.facts_english.statement_words import LONG_AGO
 from recollect.rules.facts_english.statements import find_statements
+from recollect.rules.facts_english.subject_verb_guard import may_have_readings
 from recollect.rules.facts_english.third_person_retelling import retell_pronouns
 from recollect.rules.facts_english.values import name
 from recollect.rules.facts_english.words import (
@@ -77,7 +79,7 @@ def read_facts(
     return _mark_echoes(acceptable_facts(facts), text, shown_texts)
 
 
-_LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO)}\b", re.IGNORECASE)
+_LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO, any_case=True)}\b", re.IGNORECASE)
 _BEFORE_TODAY = lazy_pattern(
     r"\b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b|was\swhen\b)", re.IGNORECASE
 )
@@ -90,7 +92,8 @@ def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:
 
 
 def _attribute_facts(assertions: list[str], today: date | None) -> list[FoundFact]:
-    return acceptable_facts([*_facts_in_clauses(assertions, today), *instructions(assertions)])
+    facts = [*_facts_in_clauses(assertions, today), *instructions(assertions)]
+    return acceptable_facts(facts) if facts else facts
 
 
 def _mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) -> list[FoundFact]:
@@ -148,13 +151,14 @@ _NOT_MENTIONED = {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}
 _KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED), space=r"\ ")
 _MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
 _NO_MENTION = lazy_pattern(rf"\b{any_of(NO_MENTION)}\b", re.IGNORECASE)
+_has_owner = has_word_of(("my", "our"))
 _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
 _AS_NAME = lazy_pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
 
 
 def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
     for text in (sentence.text for sentence in sentences):
-        if _NO_MENTION.search(text):
+        if not _has_owner(text) or _NO_MENTION.search(text):
             continue
         for mention in _MENTION.finditer(text):
             words = _AS_NAME.match(text, mention.end())

@@ -55,7 +55,8 @@ _TOPICS = {
 _ABOUT = tuple((topic, lazy_pattern(pattern, re.IGNORECASE)) for topic, pattern in _TOPICS.items())
 _MAY_INSTRUCT = lazy_pattern(  # without one of these words nothing below is found
     rf"\b(?:calls?|address|refer|always|never|ever|whenever|in\sall|for\sall|under|emojis?|smileys?|emoticons?|units?|metric"
-    rf"|imperial|celsius|fahrenheit|tone|{any_of(words.FOR_GOOD, words.LENGTHS, words.TONES, words.FORMATS)})\b",
+    r"|imperial|celsius|fahrenheit|tone"
+    rf"|{any_of(words.FOR_GOOD, words.LENGTHS, words.TONES, words.FORMATS, any_case=True)})\b",
     re.IGNORECASE,
     skips=True,
 )

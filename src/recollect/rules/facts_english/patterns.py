@@ -21,8 +21,7 @@ from recollect.language.fact_words import (
     species,
 )
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.pattern_heads import SIGN, SIZE, Heads, may_begin, pattern_heads
-from recollect.language.pattern_prefilter import text_words
+from recollect.language.pattern_heads import SIZE, Heads, may_begin, pattern_heads
 from recollect.language.since_until import strip_final_time
 from recollect.model import FactCategory
 from recollect.rules.facts_english import words
@@ -38,7 +37,7 @@ from recollect.rules.facts_english.attributes import (
     attribute_readings,
     name_readings,
 )
-from recollect.rules.facts_english.clauses import Clause, expand_short_forms
+from recollect.rules.facts_english.clauses import Clause
 from recollect.rules.facts_english.values import (
     animals,
     company,
@@ -466,32 +465,11 @@ _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
 def _verbs_beginning(beginning: str) -> tuple[tuple[re.Pattern[str], Finder], ...]:
     """The verbs, in their order, that a clause with these first characters may begin with."""
     return tuple(
-        verb for verb, heads in zip(_VERBS, _verb_heads(), strict=True) if heads is None or may_begin(heads, beginning)
+        verb for verb, heads in zip(_VERBS, verb_heads(), strict=True) if heads is None or may_begin(heads, beginning)
     )
 
 
 @cache
-def _verb_heads() -> tuple[Heads | None, ...]:
+def verb_heads() -> tuple[Heads | None, ...]:
+    """How the text of a clause with a fact begins, verb by verb; None if that is not known."""
     return tuple(pattern_heads(pattern.pattern, re.IGNORECASE) for pattern, _ in _VERBS)
-
-
-def may_have_readings(sentence: str) -> bool:
-    """Whether a sentence has a word that the text of a clause with a fact begins with, or one that is between an
-    attribute and its value. Without such a word it need not be parsed."""
-    text = expand_short_forms(sentence)
-    keys = text_words(text)
-    first_words = _first_words()
-    if keys is None or first_words is None or "=" in text or ":" in text:
-        return True
-    return not first_words.isdisjoint(keys)
-
-
-@cache
-def _first_words() -> frozenset[str] | None:
-    """The beginnings of the words, as `text_words` gives them; None if they are not known."""
-    first_words = {*words.BE_FORMS, "was", "were", "has", "here"}  # "be" and "have" are written so
-    for heads in _verb_heads():
-        if heads is None or any(len(head) < SIZE and head + SIGN not in heads for head in heads):
-            return None
-        first_words |= {head.strip(SIGN) for head in heads}
-    return frozenset(first_words)

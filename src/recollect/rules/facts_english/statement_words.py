@@ -263,6 +263,7 @@ EXERCISES = word_tuple(
 
 # Verbs with which a sentence may begin that has no subject: "Just got back from Rome"
 
+BEFORE_BARE = word_tuple("just recently finally also even have already")
 BARE_PAST = word_tuple(
     """got went took made started finished visited joined moved attended signed volunteered organized organised
     celebrated adopted received bought completed launched passed failed graduated tried had met won lost read

@@ -17,6 +17,7 @@ from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.verbs import PAST_FORMS, gerund, is_past
+from recollect.language.word_runs import has_word_of
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.model.frozen import dataclass, replace
@@ -85,7 +86,8 @@ _IN_REQUEST = lazy_pattern(
     r"(?:is|has\sbeen)\s(?:debating|wondering)\b|is\s(?:thinking|hoping)\b|hopes\b|wants\b|the\s.*\s(?:is|are)\simportant\sto\sthem"
 )
 _HINT = lazy_pattern(
-    rf"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
+    r"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been"
+    rf"|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE, any_case=True)})\b",
     re.IGNORECASE,
     skips=True,
 )
@@ -93,13 +95,13 @@ _HINT = lazy_pattern(
 # One unit
 
 _BARE = lazy_pattern(
-    rf"(?:(?:just|recently|finally|also|even|have|already)\s+)*(?:(?P<past>{any_of(words.BARE_PAST)})|(?P<been>been\s\w+ing)"
+    rf"(?:{any_of(words.BEFORE_BARE)}\s+)*(?:(?P<past>{any_of(words.BARE_PAST)})|(?P<been>been\s\w+ing)"
     rf"|(?P<gonna>gonna|going\sto)|(?P<doing>{any_of(words.BARE_PROGRESSIVE)}))\s+(?=\w)",
     re.IGNORECASE,
 )
 _MINE = lazy_pattern(
     r"(?:my|(?P<our>our))\s(?P<who>(?:(?!to\s)[\w'’&-]+,?\s){1,6}?)"
-    rf"(?P<verb>{any_of(words.FINITE_VERBS, sorted(PAST_FORMS))}|(?-i:[a-z]{{2,}}ed))\s+(?=\w)",
+    rf"(?P<verb>{any_of(words.FINITE_VERBS, sorted(PAST_FORMS), any_case=True)}|(?-i:[a-z]{{2,}}ed))\s+(?=\w)",
     re.IGNORECASE,
 )
 _THING = lazy_pattern(
@@ -110,7 +112,10 @@ _THING = lazy_pattern(
 
 
 def _read_unit(unit: str, today: date | None) -> FoundFact | None:
-    unit = _shorten(_ASIDE.sub(" ", unit).strip(" .!,"))
+    unit = _ASIDE.sub(" ", unit).strip(" .!,")
+    if not _may_tell(unit):
+        return None
+    unit = _shorten(unit)
     lead = TIME_FIRST.match(unit)
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
@@ -130,6 +135,23 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     if statement.predicate.tense == "perfect" and _MINUTES.search(unit):
         return None
     return _build_fact(statement, today)
+
+
+_has_own_object = has_word_of(("me", "my", "dream"))
+_has_speaker = has_word_of(("i", "we", "our"))
+_has_and = has_word_of(("and",))
+_TELLING_START = lazy_pattern(
+    rf"(?:i|we|our|been|gonna|going|{any_of(words.BEFORE_BARE, words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
+    re.IGNORECASE,
+)
+
+
+def _may_tell(unit: str) -> bool:
+    """Whether a clause may have a subject that is read, or none. One that has another takes most of the time, if it is
+    first asked whether it is clear."""
+    if _has_own_object(unit) or _TELLING_START.match(unit):
+        return True
+    return _has_speaker(unit) and (_has_and(unit) or TIME_FIRST.match(unit) is not None)
 
 
 _DREAM = lazy_pattern(
@@ -178,7 +200,8 @@ def _clear_part(unit: str) -> str:
 
 
 _POINTER_AT_END = lazy_pattern(
-    rf"\s(?:{any_of(words.PARTICLES)}\s(?!his|its|their|one){any_of(words.POINTERS)}(?:\s\w+){{0,2}}|here)$",
+    rf"\s(?:{any_of(words.PARTICLES, any_case=True)}\s(?!his|its|their|one){any_of(words.POINTERS)}"
+    r"(?:\s\w+){0,2}|here)$",
     re.IGNORECASE,
 )
 
@@ -349,7 +372,7 @@ _WHAT_IT_IS = lazy_pattern(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE
 
 _SYMBOLS = lazy_pattern(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
 _VAGUE_TIME = lazy_pattern(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
-_TAIL = lazy_pattern(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
+_TAIL = lazy_pattern(rf"(?:[\s,]+{any_of(words.END_PHRASES, any_case=True)}|,\sso\s\w+)+$", re.IGNORECASE)
 _TO_WHOM = lazy_pattern(r"\sto\s(?:remind|tell|show|help|let|make|teach)\s(?:themself|themselves|them)$", re.IGNORECASE)
 _EMPTY_END = lazy_pattern(  # "went rowing and had a ton of fun": only the rowing is told
     r",?\sand\s(?:even\s)?(?:had|having|saw)\s(?:\w+\s){0,4}?(?:fun|blast|stuff|(?:good|great|amazing|awesome)\stime)$",
