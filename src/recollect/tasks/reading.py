@@ -29,7 +29,13 @@ from recollect.rules.facts.keys import category_of
 from recollect.rules.facts.model_facts_check import Evidence, ReadLine, settle_time
 from recollect.rules.facts.own_words import own_words
 from recollect.rules.facts_english.answers import complete_answer
-from recollect.rules.facts_english.finder import find_facts, read_facts, reconcile_facts
+from recollect.rules.facts_english.finder import (
+    FactText,
+    find_facts,
+    read_facts,
+    read_facts_of_messages,
+    reconcile_facts,
+)
 from recollect.rules.prompt.fences import Fenced, escape_line, section
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, build_request, object_schema, repair_request
@@ -158,14 +164,17 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
+    lines = inputs.lines
+    places = [place for place, line in enumerate(lines) if line.may_state and not is_small_talk(line.text)]
+    messages = [
+        FactText(lines[place].text, lines[place].day, lines[place].shown, question_before(lines, place))
+        for place in places
+    ]
     facts: list[FactInLine] = []
-    for place, line in enumerate(inputs.lines):
-        if line.may_state and not is_small_talk(line.text):
-            question = question_before(inputs.lines, place)
-            found = read_facts(line.text, line.day, line.shown, question)
-            is_answer = bool(question and found) and bool(complete_answer(line.text, question))
-            alone = read_facts(line.text, line.day, line.shown) if is_answer else found
-            facts += [FactInLine(place, fact, None if fact in alone else place - 1) for fact in found]
+    for place, message, found in zip(places, messages, read_facts_of_messages(messages), strict=True):
+        is_answer = bool(message.question and found) and bool(complete_answer(message.text, message.question))
+        alone = read_facts(message.text, message.today, message.shown_texts) if is_answer else found
+        facts += [FactInLine(place, fact, None if fact in alone else place - 1) for fact in found]
     return Reply(tuple(facts))
 
 
