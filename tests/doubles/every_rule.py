@@ -433,6 +433,7 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
+        "language.lazy_patterns.words_needed_by",
         "language.short_text_cache.remember_short_texts",
         "rules.facts.remembered_lists.remember_fact_lists",
         "rules.days.is_current",

@@ -97,9 +97,7 @@ def read_facts_of_messages(messages: Sequence[FactText]) -> list[list[FoundFact]
         _statements_in(message, part, in_request=any(sentence.is_question for sentence in message_sentences))
         for message, part, message_sentences in zip(messages, assertions, sentences, strict=True)
     ]
-    return [
-        _join_facts(message, *found) for message, *found in zip(messages, mentions, attributes, statements, strict=True)
-    ]
+    return [*map(_join_facts, messages, mentions, attributes, statements)]
 
 
 def _statements_in(message: FactText, assertions: Sequence[str], *, in_request: bool) -> list[list[FoundFact]]:
