@@ -29,7 +29,7 @@ LOOK = 0.2  # seconds between updates of the progress
 LARGE = 2_000  # messages behind, of which another process does a part
 HELPED_VIEWS = ("facts", "window", "topics", "titles")  # of which the other process takes what this one does not
 PATIENCE = 10.0  # seconds for the other process to end
-COLLECT_AFTER = 20_000  # new objects after which the garbage collector looks at them
+COLLECT_AFTER = 100_000  # new objects after which the garbage collector looks at them
 BUSY = 0.5  # seconds between a worker's reports, while there is work
 IDLE = 3.0  # and while there is none
 
