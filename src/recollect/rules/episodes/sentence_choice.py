@@ -11,6 +11,7 @@ import heapq
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from typing import Any, NamedTuple
 
 from recollect.language.filler import trim
@@ -363,10 +364,10 @@ class _Choice:
                 roots = roots | self.by_place[place][0].roots
                 price += self.by_place[place][0].price + _LABEL_PRICE
         weight = self.weights.get
-        total = sum([weight(root, _NOTE) for root in roots])
+        total = fsum([weight(root, _NOTE) for root in roots])  # exact: roots have no order
         fresh = total
         if self.covered_roots:
-            fresh = sum([weight(root, _NOTE) for root in roots if root not in self.covered_roots])
+            fresh = fsum([weight(root, _NOTE) for root in roots if root not in self.covered_roots])
         if fresh < max(_FRESH * total, _LEAST):
             return 0.0
         statement = self.statements[form.place]
