@@ -77,10 +77,7 @@ def is_terse(texts: Sequence[str]) -> bool:
 
 def budgets(text: str, count: Count) -> tuple[int, int]:
     """The most tokens that tier 1 and tier 2 of a message are to have."""
-    return _budgets_of(size(text, count))
-
-
-def _budgets_of(tokens: int) -> tuple[int, int]:
+    tokens = size(text, count)
     tier1 = min(max(int(tokens * TIER1_SHARE[1]), TIER1_LEAST), TIER1_MOST)
     tier2 = min(max(int(tokens * TIER2_SHARE[1]), TIER2_LEAST), TIER2_MOST)
     return tier1, tier2
@@ -88,18 +85,32 @@ def _budgets_of(tokens: int) -> tuple[int, int]:
 
 def write_tiers(text: str, count: Count) -> Tiers:
     """The tiers of a message, made without a model."""
-    tokens = size(text, count)
-    if len(text) <= MAX_CHARACTERS and tokens <= SHORT:
+    if is_short(text, count):
         return Tiers()
-    budget1, budget2 = _budgets_of(tokens)
-    source = _MARKER.sub(" ", fences.strip_invisible(limit_text(text))).strip()
+    return Tiers(_write_tier1(text, count), _write_tier2(text, count), "offline")
+
+
+def _write_tier1(text: str, count: Count) -> str:
+    source = _readable_text(text)
     if not source:
-        return Tiers("text = blank", "[blank]", "offline")
-    tier1 = _fit(key_values(source, budget1, count), budget1, count)
-    tier2 = _fit(summary(source, budget2, count), budget2, count)
+        return "text = blank"
+    budget, _ = budgets(text, count)
+    pairs = _fit(key_values(source, budget, count), budget, count)
     # Of a text without words, its beginning is enough.
-    tier1 = tier1 or _fit(f"text = {_fit(source, TIER1_LEAST, count)}", budget1, count)
-    return Tiers(tier1, tier2 or _fit(source, min(2 * TIER1_LEAST, budget2), count), "offline")
+    return pairs or _fit(f"text = {_fit(source, TIER1_LEAST, count)}", budget, count)
+
+
+def _write_tier2(text: str, count: Count) -> str:
+    source = _readable_text(text)
+    if not source:
+        return "[blank]"
+    _, budget = budgets(text, count)
+    sentences = _fit(summary(source, budget, count), budget, count)
+    return sentences or _fit(source, min(2 * TIER1_LEAST, budget), count)
+
+
+def _readable_text(text: str) -> str:
+    return _MARKER.sub(" ", fences.strip_invisible(limit_text(text))).strip()
 
 
 def check_tiers(tier1: str, tier2: str, original: str, count: Count) -> CheckedTiers:
@@ -112,14 +123,13 @@ def check_tiers(tier1: str, tier2: str, original: str, count: Count) -> CheckedT
     fault1 = _fault_of_pairs(tier1, grounds)
     fault2 = _fault_of_summary(tier2, grounds)
     faults = tuple(f"{name} {fault}" for name, fault in (("tier 1", fault1), ("tier 2", fault2)) if fault)
-    offline_tiers = write_tiers(original, count) if faults else Tiers()
     tokens = size(original, count)
     limit1 = min(max(int(tokens * TIER1_TOLERATED), 2 * TIER1_LEAST), TIER1_MOST, tokens)
     limit2 = min(max(int(tokens * TIER2_TOLERATED), 2 * TIER2_LEAST), TIER2_MOST, tokens)
     return CheckedTiers(
         Tiers(
-            offline_tiers.tier1 if fault1 else _cut_pairs(grounds.filter_pairs(tier1), limit1, count),
-            offline_tiers.tier2 if fault2 else _cut_summary(tier2, limit2, count),
+            _write_tier1(original, count) if fault1 else _cut_pairs(grounds.filter_pairs(tier1), limit1, count),
+            _write_tier2(original, count) if fault2 else _cut_summary(tier2, limit2, count),
             "offline" if fault1 and fault2 else "model",
         ),
         faults,
