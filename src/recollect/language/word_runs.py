@@ -10,7 +10,6 @@ put together once, and to ask for a list is then to look at its bit, in a third 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable
 from functools import reduce
@@ -63,16 +62,6 @@ def lower_letter_runs(text: str) -> list[str]:
 # -- lists of words
 
 _lock = Lock()
-
-
-def _renew_lock() -> None:
-    """In a forked process the thread that held the lock is not there to give it back."""
-    global _lock
-    _lock = Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
 
 
 class _WordMasks(dict[str, int]):
