@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from itertools import product
+from string import ascii_lowercase
+
 import pytest
 
+from recollect.language.sentences import Sentence
 from recollect.rules.episodes.extract import condense, gist
 from recollect.rules.episodes.lines import SpokenLine, render_lines
-from recollect.rules.episodes.sentence_forms import is_fragment
-from recollect.rules.episodes.standalone_sentences import is_bound
+from recollect.rules.episodes.sentence_forms import SourcedSentence, is_fragment
+from recollect.rules.episodes.standalone_sentences import find_supports, is_bound
 from recollect.tokens.estimate import EstimateTokenizer
 
 count = EstimateTokenizer().count
@@ -133,3 +138,20 @@ def test_a_short_answer_after_two_questions_is_given_to_neither() -> None:
     assert "Miso" not in made
     made = summary(("Sam", "What are the names of your cats?"), ("Alex", "Miso and Pepper."))
     assert "names of your cats? Alex: Miso and Pepper" in made
+
+
+def seconds_of_supports(words: list[str], size: int) -> float:
+    """The processor's time for a message of so many sentences, each with another "the …"."""
+    sentences = [Sentence(f"Tom repaired the {words.pop()}er in May.") for _ in range(size)]
+    statements = [SourcedSentence(1, ("user", "Kim"), sentence) for sentence in sentences]
+    begun = time.thread_time()
+    assert len(find_supports(statements, "en")) == size
+    return time.thread_time() - begun
+
+
+def test_what_many_sentences_point_to_takes_time_in_proportion() -> None:
+    words = ["".join(letters) for letters in product(ascii_lowercase, repeat=3)]
+    seconds_of_supports(words, 100)  # patterns are compiled
+    few = min(seconds_of_supports(words, 400) for _ in range(3))
+    many = min(seconds_of_supports(words, 2_400) for _ in range(3))
+    assert many < 15 * few  # six times as many; to compare each with all would be 36 times

@@ -98,7 +98,9 @@ class _Finder:
     statements: Sequence[SourcedSentence]
     is_strict: bool
     supports: list[Support] = field(default_factory=list)
-    standing: list[int] = field(default_factory=list)  # the places of sentences that stand, captions aside
+    named_at: dict[str, int] = field(default_factory=dict)  # where a sentence that stands last named each noun
+    heard: set[str] = field(default_factory=set)  # the roots of the nouns of all sentences before `heard_upto`
+    heard_upto: int = 0
     known_references: dict[int, References] = field(default_factory=dict)
 
     def add(self, place: int) -> None:
@@ -112,7 +114,7 @@ class _Finder:
         support = NOTHING if is_left_out else self._find_support(place, sentence, bare_text(sentence))
         self.supports.append(support)
         if support.stands:
-            self.standing.append(place)
+            self.named_at.update(dict.fromkeys(self._references_at(place).nouns, place))
 
     def _references_at(self, place: int) -> References:
         references = self.known_references.get(place)
@@ -240,27 +242,20 @@ class _Finder:
     def _last_mention(self, place: int, definite: frozenset[str]) -> int | None:
         """The last sentence that stands and names what "the …" means, if it is so near that nothing else is likely
         to be meant."""
-        for mention in reversed(self.standing):
-            if self.statements[place].source - self.statements[mention].source > _NEAR:
-                break
-            if not definite.isdisjoint(self._references_at(mention).nouns):
-                return mention
-        return None
+        mentions = [self.named_at[noun] for noun in definite if noun in self.named_at]
+        near = [mention for mention in mentions if self._is_near(mention, place)]
+        return max(near, default=None)
+
+    def _is_near(self, mention: int, place: int) -> bool:
+        return self.statements[place].source - self.statements[mention].source <= _NEAR
 
     def _is_heard(self, place: int, definite: frozenset[str]) -> bool:
         """Whether a sentence before this one has a noun of "the …"."""
-        noun_roots = set(map(root, definite))
-        beginnings = [
-            noun_root.removesuffix("y") for noun_root in noun_roots
-        ]  # "story" is in "stories" but for its end
-        for statement in self.statements[:place]:
-            sentence = statement.sentence
-            spelt = sentence.text.casefold()
-            if not any(map(spelt.__contains__, beginnings)) or is_caption(sentence):
-                continue
-            if not noun_roots.isdisjoint(map(root, read_nouns(*_text_and_title(sentence)))):
-                return True
-        return False
+        for statement in self.statements[self.heard_upto : place]:
+            if not is_caption(statement.sentence):
+                self.heard.update(map(root, read_nouns(*_text_and_title(statement.sentence))))
+        self.heard_upto = max(self.heard_upto, place)
+        return not self.heard.isdisjoint(map(root, definite))
 
     def _item_support(self, place: int, text: str, references: References) -> Support:
         """An item says something without the list if it is a statement, or a title and what it stands for."""
