@@ -35,6 +35,15 @@ class Lag:
     turns: int
 
 
+@dataclass(frozen=True, slots=True)
+class TableVersion:
+    """The version of a table when a transaction began, and the one it has if the transaction changes it and is
+    committed. As long as it has the same version, nobody has changed the table."""
+
+    at_start: str
+    if_changed: str
+
+
 VERSION_NOTE = "version of "
 """The beginning of the names of notes that a store makes of its own tables; a copy of the store makes others."""
 STAND_IN = "offline for now: "
@@ -266,6 +275,9 @@ class Tx(Protocol):
         """The rows of a table with vectors that have the values of `where`, by highest cosine, best first. For small
         views: all their vectors are compared. `known` are rows that were read in this transaction; they are not read
         again."""
+
+    def table_version(self, table: str) -> TableVersion | None:
+        """The version of a table; None if the store notes none of it."""
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         """Insert or replace rows by primary key; the columns in `add` are added to the values that are there."""

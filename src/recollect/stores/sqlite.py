@@ -28,7 +28,7 @@ from sqlalchemy.exc import DBAPIError
 from recollect.errors import DamagedMessage, SchemaMismatch, StoreError, StoreUnwritable
 from recollect.model import Filter, Message
 from recollect.model.passages import PassageBlock, Posting
-from recollect.ports import Vectors
+from recollect.ports import TableVersion, Vectors
 from recollect.stores import queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UNDECODED, UnreadableRow, parse_meta_number
@@ -119,12 +119,23 @@ class SqliteTx(MoveTx):
         """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere."""
         if not self.touched.isdisjoint(VERSIONED):
             table_names = sorted(VERSIONED.keys() & self.touched)
-            self.put(meta.name, [{"key": VERSIONED[name], "value": token_hex(8)} for name in table_names])
+            self.put(meta.name, [{"key": VERSIONED[name], "value": self._new_version} for name in table_names])
+
+    @cached_property
+    def _new_version(self) -> str:
+        """The version that tables get which this transaction changes."""
+        return token_hex(8)
 
     @cached_property
     def _versions(self) -> dict[str, str]:
         """The versions of tables as this transaction sees them, by the names of their notes."""
         return {row[0]: row[1] for row in self.fetch(queries.NOTES, {"keys": [REMOVALS, *VERSIONED.values()]})}
+
+    def table_version(self, table: str) -> TableVersion | None:
+        if table not in VERSIONED:
+            return None
+        removals = self._versions.get(REMOVALS)
+        return TableVersion(f"{self._versions.get(VERSIONED[table])} {removals}", f"{self._new_version} {removals}")
 
     def find_cached(self, table: str, key: Any, read: Callable[[], list[T]]) -> list[T]:
         """What was read before, if the table has the version that it had then."""

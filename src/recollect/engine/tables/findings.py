@@ -3,27 +3,24 @@
 A person's conversations are read in parallel, files are imported late, and a model that was away reads a message again.
 The facts about one thing, a slot, follow from all findings about it, in the order in which they were said. A new
 finding that comes last is weighed against the facts of its slot; one that belongs in between has the findings weighed
-again from the start that it is connected with, or all of the slot (`slot_facts`). What was found and refused is stored
-beside them, with the reason, in a slot that is never weighed: it is erased and expires with the person's findings.
+again from the start that it is connected with, or all of the slot (`person_slots`). What was found and refused is
+stored beside them, with the reason, in a slot that is never weighed: it is erased and expires with them.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
 from functools import lru_cache
-from typing import Any, Literal
-from weakref import ref
+from typing import Any
 
-from recollect.engine.tables.facts import facts_with_keys
 from recollect.errors import StoreError
 from recollect.model import Fact, FactRefusal, FoundFact, Message, RefusalKind, RefusedFact
 from recollect.ports import Tx
 from recollect.rules.facts import deciding as rules
-from recollect.rules.facts.slot_facts import ConnectedValues, SlotFacts, is_compared_by_words
-from recollect.rules.facts.validity import place_in_time
+from recollect.rules.facts.slot_facts import SlotFacts
 from recollect.rules.facts.values import fold
 
 TABLE = "findings"
@@ -84,125 +81,9 @@ def keys_of_slots(slots: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
     return [(category, tuple(sorted(names))) for category, names in sorted(keys.items())]
 
 
-Reweigh = bool | Literal["connected"]
-"""True: findings are all of a slot, and are weighed from the start. "connected": so are all that are connected with
-new ones. False: they are new ones only, and are weighed against what is known."""
-
-
-@dataclass(slots=True)
-class SlotFindings:
-    """The findings of a slot, with their values."""
-
-    findings: list[Finding] = field(default_factory=list)
-    values: ConnectedValues = field(default_factory=ConnectedValues)
-    has_odd: bool = False
-    """Whether one is compared by more than its words, and so with all facts of the slot."""
-
-    def add(self, findings: Iterable[Finding]) -> None:
-        for finding in findings:
-            self.findings.append(finding)
-            self.values.add(finding.fact.value)
-            self.has_odd = self.has_odd or not is_compared_by_words(finding.fact)
-
-    def with_connected(self, fresh: Sequence[Finding]) -> tuple[list[Finding], Reweigh]:
-        """New findings with all that are to be weighed again with them."""
-        if self.has_odd or not all(is_compared_by_words(finding.fact) for finding in fresh):
-            return in_order([*self.findings, *fresh]), True
-        numbers = self.values.connected_with(finding.fact.value for finding in fresh)
-        return in_order([*(self.findings[number] for number in numbers), *fresh]), "connected"
-
-
-class PersonSlots:
-    """The facts and the findings of a person, slot by slot, as far as a transaction has read them. A batch of a backlog
-    may be a hundred conversations of one person, each of which is saved for itself: without it, each of them would read
-    all facts again."""
-
-    def __init__(self, tx: Tx, space: str, person: str) -> None:
-        self._tx = ref(tx)
-        self._place = space, person
-        self._facts: dict[str, SlotFacts] = {}
-        self._read_keys: set[tuple[str, str]] = set()
-        self._findings: dict[str, SlotFindings] = {}
-
-    def read_facts(self, slots: Iterable[str]) -> None:
-        """Read the facts of some slots, unless that was done."""
-        for category, keys in keys_of_slots(slots):
-            new_keys = tuple(key for key in keys if (category, key) not in self._read_keys)
-            self._read_keys.update((category, key) for key in new_keys)
-            for fact in facts_with_keys(self.tx, *self._place, category, new_keys) if new_keys else ():
-                self.facts(slot_of(fact)).put(fact)
-
-    def facts(self, slot: str) -> SlotFacts:
-        """The facts of a slot that was read. Who stores changes of them puts them here, too."""
-        return self._facts.setdefault(slot, SlotFacts())
-
-    def findings(self, slot: str) -> SlotFindings:
-        """The findings of a slot."""
-        if slot not in self._findings:
-            slot_findings = SlotFindings()
-            slot_findings.add(findings_of(self.tx, *self._place, slot))
-            self._findings[slot] = slot_findings
-        return self._findings[slot]
-
-    def add_findings(self, slot: str, findings: Iterable[Finding]) -> None:
-        """Take note of findings that are stored."""
-        if slot in self._findings:
-            self._findings[slot].add(findings)
-
-    def forget_findings(self, slots: Iterable[str]) -> None:
-        """Read the findings of some slots anew when they are needed: some of them are gone."""
-        for slot in slots:
-            self._findings.pop(slot, None)
-
-    @property
-    def tx(self) -> Tx:
-        tx = self._tx()
-        assert tx is not None  # whoever uses it is in the transaction
-        return tx
-
-
-def record_findings(
-    tx: Tx,
-    person: str,
-    audience: str | None,
-    found_facts: Iterable[tuple[Message, FoundFact]],
-    known_slots: PersonSlots | None = None,
-) -> dict[str, tuple[list[Finding], Reweigh]]:
-    """Store findings. Returns for each changed slot the findings that are to be weighed, in order."""
-    new_findings: dict[str, list[Finding]] = {}
-    messages: dict[str, Message] = {}
-    for number, (message, fact) in enumerate(found_facts):
-        tidy_fact = place_in_time(rules.tidy_fact(fact), message)
-        messages[message.id] = message
-        new_findings.setdefault(slot_of(tidy_fact), []).append(Finding(message, number, audience, tidy_fact))
-    stale_slots = drop_findings(tx, person, *messages.values())
-    space = next(iter(messages.values())).space
-    known_slots = known_slots or PersonSlots(tx, space, person)
-    known_slots.forget_findings(stale_slots)
-    slots: dict[str, tuple[list[Finding], Reweigh]] = {}
-    for slot in sorted({*new_findings, *stale_slots}):
-        fresh = in_order(new_findings.get(slot, ()))
-        if slot in stale_slots:
-            slots[slot] = in_order([*known_slots.findings(slot).findings, *fresh]), True
-        elif is_late(fresh[0], newest_finding(tx, space, person, slot)):
-            slots[slot] = known_slots.findings(slot).with_connected(fresh)
-        else:
-            slots[slot] = fresh, False
-        known_slots.add_findings(slot, fresh)
-    tx.put(
-        TABLE, [finding_row(person, slot, finding) for slot, findings in new_findings.items() for finding in findings]
-    )
-    return slots
-
-
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Findings in the order in which they were said."""
     return sorted(findings, key=lambda finding: finding.sort_key)
-
-
-def is_late(finding: Finding, newest: Finding | None) -> bool:
-    """Whether a finding was said before another of its slot that is stored."""
-    return newest is not None and finding.sort_key[:3] <= newest.sort_key[:3]
 
 
 def drop_findings(tx: Tx, person: str, *messages: Message) -> set[str]:

@@ -12,21 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
+from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
 from recollect.engine.tables.fact_changes import DecidedFacts, changes_in, name_retirements
 from recollect.engine.tables.facts import put_facts
 from recollect.engine.tables.findings import (
     Finding,
-    PersonSlots,
     RefusedFinding,
-    Reweigh,
     drop_findings,
     findings_of,
     id_of,
-    record_findings,
     record_refusals,
     weigh_findings,
 )
@@ -40,6 +36,7 @@ from recollect.engine.tables.people import (
     statements_in,
     statements_of,
 )
+from recollect.engine.tables.person_slots import HeldSlots, PersonSlots, Reweigh, SlotsByPerson, record_findings
 from recollect.engine.views.facts_input import (
     MAX_LINES,
     ReadingScene,
@@ -71,9 +68,9 @@ BACKLOG = 2_000
 """Turns from the end of a conversation that a model reads, oldest first; older ones of an import are read by rules."""
 READ_BY_RULES = 2_048
 """Messages that rules read at once, at most: about two seconds. Each batch reads a person's facts once."""
+BACKLOG_BATCH = 256
+"""Messages in a batch of a backlog, at least: the next batch is about the same people, and what is known is held."""
 LOCK = "facts"
-KnownSlots: TypeAlias = dict[tuple[str, str], PersonSlots]
-"""What a transaction has read of people, by their spaces and names."""
 LASTING_REFUSALS: frozenset[RefusalKind] = frozenset({"unsure", "unimportant", "about_assistant", "incomplete"})
 """Refusals that no rewording mends."""
 
@@ -105,7 +102,8 @@ class FactsView:
         self._read = read
         self._run = run
         self._telemetry = telemetry
-        self._known_slots: WeakKeyDictionary[Tx, KnownSlots] = WeakKeyDictionary()
+        self._held_slots = HeldSlots()
+        self._is_backlog = False
 
     @property
     def at_once(self) -> int:
@@ -117,6 +115,7 @@ class FactsView:
 
     async def prepare(self, runs: Sequence[Run]) -> list[Extraction]:
         asks = self._asking.has_model
+        self._is_backlog = sum(len(run.messages) for run in runs) >= BACKLOG_BATCH
         scenes = await self._read(lambda tx: [reading_scene(tx, run, asks) for run in runs])
         return [await self._read_run(run, scene) for run, scene in zip(runs, scenes, strict=True)]
 
@@ -186,7 +185,7 @@ class FactsView:
             result.facts_by_message,
             from_commands=facts_from_commands(tx, result.run.messages),
             decided=changes_in(tx, result.run.messages),
-            known_slots=self._known_slots.setdefault(tx, {}),
+            known_slots=self._held_slots.slots_in(tx, hold=self._is_backlog),
         )
         store_refusals(tx, space, conversation, result.refusals)
         return result.progress
@@ -228,11 +227,11 @@ def store_facts(
     *,
     from_commands: Iterable[tuple[str, Message, Sequence[FoundFact]]] = (),
     decided: Iterable[DecidedFacts] = (),
-    known_slots: KnownSlots | None = None,
+    known_slots: SlotsByPerson | None = None,
 ) -> list[rules.Action]:
     """Weigh found facts against the known ones, and store the result. They are about their speaker; those
-    `from_commands` and those `decided` by hand are about the person named with them. `known_slots` has what was read in
-    this transaction, and takes what is read now."""
+    `from_commands` and those `decided` by hand are about the person named with them. `known_slots` has what was read
+    before, and takes what is read now."""
     known_slots = {} if known_slots is None else known_slots
     audience = conversation if is_channel(tx, space, conversation) else None
     by_person: dict[tuple[str, str], list[tuple[Message, FoundFact]]] = {}

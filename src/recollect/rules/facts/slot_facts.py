@@ -31,7 +31,6 @@ class SlotFacts:
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
         self.by_id: dict[str, Fact] = {}
-        self._positions: dict[str, int] = {}
         self._by_text: dict[object, set[str]] = {}
         self._by_stem: dict[str, set[str]] = {}
         for fact in facts:
@@ -43,7 +42,6 @@ class SlotFacts:
         self.by_id[fact.id] = fact
         if known_fact is not None and known_fact.value == fact.value:
             return
-        self._positions.setdefault(fact.id, len(self._positions))
         for text in value_texts(fact.value):
             self._by_text.setdefault(text, set()).add(fact.id)
         for stem in value_stems(fact.value):
@@ -66,8 +64,8 @@ class SlotFacts:
         return self._in_order(ids)
 
     def _in_order(self, ids: Iterable[str]) -> list[Fact]:
-        def order(fact: Fact) -> tuple[datetime, int]:
-            return fact.recorded_at, self._positions[fact.id]
+        def order(fact: Fact) -> tuple[datetime, str]:
+            return fact.recorded_at, fact.id
 
         return sorted([self.by_id[id] for id in ids if id in self.by_id], key=order)
 
