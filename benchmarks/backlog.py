@@ -3,18 +3,19 @@
 The messages are those of a data set (`--data`: LoCoMo's or LongMemEval's format), or made from a seed. If more are
 wanted than it has, they come again in other conversations, with every eighth word exchanged for another of its words,
 so that no sentence is met twice and no cache makes a copy cheaper than a new message. Processor seconds are those of
-the whole process: on a shared machine they tell more than the time that passed. `run_import` brings all views up to
-date as `recollect import` does, with the process that helps.
+the whole process: on a shared machine they tell more than the time that passed. `run_import` runs `recollect import`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -132,20 +133,27 @@ async def append(memory: AsyncMemory, conversations: Sequence[tuple[str, list[Dr
             await memory.add_many([Batch(memory.runtime.parts.space, name, USER, drafts[first : first + BATCH])])
 
 
-async def append_talks(url: str, conversations: Sequence[tuple[str, list[Draft]]]) -> None:
-    async with AsyncMemory(url, followers=False) as memory:
-        await append(memory, conversations)
+def run_import(url: str, data: str | None, size: int, *options: str) -> ViewCost:
+    """What `recollect import` takes for a file of so many messages, from the command to its end: it reads the file,
+    appends the messages and brings all views up to date, in two processes."""
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        file = Path(folder) / "chats.jsonl"
+        write_chats(file, talks(data, size))
+        clock = time.perf_counter(), processor_seconds()
+        command = [sys.executable, "-m", "recollect", "import", str(file), *options]
+        subprocess.run(command, env={**os.environ, "RECOLLECT_STORE": url}, check=True, stdout=subprocess.DEVNULL)
+        return ViewCost("import", processor_seconds() - clock[1], time.perf_counter() - clock[0])
 
 
-def run_import(url: str, data: str | None, size: int) -> tuple[ViewCost, ViewCost]:
-    """What it takes to append the messages, and to do that and bring all views up to date in two processes."""
-    conversations = talks(data, size)
-    clock = time.perf_counter(), processor_seconds()
-    asyncio.run(append_talks(url, conversations))
-    log_cost = ViewCost("append", processor_seconds() - clock[1], time.perf_counter() - clock[0])
-    worker = [sys.executable, "-m", "recollect", "worker", "--once"]
-    subprocess.run(worker, env={**os.environ, "RECOLLECT_STORE": url}, check=True, stdout=subprocess.DEVNULL)
-    return log_cost, ViewCost("import", processor_seconds() - clock[1], time.perf_counter() - clock[0])
+def write_chats(file: Path, conversations: Sequence[tuple[str, list[Draft]]]) -> None:
+    """Conversations as a file of JSON Lines."""
+    with file.open("w", encoding="utf-8") as lines:
+        for name, drafts in conversations:
+            for draft in drafts:
+                author = {} if draft.author is None else {"author": draft.author}
+                time = {} if draft.time is None else {"time": draft.time.isoformat()}
+                fields = {"conversation": name, "owner": USER, "role": draft.role, **author, **time}
+                lines.write(json.dumps({**fields, "content": draft.content}) + "\n")
 
 
 def processor_seconds() -> float:

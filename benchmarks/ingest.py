@@ -91,8 +91,8 @@ def ours(url: str, texts: list[str], embedder: Embedder | None = None) -> tuple[
 
 def show_import(store: str | None, data: str | None, size: int) -> None:
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        _, cost = backlog.run_import(store or f"{folder}/import.db", data, size)
-    title = f"All views in two processes, {size:,} messages, {backlog.data_name(data)}"
+        cost = backlog.run_import(store or f"{folder}/import.db", data, size)
+    title = f"`recollect import` with all views, two processes, {size:,} messages, {backlog.data_name(data)}"
     show(title, backlog.HEADER, backlog.cost_rows(size, [cost]))
 
 

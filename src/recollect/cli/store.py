@@ -18,7 +18,7 @@ from recollect.cli.terminal.options import (
     printable,
     report_remains,
 )
-from recollect.cli.terminal.settling import report_followers, settle, stop_on_signals
+from recollect.cli.terminal.settling import HelpingProcess, report_followers, settle, stop_on_signals
 from recollect.cli.terminal.show import format_time, plural, print_json, show_table, table
 
 if TYPE_CHECKING:
@@ -229,7 +229,8 @@ def rebuild(view: str) -> None:
     async def rebuild_view() -> int:
         async with open_engine(active_settings, check_embedder=False) as (memory, store):
             await memory.rebuild(view, space=global_option(SPACE))
-            return await settle(memory, store, active_settings.store)
+            async with HelpingProcess(memory, active_settings.store) as helper:
+                return await settle(memory, store, helper)
 
     click.echo(f"{view}: {plural(asyncio.run(rebuild_view()), 'message')} brought in")
 
@@ -255,7 +256,8 @@ def retry(view: str | None, conversation: str | None) -> None:
         async with open_engine(active_settings) as (memory, store):
             outcome = await memory.retry(view, conversation=conversation, space=global_option(SPACE))
             if outcome.tried:
-                await settle(memory, store, active_settings.store)
+                async with HelpingProcess(memory, active_settings.store) as helper:
+                    await settle(memory, store, helper)
             return outcome
 
     outcome = asyncio.run(retry_messages())
@@ -286,8 +288,11 @@ def worker(once: bool, view: tuple[str, ...]) -> None:
         click.echo("stopped")
 
     async def work_once() -> int:
-        async with open_engine(active_settings) as (memory, store):
-            return await settle(memory, store, active_settings.store, view)
+        async with (
+            open_engine(active_settings) as (memory, store),
+            HelpingProcess(memory, active_settings.store) as helper,
+        ):
+            return await settle(memory, store, helper, view)
 
     if once:
         click.echo(f"caught up: {plural(asyncio.run(work_once()), 'message')} brought in")

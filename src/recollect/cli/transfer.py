@@ -31,7 +31,7 @@ from recollect.cli.terminal.opening import (
 )
 from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, global_option, mask_password, printable
 from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.settling import settle_or_warn
+from recollect.cli.terminal.settling import HelpingProcess, settle_or_warn
 from recollect.cli.terminal.show import plural
 from recollect.model import ON_EDIT, OnEdit
 
@@ -99,13 +99,16 @@ def import_(
 
     async def import_files() -> None:
         effective_settings = settings if settle else without_embedder(settings)
-        async with open_engine(effective_settings, check_embedder=settle) as (memory, store):
+        async with (
+            open_engine(effective_settings, check_embedder=settle) as (memory, store),
+            HelpingProcess(memory, settings.store) as helper,
+        ):
             for file in files:
                 options: Any = {"user": user, "assistant_ids": assistant, "timezone": timezone}
                 with open_records(file, format, **options) as reader:
-                    await import_file(memory, file, reader, settings, skip_bad, on_edit)
+                    await import_file(memory, file, reader, settings, skip_bad, on_edit, helper if settle else None)
             if settle:
-                await settle_or_warn(memory, store, settings.store)
+                await settle_or_warn(memory, store, helper)
 
     try:
         with ctrl_c_ends_reading():
@@ -159,8 +162,15 @@ def ctrl_c_until(handler_event: threading.Event) -> Iterator[None]:
 
 
 async def import_file(
-    memory: MemoryEngine, file: str, reader: Reader, settings: Settings, skip_bad: bool, on_edit: OnEdit
+    memory: MemoryEngine,
+    file: str,
+    reader: Reader,
+    settings: Settings,
+    skip_bad: bool,
+    on_edit: OnEdit,
+    helper: HelpingProcess | None,
 ) -> None:
+    """Append the records of a file to the log, and report on it. The helper begins to read while more are coming."""
     from recollect.engine.transfer import ImportProgress, import_records
     from recollect.errors import ImportFailed
 
@@ -175,6 +185,8 @@ async def import_file(
         def show_progress(totals: ImportProgress) -> None:
             nonlocal so_far
             so_far = totals
+            if helper is not None:
+                helper.start_if_large(totals.new)
             rate = round(totals.read / max(time.monotonic() - start, 1e-3))
             bar.update(task, completed=reader.bytes_read, messages=totals.read, rate=rate)
 

@@ -40,9 +40,9 @@ def view_states(store: Store, views: Sequence[str], space: str | None = None) ->
     return store.read(lambda tx: [tx.view_state(view, now, space) for view in views])
 
 
-async def settle(memory: MemoryEngine, store: Store, url: str, views: Sequence[str] = ()) -> int:
-    """Bring every view up to date, or only these, and show the progress. `url` is where another process finds the
-    store. Returns how many messages the slowest view was behind."""
+async def settle(memory: MemoryEngine, store: Store, helper: HelpingProcess, views: Sequence[str] = ()) -> int:
+    """Bring every view up to date, with help if there is much to do, or only these views; and show the progress.
+    Returns how many messages the slowest view was behind."""
 
     async def lags() -> dict[str, int]:
         return {state.view: state.behind for state in await asyncio.to_thread(view_states, store, memory.views)}
@@ -51,7 +51,9 @@ async def settle(memory: MemoryEngine, store: Store, url: str, views: Sequence[s
     total = steps_left(lag_at_start)
     with collect_seldom(), progress_bar("{task.completed:,} of {task.total:,} steps") as bar:
         task = bar.add_task("catching up", total=total)
-        work = asyncio.create_task(settle_views(memory, url, max(lag_at_start.values()), views))
+        if not views:
+            helper.start_if_large(max(lag_at_start.values()), again=True)
+        work = asyncio.create_task(settle_views(memory, views))
         try:
             while not (await asyncio.wait([work], timeout=None if bar.disable else LOOK))[0]:
                 remaining = await lags()
@@ -93,20 +95,39 @@ def steps_left(lags: Mapping[str, int]) -> int:
     return sum(map(left, lags))
 
 
-async def settle_views(memory: MemoryEngine, url: str, backlog: int, views: Sequence[str]) -> int:
-    """Bring views up to date. If rules have a large backlog to read, and no model, another process helps."""
+async def settle_views(memory: MemoryEngine, views: Sequence[str]) -> int:
+    """Bring every view up to date, or only these."""
     from recollect.engine.work.follower import settle as settle_followers
 
-    if views:
-        followers = [memory.runtime.followers[view] for view in views]
-        return await settle_followers(followers, math.inf, memory.runtime.read)
-    if backlog < LARGE or memory.runtime.tasks.has_model or not may_share(url):
+    if not views:
         return await memory.settle(math.inf)
-    helper = start_helper(url)
-    try:
-        return await memory.settle(math.inf)
-    finally:
-        await asyncio.to_thread(stop_helper, helper)
+    followers = [memory.runtime.followers[view] for view in views]
+    return await settle_followers(followers, math.inf, memory.runtime.read)
+
+
+class HelpingProcess:
+    """Another process that does a part of a large backlog: until its views have caught up, or this one needs no more
+    help. It begins with facts, which are read in the log itself, so that it can help while messages are still coming
+    in; then each process takes conversations that the other does not have."""
+
+    def __init__(self, memory: MemoryEngine, url: str) -> None:
+        self._memory = memory
+        self._url = url
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start_if_large(self, backlog: int, *, again: bool = False) -> None:
+        """Start it if so many messages are worth it; `again`, if it has ended. A model reads no faster for two."""
+        if backlog < LARGE or self._memory.runtime.tasks.has_model or not may_share(self._url):
+            return
+        if self._process is None or (again and self._process.poll() is not None):
+            self._process = start_helper(self._url)
+
+    async def __aenter__(self) -> HelpingProcess:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._process is not None:
+            await asyncio.to_thread(stop_helper, self._process)
 
 
 def may_share(url: str) -> bool:
@@ -115,10 +136,7 @@ def may_share(url: str) -> bool:
 
 
 def start_helper(url: str) -> subprocess.Popen[bytes]:
-    """Start a process that works on views until they have caught up, and then ends: also if this process is killed.
-
-    While this process builds the index it begins with what is indexed; then each takes conversations that the other
-    does not have."""
+    """Start a process that works on views until they have caught up, and then ends: also if this process is killed."""
     chosen_views = [argument for view in HELPED_VIEWS for argument in ("--view", view)]
     return subprocess.Popen(
         [sys.executable, "-m", "recollect", "worker", "--once", *chosen_views],
@@ -186,11 +204,11 @@ def stop_on_signals() -> Iterator[asyncio.Event]:
             signal.signal(number, handler)
 
 
-async def settle_or_warn(memory: MemoryEngine, store: Store, url: str) -> None:
+async def settle_or_warn(memory: MemoryEngine, store: Store, helper: HelpingProcess) -> None:
     """Settle; if a view cannot catch up now, print a warning: the messages are stored, and the view is tried again."""
     from recollect.errors import NotSettled
 
     try:
-        await settle(memory, store, url)
+        await settle(memory, store, helper)
     except NotSettled as error:
         warn(f"{error}. The messages are kept; `recollect worker --once` tries now")

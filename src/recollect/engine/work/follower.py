@@ -39,7 +39,8 @@ BATCH_SECONDS = 0.5  # the intended time of a batch: a space waits this long whi
 BACKLOG_SECONDS = 3.0  # of the processor, if somebody waits for everything: a message of a larger batch takes less
 RETRIED = 8  # messages that were set aside and are tried again in one step
 FIRST = ("index", "tiers")  # views on which others build
-LAST = ("episodes", "titles", "facts")  # views that build on others, and one that another process may help with
+LAST = ("episodes", "titles")  # views that build on others
+ALONE = "facts"  # builds on nothing but the log
 SETTLING = 0.02  # seconds between checks of what other workers are doing
 
 
@@ -231,11 +232,12 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
 
 def settling_groups(followers: Sequence[Follower]) -> list[list[Follower]]:
     """The followers in groups that work one after the other. The views of a group build on none of it: they take a
-    batch in turn, since much of what one reads in a message the next reads again."""
+    batch in turn, since much of what one reads in a message the next reads again. Facts come last, but first in a
+    process that helps another, which makes the index meanwhile: so each of them has work, and seldom the same."""
     by_name = {follower.view.name: follower for follower in followers}
-    others = [follower for name, follower in by_name.items() if name not in FIRST + LAST]
-    first = [[by_name[name]] for name in FIRST if name in by_name]
-    return [*first, others, *([by_name[name]] for name in LAST if name in by_name)]
+    others = [follower for name, follower in by_name.items() if name not in (*FIRST, *LAST, ALONE)]
+    first, last, alone = ([[by_name[name]] for name in names if name in by_name] for names in (FIRST, LAST, (ALONE,)))
+    return [*first, others, *last, *alone] if first else [*alone, others, *last]
 
 
 async def catch_up_together(followers: Sequence[Follower], deadline: float) -> int:
