@@ -66,8 +66,8 @@ from recollect.tasks import fact_repair, reading
 
 BACKLOG = 2_000
 """Turns from the end of a conversation that a model reads, oldest first; older ones of an import are read by rules."""
-READ_BY_RULES = 2_048
-"""Messages that rules read at once, at most: about two seconds. Each batch reads a person's facts once."""
+READ_BY_RULES = 512
+"""Messages that rules read at once, at most: other writers of a file wait for a tenth of a second."""
 BACKLOG_BATCH = 256
 """Messages in a batch of a backlog, at least: the next batch is about the same people, and what is known is held."""
 LOCK = "facts"

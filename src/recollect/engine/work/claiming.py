@@ -22,6 +22,7 @@ from recollect.ports import ConversationKey, Lag, Tx
 from recollect.rules.fairness import fair_order
 
 LOOKED_AT = 64  # conversations, at least, from which those to claim are chosen
+TURNS_OF_ROOM = 8  # that a conversation is behind, for a view that reads for itself: it is not to have all of them
 READ = 32  # conversations whose messages are read together
 CHARACTERS = 2_000_000  # of text in one claim
 REMEMBERED = 10_000  # spaces for which we know when they were last served
@@ -30,8 +31,8 @@ REMEMBERED = 10_000  # spaces for which we know when they were last served
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
     """What to claim: for which view, under which lease, and how many messages (`room`; conversations, for a view that
-    reads for itself). Only conversations that changed `since` then, none that `defers` holds back, and with `patience`
-    none of which there is not yet enough."""
+    reads for itself). Only conversations that changed `since` then, none that `defers` holds back, with `patience` none
+    of which there is not yet enough, and if they are to be `whole`, none that the view it follows has only in part."""
 
     view: View[Any]
     lease: Lease
@@ -39,6 +40,7 @@ class ClaimRequest:
     since: datetime | None
     defers: Callable[[str, str], bool]
     patience: Patience | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ def is_behind(tx: Tx, request: ClaimRequest, now: datetime) -> bool:
 def worthwhile_lags(tx: Tx, request: ClaimRequest, lags: Sequence[Lag], now: datetime) -> list[Lag]:
     """Those of these conversations that are neither deferred nor waiting for more messages."""
     lags = [lag for lag in lags if not request.defers(lag.space, lag.conversation)]
+    if request.whole:
+        lags = [lag for lag in lags if is_whole(tx, lag)]
     patience = request.patience
     if patience is None or not lags:
         return lags
@@ -94,6 +98,12 @@ def worthwhile_lags(tx: Tx, request: ClaimRequest, lags: Sequence[Lag], now: dat
         if patience.is_enough(lag, (lag.space, lag.conversation) not in recent_places)
         and has_messages(tx, lag, patience.first)
     ]
+
+
+def is_whole(tx: Tx, lag: Lag) -> bool:
+    """Whether a view may have all messages of a conversation that there are."""
+    conversation = tx.conversation(lag.space, lag.conversation)
+    return conversation is not None and lag.turns >= conversation.turns
 
 
 def has_messages(tx: Tx, lag: Lag, least: int) -> bool:
@@ -144,7 +154,8 @@ def lags_within_room(view: View[Any], lags: Iterable[Lag], room: int) -> Iterato
     for lag in lags:
         if room <= 0:
             return
-        room -= max(lag.turns - view.read_after(lag.done, lag.turns), 1) if view.at_once else 1
+        new_turns = lag.turns - view.read_after(lag.done, lag.turns)
+        room -= max(new_turns if view.at_once else new_turns // TURNS_OF_ROOM, 1)
         yield lag
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -41,6 +41,7 @@ RETRIED = 8  # messages that were set aside and are tried again in one step
 FIRST = ("index", "tiers")  # views on which others build
 LAST = ("episodes", "titles")  # views that build on others
 ALONE = "facts"  # builds on nothing but the log
+RIGHT_AFTER = {"topics": "titles"}  # what reads a conversation again, best as soon as the view before has all of it
 SETTLING = 0.02  # seconds between checks of what other workers are doing
 
 
@@ -73,11 +74,18 @@ class Follower:
         self.drained = False  # whether the last step did everything that it found
         self.trouble: str | None = None  # why this process cannot work on the view, although others may
 
-    async def step(self, since: datetime | None = None, *, patient: bool = False, expects_work: bool = False) -> int:
+    async def step(
+        self,
+        since: datetime | None = None,
+        *,
+        patient: bool = False,
+        expects_work: bool = False,
+        whole: bool = False,
+    ) -> int:
         """Claim, prepare and store once. Returns the number of messages handled, 0 if there was nothing to do.
 
         It first looks without a lock, since there is usually nothing to do; not if the caller `expects_work`. With
-        `patient`, what may wait for more messages is left.
+        `patient`, what may wait for more messages is left; with `whole`, what the view it follows has only in part.
         """
         async with self._step_lock:
             if self._worker.places:  # the store failed when they should have been given back
@@ -85,7 +93,7 @@ class Follower:
             self.drained = True
             self.trouble = None
             try:
-                request = self._claim_request(since, patient)
+                request = self._claim_request(since, patient, whole)
                 if not expects_work and not await self._run(self._store.read, lambda tx: self._has_work(tx, request)):
                     return 0
                 claim, due_rows = await self._claim(request)
@@ -126,9 +134,9 @@ class Follower:
         not those that were changed: what the view has of them is gone."""
         return tx.set_aside_due(self.view.name, self._clock.now(), limit, changed=request.since is not None)
 
-    def _claim_request(self, since: datetime | None, patient: bool) -> ClaimRequest:
+    def _claim_request(self, since: datetime | None, patient: bool, whole: bool) -> ClaimRequest:
         patience = self._hooks.patience if patient else None
-        return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later, patience)
+        return ClaimRequest(self.view, self._worker.lease, self._room, since, self._hooks.later, patience, whole)
 
     async def _catch_up(self, claim: Claim, *, is_backlog: bool) -> int:
         """Work on what was claimed. In a backlog for which somebody waits, the next batch is as large as the processor
@@ -209,8 +217,9 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
         return 0
     while True:
         message_count = 0
-        for group in settling_groups(followers):
-            message_count += await catch_up_together(group, deadline)
+        by_name = {follower.view.name: follower for follower in followers}
+        for group in settling_groups(by_name):
+            message_count += await catch_up_together(group, by_name, deadline)
         states: list[ViewState] = await read(states_of)
         views_behind = [
             (state, follower)
@@ -230,26 +239,29 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
             await asyncio.sleep(SETTLING)
 
 
-def settling_groups(followers: Sequence[Follower]) -> list[list[Follower]]:
+def settling_groups(by_name: Mapping[str, Follower]) -> list[list[Follower]]:
     """The followers in groups that work one after the other. The views of a group build on none of it: they take a
     batch in turn, since much of what one reads in a message the next reads again. Facts come last, but first in a
     process that helps another, which makes the index meanwhile: so each of them has work, and seldom the same."""
-    by_name = {follower.view.name: follower for follower in followers}
     others = [follower for name, follower in by_name.items() if name not in (*FIRST, *LAST, ALONE)]
     first, last, alone = ([[by_name[name]] for name in names if name in by_name] for names in (FIRST, LAST, (ALONE,)))
     return [*first, others, *last, *alone] if first else [*alone, others, *last]
 
 
-async def catch_up_together(followers: Sequence[Follower], deadline: float) -> int:
-    """Let these views do all they can, a batch of each in turn. Returns the number of messages handled."""
+async def catch_up_together(followers: Sequence[Follower], by_name: Mapping[str, Follower], deadline: float) -> int:
+    """Let these views do all they can, each as far as the others: what one has read of a message the next finds in
+    memory. Returns the number of messages handled."""
     message_count = 0
-    active = list(followers)
-    while active:
-        for follower in [*active]:
-            step_count = await follower.step(expects_work=True)
-            message_count += step_count
-            if not step_count or follower.drained or time.monotonic() > deadline:
-                active.remove(follower)
+    counts = dict.fromkeys(followers, 0)
+    while counts:
+        follower = min(counts, key=counts.__getitem__)
+        step_count = await follower.step(expects_work=True)
+        message_count += step_count
+        counts[follower] += step_count
+        if not step_count or follower.drained or time.monotonic() > deadline:
+            del counts[follower]
+        if step_count and (reader := by_name.get(RIGHT_AFTER.get(follower.view.name, ""))):
+            message_count += await reader.step(whole=True)
     return message_count
 
 
