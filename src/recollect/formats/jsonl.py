@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
@@ -31,6 +30,7 @@ from recollect.formats.fields import (
 from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.model import ROLES, BadRecord, Conversation, Draft, Message, Record, Role
+from recollect.model.frozen import replace
 
 DEFAULT_CONVERSATION = "imported"
 LONGEST_LINE_BYTES = 64 * 1024 * 1024
@@ -147,7 +147,7 @@ def _conversation_message(
 
 def _parse_line(line: bytes) -> Any:
     try:
-        value = json.loads(line.decode(), parse_constant=_refuse_constant, parse_float=_parse_finite)
+        value = _DECODER.decode(line.decode())
     except UnicodeDecodeError as error:
         raise ImportFailed(f"not UTF-8 (byte {error.start + 1} of the line): save the file as UTF-8") from None
     except json.JSONDecodeError as error:
@@ -177,6 +177,9 @@ def _parse_finite(digits: str) -> float:
     if math.isinf(number):
         raise ValueError("a number too large")
     return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_parse_finite)
 
 
 def _record(fields: dict[str, Any], where: str, position: int, options: Options) -> Record | None:
