@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from recollect import AsyncMemory, Memory
-from recollect.cli.terminal.settling import HELPED_VIEWS, may_share, start_helper, stop_helper, view_states
+from recollect.cli.terminal.settling import (
+    HELPED_VIEWS,
+    LARGE,
+    HelpingProcess,
+    may_share,
+    start_helper,
+    stop_helper,
+    view_states,
+)
 from recollect.engine.work.follower import settle
 from recollect.stores.sqlite import SqliteStore
 
@@ -55,6 +63,33 @@ def test_it_can_be_stopped_at_any_time_and_what_it_did_not_do_is_done_later(tmp_
     with Memory(url, followers=False) as memory:
         memory.settle()
         assert [fact.value for fact in memory.facts(user="alex")] == ["Alex"]
+
+
+def test_it_begins_while_messages_are_still_coming_and_once_more_for_those_it_missed(tmp_path: Path) -> None:
+    url = str(tmp_path / "a.db")
+
+    async def run() -> None:
+        async with AsyncMemory(url, followers=False) as memory, HelpingProcess(memory, url) as helper:
+            chat = memory.conversation("chat", user="alex")
+            await chat.add("user", "My name is Alex.")
+            helper.start_if_large(LARGE - 1)
+            none = helper.process
+            helper.start_if_large(LARGE)
+            first = helper.process
+            assert none is None, "little is done sooner than a process starts"
+            assert first is not None
+            assert first.wait(120) == 0
+            assert [fact.value for fact in await memory.facts(user="alex")] == ["Alex"]
+            helper.start_if_large(LARGE)
+            assert helper.process == first, "the rest of the file may come slowly"
+            await chat.add("user", "I live in Utrecht.")
+            helper.start_if_large(LARGE, again=True)
+            second = helper.process
+            assert second != first
+        assert second is not None
+        assert second.poll() is not None, "nobody is left at work"
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("url", ["json:memory.json", "sqlite:///:memory:", ":memory:"])

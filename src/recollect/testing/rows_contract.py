@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from recollect.errors import StoreError
-from recollect.ports import Store, Tx
+from recollect.ports import Store, TableVersion, Tx
 from recollect.testing.samples import T0, WIDTH, append_messages, axis, make_conversation, make_entry, make_message
-from recollect.testing.transaction_contract import run_at_once
+from recollect.testing.transaction_contract import CallerError, run_at_once
 from recollect.testing.vector_contract import EXACT
 
 
@@ -54,6 +54,29 @@ class RowsContract:
         assert [row["first"] for row in later] == [3, 5]
         of_all = store.read(lambda tx: tx.rows("episodes", place | {"first": 3}, where={"space": "s"}))
         assert [row["first"] for row in of_all] == [5, 7]
+
+    def test_a_table_has_another_version_after_each_change_or_none_at_all(self, store: Store) -> None:
+        first = store.read(lambda tx: tx.table_version("facts"))
+        if first is None:
+            return
+
+        def change(tx: Tx) -> TableVersion | None:
+            tx.put("episodes", [episode_row(1)])
+            return tx.table_version("episodes")
+
+        def fail(tx: Tx) -> None:
+            tx.put("episodes", [episode_row(1)])
+            raise CallerError
+
+        change_version = store.write(change)
+        assert change_version is not None
+        with pytest.raises(CallerError):
+            store.write(fail)
+        for _ in range(2):
+            version = store.read(lambda tx: tx.table_version("episodes"))
+            assert version is not None
+            assert version.at_start == change_version.if_changed != change_version.at_start
+        assert store.read(lambda tx: tx.table_version("facts") or first).at_start == first.at_start
 
     def test_a_row_that_changes_is_read_as_it_is(self, store: Store) -> None:
         for summary in ("once", "twice", "once"):

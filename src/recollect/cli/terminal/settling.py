@@ -113,21 +113,21 @@ class HelpingProcess:
     def __init__(self, memory: MemoryEngine, url: str) -> None:
         self._memory = memory
         self._url = url
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
 
     def start_if_large(self, backlog: int, *, again: bool = False) -> None:
         """Start it if so many messages are worth it; `again`, if it has ended. A model reads no faster for two."""
         if backlog < LARGE or self._memory.runtime.tasks.has_model or not may_share(self._url):
             return
-        if self._process is None or (again and self._process.poll() is not None):
-            self._process = start_helper(self._url)
+        if self.process is None or (again and self.process.poll() is not None):
+            self.process = start_helper(self._url)
 
     async def __aenter__(self) -> HelpingProcess:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._process is not None:
-            await asyncio.to_thread(stop_helper, self._process)
+        if self.process is not None:
+            await asyncio.to_thread(stop_helper, self.process)
 
 
 def may_share(url: str) -> bool:

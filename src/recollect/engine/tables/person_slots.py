@@ -131,9 +131,11 @@ SlotsByPerson: TypeAlias = dict[tuple[str, str], PersonSlots]
 
 
 class HeldSlots:
-    """What the last batch of a backlog has read of people, as that batch left it."""
+    """What the last batch of a backlog has read of people, as that batch left it. It `can_hold` it, as far as is known,
+    if the store notes versions of its tables."""
 
     def __init__(self) -> None:
+        self.can_hold = True
         self._by_tx: WeakKeyDictionary[Tx, SlotsByPerson] = WeakKeyDictionary()
         self._held: SlotsByPerson = {}
         self._left: _Versions | None = None
@@ -147,6 +149,7 @@ class HeldSlots:
 
     def _open(self, tx: Tx, hold: bool) -> SlotsByPerson:
         versions = _versions_in(tx)
+        self.can_hold = versions is not None
         is_same = versions is not None and self._left is not None and versions.follow(self._left)
         slots = self._held if is_same and sum(map(len, self._held.values())) <= MOST_HELD else {}
         for person_slots in slots.values():

@@ -68,6 +68,8 @@ BACKLOG = 2_000
 """Turns from the end of a conversation that a model reads, oldest first; older ones of an import are read by rules."""
 READ_BY_RULES = 512
 """Messages that rules read at once, at most: other writers of a file wait for a tenth of a second."""
+READ_UNHELD = 2_048
+"""The same, if each batch has to read again what is known."""
 BACKLOG_BATCH = 256
 """Messages in a batch of a backlog, at least: the next batch is about the same people, and what is known is held."""
 LOCK = "facts"
@@ -108,7 +110,9 @@ class FactsView:
     @property
     def at_once(self) -> int:
         """Messages of one conversation: two calls of a model, or what rules read in a moment."""
-        return 2 * MAX_LINES if self._asking.has_model else READ_BY_RULES
+        if self._asking.has_model:
+            return 2 * MAX_LINES
+        return READ_BY_RULES if self._held_slots.can_hold else READ_UNHELD
 
     def read_after(self, done: int, turns: int) -> int:
         return done

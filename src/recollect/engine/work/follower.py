@@ -67,7 +67,6 @@ class Follower:
         self._worker = Worker(view, lease, clock, partial(run, store.write), self._hooks, telemetry)
         self._step_lock = asyncio.Lock()
         self._served = claiming.ServiceOrder()
-        self._max_room = view.at_once or MOST_CONVERSATIONS
         # An ordered view finds changes of subject within a batch: it always takes batches of the same size.
         self._is_steady = view.ordered or self._hooks.steady
         self._room = self._max_room if self._is_steady else min(FIRST_ROOM, self._max_room)
@@ -104,6 +103,10 @@ class Follower:
             except EmbedderMismatch as error:  # other processes have the right one and do not wait for us
                 self.trouble = reason_of(error)
                 return 0
+
+    @property
+    def _max_room(self) -> int:
+        return self.view.at_once or MOST_CONVERSATIONS
 
     def prefer(self, space: str) -> None:
         """Serve this space next, because somebody waits for it, unless it was served just now."""

@@ -72,7 +72,7 @@ class View(Protocol[R]):
 
     @property
     def at_once(self) -> int:
-        """The most messages it takes at a time; 0 if it works on whole conversations and reads them itself."""
+        """The most messages it takes at a time, for now; 0 if it works on whole conversations and reads them itself."""
 
     @property
     def ordered(self) -> bool:
