@@ -43,6 +43,7 @@ LAST = ("episodes", "titles")  # views that build on others
 ALONE = "facts"  # builds on nothing but the log
 RIGHT_AFTER = {"topics": "titles"}  # what reads a conversation again, best as soon as the view before has all of it
 SETTLING = 0.02  # seconds between checks of what other workers are doing
+ABANDONED = 2.0  # seconds without any progress, after which nobody is taken to be at work on the rest of a conversation
 
 
 class Follower:
@@ -218,12 +219,17 @@ async def settle(followers: Sequence[Follower], timeout: float, read: Callable[.
 
     if not await read(is_work_left):
         return 0
+    by_name = {follower.view.name: follower for follower in followers}
+    progress_at = time.monotonic()
+    states: list[ViewState] = []
     while True:
         message_count = 0
-        by_name = {follower.view.name: follower for follower in followers}
+        whole = time.monotonic() - progress_at < ABANDONED
         for group in settling_groups(by_name):
-            message_count += await catch_up_together(group, by_name, deadline)
-        states: list[ViewState] = await read(states_of)
+            message_count += await catch_up_together(group, by_name, deadline, whole)
+        last_states, states = states, await read(states_of)
+        if message_count or states != last_states:
+            progress_at = time.monotonic()
         views_behind = [
             (state, follower)
             for state, follower in zip(states, followers, strict=True)
@@ -251,14 +257,17 @@ def settling_groups(by_name: Mapping[str, Follower]) -> list[list[Follower]]:
     return [*first, others, *last, *alone] if first else [*alone, others, *last]
 
 
-async def catch_up_together(followers: Sequence[Follower], by_name: Mapping[str, Follower], deadline: float) -> int:
+async def catch_up_together(
+    followers: Sequence[Follower], by_name: Mapping[str, Follower], deadline: float, whole: bool
+) -> int:
     """Let these views do all they can, each as far as the others: what one has read of a message the next finds in
-    memory. Returns the number of messages handled."""
+    memory. A view that reads conversations again takes only `whole` ones. Returns the number of messages handled."""
     message_count = 0
     counts = dict.fromkeys(followers, 0)
     while counts:
         follower = min(counts, key=counts.__getitem__)
-        step_count = await follower.step(expects_work=True)
+        reads_again = follower.view.name in RIGHT_AFTER.values()
+        step_count = await follower.step(expects_work=True, whole=whole and reads_again)
         message_count += step_count
         counts[follower] += step_count
         if not step_count or follower.drained or time.monotonic() > deadline:
