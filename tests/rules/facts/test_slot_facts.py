@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from random import Random
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from recollect.model import Fact, FactCategory, FoundFact, Message
 from recollect.rules.facts.deciding import decide
 from recollect.rules.facts.slot_facts import FEW, ConnectedValues, SlotFacts, is_compared_by_words
@@ -83,6 +86,23 @@ def test_values_are_connected_through_others() -> None:
     assert values.connected_with(["bought the red bike"]) == [0, 2, 3]
     assert values.connected_with(["Saw Oslo"]) == [4]
     assert values.connected_with(["moved to Rome"]) == []
+
+
+PARTS = ("red bike", "blue boat", "old piano", "racing", "in Oslo", "for Ann", "again")
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(PARTS), min_size=1, max_size=4).map(" ".join), max_size=12), st.integers(0, 12)
+)
+def test_it_does_not_matter_when_connected_values_were_asked_for(values: list[str], asked_at: int) -> None:
+    asked_before, asked_last = ConnectedValues(), ConnectedValues()
+    for number, value in enumerate(values):
+        if number >= asked_at:
+            asked_before.connected_with([value])
+        asked_before.add(value)
+        asked_last.add(value)
+    for value in (*PARTS, *values):
+        assert asked_before.connected_with([value]) == asked_last.connected_with([value])
 
 
 def test_facts_like_one_are_in_the_order_in_which_they_were_said() -> None:

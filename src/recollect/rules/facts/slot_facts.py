@@ -72,16 +72,20 @@ class SlotFacts:
 
 class ConnectedValues:
     """Values by their words, to find those that are connected with others: all that have the same sense or nearly say
-    the same (`values`), and all that are connected with these."""
+    the same (`values`), and all that are connected with these. A group of connected values is found once, and grows
+    with what is added."""
 
     def __init__(self) -> None:
         self._values: list[str] = []
         self._by_text: dict[object, list[int]] = {}
         self._by_stem: dict[str, list[int]] = {}
+        self._groups: dict[int, set[int]] = {}
 
     def add(self, value: str) -> None:
         """Add a value; its number is how many were there before."""
         number = len(self._values)
+        if self._groups:
+            self._join_groups(number, value)
         self._values.append(value)
         for text in value_texts(value):
             self._by_text.setdefault(text, []).append(number)
@@ -91,13 +95,31 @@ class ConnectedValues:
     def connected_with(self, values: Iterable[str]) -> list[int]:
         """The numbers of the values that are connected with some values, in order."""
         numbers: set[int] = set()
-        waiting = list(dict.fromkeys(values))
-        while waiting:
-            for number in self._like(waiting.pop()):
+        for value in dict.fromkeys(values):
+            for number in self._like(value):
                 if number not in numbers:
-                    numbers.add(number)
-                    waiting.append(self._values[number])
+                    numbers |= self._group_of(number)
         return sorted(numbers)
+
+    def _group_of(self, number: int) -> set[int]:
+        """The numbers of the values that are connected with one, and its own."""
+        group = self._groups.get(number)
+        if group is None:
+            group = {number}
+            waiting = [number]
+            while waiting:
+                others = set(self._like(self._values[waiting.pop()])) - group
+                group |= others
+                waiting += others
+            self._groups |= dict.fromkeys(group, group)
+        return group
+
+    def _join_groups(self, number: int, value: str) -> None:
+        """Take a value that is about to be added into the groups that are known of values like it: they are one now."""
+        like_numbers = set(self._like(value))
+        if not self._groups.keys().isdisjoint(like_numbers):
+            group = {number}.union(*map(self._group_of, like_numbers))
+            self._groups |= dict.fromkeys(group, group)
 
     def _like(self, value: str) -> Iterator[int]:
         """The numbers of the values that may say the same as a value; some of them twice."""
