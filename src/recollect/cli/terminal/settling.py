@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from recollect.model import ViewState
     from recollect.ports import Store
 
-LOOK = 0.2  # seconds between updates of the progress
+LOOK = 0.2  # seconds between updates of the progress, at least
+LOOKING = 0.005  # the share of the time that is spent on them, at most
 LARGE = 2_000  # messages behind, of which another process does a part
 HELPED_VIEWS = ("facts", "window", "topics", "titles")  # of which the other process takes what this one does not
 PATIENCE = 10.0  # seconds for the other process to end
@@ -41,7 +43,7 @@ def view_states(store: Store, views: Sequence[str], space: str | None = None) ->
 
 
 async def settle(memory: MemoryEngine, store: Store, helper: HelpingProcess, views: Sequence[str] = ()) -> int:
-    """Bring every view up to date, with help if there is much to do, or only these views; and show the progress.
+    """Bring every view up to date, with help if there is much to do, and show the progress; or only these views.
     Returns how many messages the slowest view was behind."""
 
     async def lags() -> dict[str, int]:
@@ -49,14 +51,17 @@ async def settle(memory: MemoryEngine, store: Store, helper: HelpingProcess, vie
 
     lag_at_start = await lags()
     total = steps_left(lag_at_start)
-    with collect_seldom(), progress_bar("{task.completed:,} of {task.total:,} steps") as bar:
+    pause = LOOK
+    with collect_seldom(), progress_bar("{task.completed:,} of {task.total:,} steps", visible=not views) as bar:
         task = bar.add_task("catching up", total=total)
         if not views:
             helper.start_if_large(max(lag_at_start.values()), again=True)
         work = asyncio.create_task(settle_views(memory, views))
         try:
-            while not (await asyncio.wait([work], timeout=None if bar.disable else LOOK))[0]:
+            while not (await asyncio.wait([work], timeout=None if bar.disable else pause))[0]:
+                look_at = time.monotonic()
                 remaining = await lags()
+                pause = max(LOOK, (time.monotonic() - look_at) / LOOKING)
                 view_at_work = next((view for view in remaining if remaining[view]), "")
                 bar.update(task, description=view_at_work, completed=max(total - steps_left(remaining), 0))
             set_aside = await work
