@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from recollect.model import ViewState
     from recollect.ports import Store
 
-LOOK = 0.2  # seconds between updates of the progress, at least
-LOOKING = 0.005  # the share of the time that is spent on them, at most
+LOOK = 0.2  # seconds between updates of the progress, if they take no more than
+LOOKING = 0.005  # this share of the time
+LONGEST_LOOK = 2.0  # seconds between them, however long they take
 LARGE = 2_000  # messages behind, of which another process does a part
 HELPED_VIEWS = ("facts", "window", "topics", "titles")  # of which the other process takes what this one does not
 PATIENCE = 10.0  # seconds for the other process to end
@@ -61,7 +62,7 @@ async def settle(memory: MemoryEngine, store: Store, helper: HelpingProcess, vie
             while not (await asyncio.wait([work], timeout=None if bar.disable else pause))[0]:
                 look_at = time.monotonic()
                 remaining = await lags()
-                pause = max(LOOK, (time.monotonic() - look_at) / LOOKING)
+                pause = min(max(LOOK, (time.monotonic() - look_at) / LOOKING), LONGEST_LOOK)
                 view_at_work = next((view for view in remaining if remaining[view]), "")
                 bar.update(task, description=view_at_work, completed=max(total - steps_left(remaining), 0))
             set_aside = await work
