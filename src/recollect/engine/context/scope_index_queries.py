@@ -23,12 +23,13 @@ from recollect.model.vectors import products
 from recollect.ports import Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
 from recollect.rules.recall.message_specificity import Traits
-from recollect.rules.recall.passage_columns import Numbers, Passages
+from recollect.rules.recall.passage_columns import Numbers, Passages, is_among
 
 MICROSECONDS = 1e6
 Rows = NDArray[np.intp]
 NO_ROWS = np.empty(0, np.intp)
 GROUP = 32  # scores, of which the highest is looked at first
+FEW_TERMS = 2_000  # that are looked up one by one: of more, all are compared with each that is sought
 POSITION_BITS = 32  # of a sorted term: the low bits say where it is, the others are of its number
 POSITIONS = np.uint64((1 << POSITION_BITS) - 1)
 
@@ -108,9 +109,8 @@ class ScopeView:
             terms = terms[is_same]
         new_terms = self.terms[len(self.sorted_terms) :]
         if len(new_terms):
-            new_positions = np.isin(new_terms, sought.codes).nonzero()[0]
-            which, places = (new_terms[new_positions] == sought.codes[:, np.newaxis]).nonzero()
-            positions = np.concatenate([positions, new_positions[places] + len(self.sorted_terms)])
+            which, new_positions = positions_of(new_terms, sought.codes)
+            positions = np.concatenate([positions, new_positions + len(self.sorted_terms)])
             terms = np.concatenate([terms, which])
         rows = self.owners.take(positions).astype(np.intp)
         term_groups = sought.groups.take(terms)
@@ -260,6 +260,14 @@ def codes_of_groups(groups: tuple[tuple[str, ...], ...]) -> GroupCodes:
     codes = np.array([term_code(term) for group in groups for term in group], np.uint64)
     numbers = np.array([number for number, group in enumerate(groups) for _ in group], np.int64)
     return GroupCodes(codes, numbers)
+
+
+def positions_of(terms: Codes, sought: Codes) -> tuple[Numbers, Numbers]:
+    """Where some terms are among others, one after the other: for each time the place in `sought`, and in `terms`."""
+    is_sought = is_among(terms, np.sort(sought)) if len(terms) <= FEW_TERMS else np.isin(terms, sought)
+    candidates = is_sought.nonzero()[0]
+    which, places = (terms[candidates] == sought[:, np.newaxis]).nonzero()
+    return which, candidates[places]
 
 
 def places_of_highest(scores: Vectors, limit: int) -> Rows:
