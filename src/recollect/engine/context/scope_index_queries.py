@@ -95,6 +95,10 @@ class ScopeView:
         """When the messages were said, in seconds since 1970."""
         return self.micros / MICROSECONDS
 
+    def compute_columns(self) -> None:
+        """Compute what is computed once of all rows, so that the next search finds it."""
+        _ = self.moments, self._starts
+
     def occurrences(self, groups: Sequence[Sequence[str]]) -> Occurrences:
         """Where the terms of some groups occur."""
         sought = codes_of_groups(tuple(map(tuple, groups)))
