@@ -9,10 +9,11 @@ of the memory, only some hundred passages are scored.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,8 +82,8 @@ ALL_PARTS = (*PARTS, *TEXT_PARTS)
 @dataclass(frozen=True, slots=True)
 class ReadingRule:
     """Which of the messages that a search finds are read: not those whose score is below a share of the best and that
-    are not relevant, unless they are among `ids`; and if none is relevant, any one of them, without its score.
-    `messages` are known already, by id."""
+    are not relevant, unless they are among `ids`; and if none is relevant, any one of them, without its score. No hit
+    has the parts of its score. `messages` are known already, by id."""
 
     least_share: float
     ids: Collection[str]
@@ -431,9 +432,8 @@ def read_hits(
     while order and len(hits) < limit:  # one that cannot be read makes room for the next
         page, order = order[: limit - len(hits)], order[limit - len(hits) :]
         reader.read([ids[place] for place in page])
-        hits += make_hits(
-            ranked_messages, [place for place in page if ids[place] in reader.messages], scores, parts, reader
-        )
+        places = [place for place in page if ids[place] in reader.messages]
+        hits += make_hits(ranked_messages, places, scores, None if rule is not None else parts, reader)
     return hits
 
 
@@ -441,15 +441,17 @@ def make_hits(
     ranked_messages: RankedMessages,
     places: Sequence[int],
     scores: NDArray[np.float64],
-    text_scores: NDArray[np.float64],
+    text_scores: NDArray[np.float64] | None,
     reader: MessageReader,
 ) -> list[Hit]:
-    """The hits at these places, whose messages are read."""
+    """The hits at these places, whose messages are read; with the parts of their scores if those of texts are given."""
     at = np.array(places, np.intp)
     rows = ranked_messages.rows[at]
     messages = [reader.messages[id] for id in ranked_messages.passages.message_ids[rows].tolist()]
-    columns = np.concatenate([ranked_messages.ranking.columns[rows], text_scores.T[at]], axis=1)
-    parts = [dict(zip(ALL_PARTS, values, strict=True)) for values in columns.tolist()]
+    parts: Iterable[dict[str, float]] = repeat({})
+    if text_scores is not None:
+        columns = np.concatenate([ranked_messages.ranking.columns[rows], text_scores.T[at]], axis=1)
+        parts = [dict(zip(ALL_PARTS, values, strict=True)) for values in columns.tolist()]
     return list(map(Hit, messages, scores[at].tolist(), parts, ranked_messages.relevances[rows].tolist()))
 
 
