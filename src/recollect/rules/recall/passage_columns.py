@@ -17,8 +17,6 @@ from recollect.model.passages import PassageCandidate
 
 Numbers = NDArray[np.int64]
 
-N = TypeVar("N", np.int64, np.uint64)
-
 ASSISTANT = ROLES.index("assistant")
 USER = ROLES.index("user")
 
@@ -32,7 +30,7 @@ def distinct_numbers(numbers: Numbers) -> Numbers:
     return np.asarray(ordered[is_first])
 
 
-def is_among(numbers: NDArray[N], others: NDArray[N]) -> NDArray[np.bool_]:
+def is_among(numbers: Numbers, others: Numbers) -> NDArray[np.bool_]:
     """Which of the numbers are among others, which are in order. As `np.isin`, which takes several times as long."""
     if not len(others):
         return np.zeros(len(numbers), np.bool_)
