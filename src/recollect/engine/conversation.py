@@ -15,6 +15,7 @@ from typing import Any
 from recollect.engine import turn
 from recollect.engine.commands import run_command
 from recollect.engine.context.gather import ContextBuilder
+from recollect.engine.context.request import expect_follow_up
 from recollect.engine.conversation_topics import ConversationTopics
 from recollect.engine.edits.edit_permission import Edits
 from recollect.engine.people import Knowledge
@@ -132,7 +133,10 @@ class AsyncConversation(ConversationFace):
         platform_id: str | None = None,
     ) -> Reply:
         with self._runtime.turn_under_way(self.space, self.id):
-            return await turn.answer(*await self._begin_turn(text, budget, system, author, platform_id))
+            turn_state, tools = await self._begin_turn(text, budget, system, author, platform_id)
+            reply = await turn.answer(turn_state, tools)
+        expect_follow_up(turn_state.asked, reply.message)
+        return reply
 
     async def stream(
         self,
@@ -150,6 +154,9 @@ class AsyncConversation(ConversationFace):
             async with aclosing(turn.stream(*turn_and_tools)) as pieces:
                 async for piece in pieces:
                     yield piece
+        turn_state = turn_and_tools[0]
+        if turn_state.reply is not None:
+            expect_follow_up(turn_state.asked, turn_state.reply)
 
     async def command(
         self,

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from functools import lru_cache
+from itertools import islice
 
 from recollect.errors import ModelNonsense
 from recollect.language.detect import detect
 from recollect.language.filler import is_filler
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import names
-from recollect.language.sentences import Sentence, sentences
+from recollect.language.sentences import sentences
 from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.terms import analyse
 from recollect.language.word_weights import is_content, stems, weigh, words
@@ -33,6 +34,7 @@ MAX_QUESTION = 1_000
 _MAX_SAID = 1_200  # characters of one message of the exchange
 _MAX_EXCHANGE = 6  # messages
 _MAX_TERMS = 5
+SHORT_EXCHANGE = 2_000  # characters of an exchange that is remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,23 +180,28 @@ def depends_on_context(question: str) -> bool:
 
 def _topic_terms(inputs: Inputs) -> Iterator[str]:
     """What the last exchange was about: its topic, its names, its most important words."""
-    last_sentences = _last_sentences(inputs.exchange)
-    language = detect(" ".join(sentence.text for sentence in last_sentences))
-    weights = weigh(last_sentences, language)
-    candidates = chain(
-        [inputs.topic[:100], *names(last_sentences, language)[:3]],
-        (particular.value for particular in topic_pairs(last_sentences, language, weights)),
-    )
     keys: list[str] = []
-    for term in map(escape_line, candidates):
+    for term in (escape_line(inputs.topic[:100]), *exchange_terms(inputs.exchange)):
         key = term.casefold()
         if key.strip("0123456789., ") and not any(key in other or other in key for other in keys):
             keys.append(key)
             yield term
 
 
-def _last_sentences(exchange: Sequence[TaskMessage]) -> list[Sentence]:
-    """The sentences of the last message of the user and of what followed it."""
+def exchange_terms(exchange: Sequence[TaskMessage]) -> tuple[str, ...]:
+    """The names and the most important words of the last message of the user and of what followed it. Those of a short
+    exchange are remembered: whoever has them read when it ends does not wait for them when a question follows."""
     start = max((index for index, message in enumerate(exchange) if message.role == "user"), default=len(exchange) - 1)
-    last_sentences = [sentence for message in exchange[max(start, 0) :] for sentence in sentences(message.text)]
-    return [sentence for sentence in last_sentences if not is_filler(sentence)] or last_sentences
+    texts = tuple(message.text for message in exchange[max(start, 0) :])
+    is_short = sum(map(len, texts)) <= SHORT_EXCHANGE
+    return (_terms_of_texts if is_short else _terms_of_texts.__wrapped__)(texts)
+
+
+@lru_cache(maxsize=512)
+def _terms_of_texts(texts: tuple[str, ...]) -> tuple[str, ...]:
+    all_sentences = [sentence for text in texts for sentence in sentences(text)]
+    last_sentences = [sentence for sentence in all_sentences if not is_filler(sentence)] or all_sentences
+    language = detect(" ".join(sentence.text for sentence in last_sentences))
+    pairs = topic_pairs(last_sentences, language, weigh(last_sentences, language))
+    terms = [*names(last_sentences, language)[:3], *(pair.value for pair in pairs)]
+    return tuple(map(escape_line, terms))

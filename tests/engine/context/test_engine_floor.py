@@ -76,6 +76,18 @@ def test_f4_a_related_message_retrieves_what_it_is_about(memory: Memory, text: s
     assert said in context.messages[0]["content"]
 
 
+@pytest.mark.parametrize("query", [*UNRELATED, *RELATED, *SAID, "battery", "green winter", "my sister", "of the"])
+def test_f4_a_context_retrieves_nothing_exactly_where_a_search_finds_nothing_relevant(
+    memory: Memory, query: str
+) -> None:
+    """A context ranks nothing if it can tell before that nothing is relevant; a search always ranks."""
+    is_none_relevant = all(hit.relevance < FLOOR for hit in memory.search(query, user="kim"))
+    section = retrieved_section(memory, query)
+    assert section is not None
+    assert (section.note == "nothing relevant found") == is_none_relevant
+    assert bool(section.items) == (not is_none_relevant)
+
+
 def test_small_talk_and_an_empty_memory_have_no_such_note(memory: Memory, tmp_path: Path) -> None:
     assert retrieved_section(memory, "Thanks!") is None
     with Memory(str(tmp_path / "empty.db"), clock=FrozenClock(NOW), followers=False) as empty:

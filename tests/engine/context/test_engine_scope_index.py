@@ -14,7 +14,7 @@ import pytest
 from sample_sizes import sample
 
 from recollect.config import Settings
-from recollect.engine.context import recall
+from recollect.engine.context import recall, scope_index
 from recollect.engine.context.index_or_database import StoreSource, open_source
 from recollect.engine.context.scope_index import ScopeIndexes
 from recollect.engine.context.scope_index_queries import places_of_highest
@@ -124,7 +124,11 @@ def store(store_url: str) -> Any:
 
 @pytest.mark.every_store
 @pytest.mark.parametrize("seed", range(1, 1 + sample(2)))
-def test_memory_and_database_give_the_same_hits(store: Store, seed: int) -> None:
+@pytest.mark.parametrize("new_terms", [20, scope_index.NEW_TERMS])
+def test_memory_and_database_give_the_same_hits(
+    store: Store, seed: int, new_terms: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scope_index, "NEW_TERMS", new_terms)  # so that a few terms are as many as in a large memory
     world = World(store, seed)
     indexes, other_process = ScopeIndexes(1 << 28), ScopeIndexes(1 << 28)
     for step in range(5):

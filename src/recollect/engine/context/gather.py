@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, cast
 
 from recollect.engine.context import people as knowing
@@ -53,6 +54,7 @@ from recollect.rules.days import parse_time_zone
 from recollect.rules.recall.advice_and_account_requests import text_to_compare
 from recollect.rules.recall.floor import CLOSE, FLOOR
 from recollect.rules.recall.last_messages_near_question import nearest_turns
+from recollect.rules.recall.ranking import Weights
 from recollect.rules.recall.selection import worthwhile_hits, worthwhile_share
 from recollect.rules.recall.unindexed_messages import match_words
 from recollect.rules.tiers.tiers import is_terse
@@ -371,7 +373,7 @@ class ContextBuilder:
             request.vector,
             limit,
             request.now,
-            replace(parts.weights, coverage=0.0),  # a context has room for many hits of one occasion
+            weights_for_context(parts.weights),
             question=question,
             reading_rule=reading_rule,
         )
@@ -481,6 +483,12 @@ class ContextBuilder:
         patience = min(parts.context_digest_seconds, parts.digest_seconds)
         digest_request = await digests.prepare_request(self._scope.space, patience)
         return person, await digests.merge_digests(digest_request, person, name, profile, self._channel_viewer)
+
+
+@lru_cache(maxsize=64)
+def weights_for_context(weights: Weights) -> Weights:
+    """The weights for a context, which has room for many hits of one occasion."""
+    return replace(weights, coverage=0.0)
 
 
 def follows(message: Message, question: Message) -> bool:

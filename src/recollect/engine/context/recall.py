@@ -9,10 +9,11 @@ of the memory, only some hundred passages are scored.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,7 @@ FAR = 10  # the first of them, with which those further off are ranked; all, whe
 PASSAGES = 4  # of each message read, that may rank before the last of these messages
 READ = 40  # messages whose text is read, at least
 MORE = 10  # messages that are read beyond the limit
+LEAST_SCORE = 1e-3  # more than is lost where scores are rounded
 NO_PASSAGES = np.empty(0, np.int64)
 TEXT_PARTS = ("detail", "reply", "preference", "standing", "coverage")
 """What a message gets for its text, and for what other messages of its occasion are found, in the order of rows."""
@@ -80,7 +82,8 @@ ALL_PARTS = (*PARTS, *TEXT_PARTS)
 @dataclass(frozen=True, slots=True)
 class ReadingRule:
     """Which of the messages that a search finds are read: not those whose score is below a share of the best and that
-    are not relevant, unless they are among `ids`. `messages` are known already, by id."""
+    are not relevant, unless they are among `ids`; and if none is relevant, any one of them, without its score. No hit
+    has the parts of its score. `messages` are known already, by id."""
 
     least_share: float
     ids: Collection[str]
@@ -123,16 +126,21 @@ def search(
         in_many_places = parsed_query.several or len(parsed_query.authors) > 1
         far_count = len(candidates.passages) if in_many_places else FAR
         candidates = scorer.add_neighbours(candidates, max(NEAR, limit), far_count)
-    comparison = scorer.compare(candidates)
+    around = surroundings(candidates.passages)
+    is_later = None if question is None else is_from(candidates.passages, question)
+    size = scope_size(tx, where, tally)
+    relevances = candidates.relevances(scorer.frequencies, parsed_query, size, weights, is_later, around)
+    if reading_rule is not None and floor_rules.is_none_relevant(relevances, is_later):
+        hits = any_hit(reader, candidates, relevances, weights)
+        if hits:
+            return hits
+    comparison = scorer.compare(candidates, around)
     # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
     whole_scope = where.is_unrestricted
     ranking = comparison.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
     row_mask = None if whole_scope else is_allowed(comparison.passages, where)
     best = best_rows(comparison.passages, ranking, row_mask, message_limit)
     best = with_standing(best, comparison.passages, ranking, standing)
-    is_later = None if question is None else is_from(comparison.passages, question)
-    size = scope_size(tx, where, tally)
-    relevances = comparison.relevances(scorer.frequencies, parsed_query, size, weights, is_later)
     ranked_messages = RankedMessages(comparison, ranking, best, relevances, is_later)
     return read_hits(reader, ranked_messages, limit, weights_for(parsed_query, weights), floor, reading_rule)
 
@@ -178,6 +186,23 @@ class ScoredPassages:
             rows = np.concatenate([rows, is_other.nonzero()[0]])
         return ScoredPassages(self.passages.take(rows), self.words.take(rows, axis=0), self.cosines.take(rows))
 
+    def relevances(
+        self,
+        frequencies: Sequence[int],
+        parsed_query: query_rules.ParsedQuery,
+        size: int,
+        weights: Weights,
+        is_later: NDArray[np.bool_] | None,
+        around: Surroundings,
+    ) -> NDArray[np.float64]:
+        """How relevant each passage is in a memory of this size, or a message beside it; what is later is not."""
+        shared_words = floor_rules.shared_rarity(self.passages, frequencies, parsed_query.emphasis, size)
+        deviations = weights.deviations(self.cosines)
+        relevances = floor_rules.relevance(shared_words, deviations, size, personal=parsed_query.personal)
+        if is_later is not None:
+            relevances = relevances * ~is_later
+        return floor_rules.relevance_with_neighbours(self.passages, relevances, around)
+
 
 @dataclass(frozen=True, slots=True)
 class PassageComparison:
@@ -196,22 +221,6 @@ class PassageComparison:
     ) -> Ranking:
         words, cosines = self.candidates.words, self.candidates.cosines
         return fuse(self.passages, words, cosines, parsed_query, now, weights, limit, self.around, self.likeness)
-
-    def relevances(
-        self,
-        frequencies: Sequence[int],
-        parsed_query: query_rules.ParsedQuery,
-        size: int,
-        weights: Weights,
-        is_later: NDArray[np.bool_] | None,
-    ) -> NDArray[np.float64]:
-        """How relevant each passage is in a memory of this size, or a message beside it; what is later is not."""
-        shared_words = floor_rules.shared_rarity(self.passages, frequencies, parsed_query.emphasis, size)
-        deviations = weights.deviations(self.candidates.cosines)
-        relevances = floor_rules.relevance(shared_words, deviations, size, personal=parsed_query.personal)
-        if is_later is not None:
-            relevances = relevances * ~is_later
-        return floor_rules.relevance_with_neighbours(self.passages, relevances, self.around)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +252,11 @@ class PassageScorer:
             np.concatenate([candidates.cosines, neighbours.cosines]),
         )
 
-    def compare(self, candidates: ScoredPassages) -> PassageComparison:
-        """The passages with what stands around them and how near their words are."""
+    def compare(self, candidates: ScoredPassages, around: Surroundings) -> PassageComparison:
+        """The passages with what stands around them, which is known, and how near their words are."""
         worth = word_worth(self.frequencies, self.tally)
         likeness = WordLikeness(self._likeness(candidates.passages), worth)
-        return PassageComparison(candidates, surroundings(candidates.passages), likeness)
+        return PassageComparison(candidates, around, likeness)
 
     def _likeness(self, passages: Passages) -> Likeness:
         if not knows_language(self.tally.languages):
@@ -351,6 +360,22 @@ class RankedMessages:
         return [place for place in order if is_read[place] or ids[place] in rule.ids]
 
 
+def any_hit(
+    reader: MessageReader, candidates: ScoredPassages, relevances: NDArray[np.float64], weights: Weights
+) -> list[Hit]:
+    """The message of the first passage, which earns most by itself, if it earns anything and can be read: to rank them
+    all and read the best takes a third of a search."""
+    passages = candidates.passages
+    if not len(passages):
+        return []
+    is_earning = weights.vector * weights.deviations(candidates.cosines[:1])[0] > LEAST_SCORE
+    if not is_earning and weights.text * np.add.reduce(candidates.words[0]) <= LEAST_SCORE:
+        return []
+    id = passages.message_ids[0]
+    reader.read([id])
+    return [Hit(reader.messages[id], 0.0, {}, float(relevances[0]))] if id in reader.messages else []
+
+
 def best_rows(passages: Passages, ranking: Ranking, row_mask: NDArray[np.bool_] | None, limit: int) -> NDArray[np.intp]:
     """The row of the best passage of each message, best first, of at most so many messages. `row_mask` says which rows
     may be among them; None: all."""
@@ -407,9 +432,8 @@ def read_hits(
     while order and len(hits) < limit:  # one that cannot be read makes room for the next
         page, order = order[: limit - len(hits)], order[limit - len(hits) :]
         reader.read([ids[place] for place in page])
-        hits += make_hits(
-            ranked_messages, [place for place in page if ids[place] in reader.messages], scores, parts, reader
-        )
+        places = [place for place in page if ids[place] in reader.messages]
+        hits += make_hits(ranked_messages, places, scores, None if rule is not None else parts, reader)
     return hits
 
 
@@ -417,15 +441,17 @@ def make_hits(
     ranked_messages: RankedMessages,
     places: Sequence[int],
     scores: NDArray[np.float64],
-    text_scores: NDArray[np.float64],
+    text_scores: NDArray[np.float64] | None,
     reader: MessageReader,
 ) -> list[Hit]:
-    """The hits at these places, whose messages are read."""
+    """The hits at these places, whose messages are read; with the parts of their scores if those of texts are given."""
     at = np.array(places, np.intp)
     rows = ranked_messages.rows[at]
     messages = [reader.messages[id] for id in ranked_messages.passages.message_ids[rows].tolist()]
-    columns = np.concatenate([ranked_messages.ranking.columns[rows], text_scores.T[at]], axis=1)
-    parts = [dict(zip(ALL_PARTS, values, strict=True)) for values in columns.tolist()]
+    parts: Iterable[dict[str, float]] = repeat({})
+    if text_scores is not None:
+        columns = np.concatenate([ranked_messages.ranking.columns[rows], text_scores.T[at]], axis=1)
+        parts = [dict(zip(ALL_PARTS, values, strict=True)) for values in columns.tolist()]
     return list(map(Hit, messages, scores[at].tolist(), parts, ranked_messages.relevances[rows].tolist()))
 
 

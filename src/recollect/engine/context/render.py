@@ -159,11 +159,10 @@ def episode_pieces(
     texts = {} if texts is None else texts
     for episode in episodes:
         lines = episode.lines or narrative_lines(episode.summary)
-        days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
-        # What a model wrote has no days in it.
-        place = f"Turns {episode.first}-{episode.last}" + (
-            "" if lines[:1] and lines[0].role else f", {' to '.join(days)}"
-        )
+        place = f"Turns {episode.first}-{episode.last}"
+        if not (lines and lines[0].role):  # what a model wrote has no days in it
+            days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
+            place += f", {' to '.join(days)}"
         is_timeless = episode.made_by == "model" or not episode.lines
         key = (SameLines(episode.lines) if episode.lines else episode.summary, is_timeless, name_key, label_key)
         body = texts.get(key)

@@ -3,6 +3,7 @@ what to search for may be open until these are read."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -16,6 +17,7 @@ from recollect.tasks import standalone
 from recollect.tasks.task import TaskMessage
 
 EXCHANGE = 4  # messages that tell what a follow-up question is about
+AFTER_REPLY = 0.05  # seconds: whoever has waited for the reply goes on first
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +50,10 @@ class ContextRequest:
 
 def task_messages(messages: Sequence[Message]) -> tuple[TaskMessage, ...]:
     return tuple(TaskMessage(message.role, message.content) for message in messages)
+
+
+def expect_follow_up(question: Message, reply: Message) -> None:
+    """Have a short exchange read when the caller has the reply: the next question may depend on it."""
+    exchange = task_messages([question, reply])
+    if sum(len(message.text) for message in exchange) <= standalone.SHORT_EXCHANGE:
+        asyncio.get_running_loop().call_later(AFTER_REPLY, standalone.exchange_terms, exchange)

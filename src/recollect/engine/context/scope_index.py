@@ -32,7 +32,7 @@ from recollect.rules.recall.passage_columns import Numbers
 FIRST_ROWS = 256
 SPARE = 8  # room for one more passage in so many, if an array has to grow
 SCOPE_TERMS = 3  # of each passage: its space, its user and its conversation
-UNSORTED = 20_000  # terms that are looked through for each word, at most a quarter of all: more are sorted
+NEW_TERMS = 20_000  # or a quarter of all, that are sorted by themselves: more are sorted with all others
 BYTES_PER_PASSAGE = 1_600  # about: a vector of 256 numbers, fifteen terms, the columns
 MAX_TEXTS = 2_000
 BLOCK = 16_384  # passages that are read at a time
@@ -124,6 +124,7 @@ class ScopeIndex:
         self._owners = Column(np.int32)
         self._words = Column(np.uint16)
         self._sorted_terms = np.empty(0, np.uint64)
+        self._sorted_new_terms = np.empty(0, np.uint64)
         self._vectors = Column(np.float32, 0)
         self._has_vector = Column(np.bool_)
         self._all_have_vectors = True
@@ -138,16 +139,20 @@ class ScopeIndex:
     def _count_bytes(self) -> int:
         of_terms = (self._terms, self._owners, self._words)
         columns = (*self._numbers.values(), self._message_ids, *of_terms, self._vectors)
-        return sum(column.nbytes for column in columns) + self._sorted_terms.nbytes + 16 * len(self._places)
+        sorted_bytes = self._sorted_terms.nbytes + self._sorted_new_terms.nbytes
+        return sum(column.nbytes for column in columns) + sorted_bytes + 16 * len(self._places)
 
     def __len__(self) -> int:
         return self._message_ids.size
 
     def view(self) -> ScopeView:
         self._views += 1
-        if self._has_unsorted_terms():
+        if self._has_many_new_terms():
             self._sorted_terms = sort_terms(self._terms.view())
+            self._sorted_new_terms = np.empty(0, np.uint64)
             self._view = None
+        if self._views > 1:
+            self._sort_new_terms()
         if self._has_unknown_words():
             codes = self._terms.view()[self._words.size :]
             self._words.extend(load_known_words().find(codes), self._terms.size)
@@ -162,6 +167,7 @@ class ScopeIndex:
                 owners=self._owners.view(),
                 words=self._words.view(),
                 sorted_terms=self._sorted_terms,
+                sorted_new_terms=self._sorted_new_terms,
                 vectors=self._vectors.view(),
                 has_vector=self._has_vector.view(),
                 traits=self._traits.view(),
@@ -175,10 +181,19 @@ class ScopeIndex:
             )
         return self._view
 
-    def _has_unsorted_terms(self) -> bool:
-        """Whether there are too many terms to look through. For a single search it takes less time than to sort."""
+    def _has_many_new_terms(self) -> bool:
+        """Whether all terms should be sorted. For a single search it takes less time to look through them."""
         size = self._terms.size
-        return self._views > 1 and size - len(self._sorted_terms) > max(UNSORTED, size // 4)
+        return self._views > 1 and size - len(self._sorted_terms) > max(NEW_TERMS, size // 4)
+
+    def _sort_new_terms(self) -> None:
+        """Sort the terms that came since the others were sorted: to put a few among as many as those takes no time."""
+        sorted_count = len(self._sorted_terms) + len(self._sorted_new_terms)
+        new_terms = sort_terms(self._terms.view()[sorted_count:], sorted_count)
+        if len(new_terms):
+            self._view = None
+            places = self._sorted_new_terms.searchsorted(new_terms)
+            self._sorted_new_terms = np.insert(self._sorted_new_terms, places, new_terms)
 
     def _has_unknown_words(self) -> bool:
         """Whether there are terms to look up in the table of words. A single search looks up those that it needs."""
@@ -220,6 +235,7 @@ class ScopeIndex:
         is_kept_position = is_kept_term[positions]
         codes = self._sorted_terms[is_kept_position] & ~POSITIONS
         self._sorted_terms = codes | new_positions[positions[is_kept_position]]
+        self._sorted_new_terms = np.empty(0, np.uint64)
         self._vectors = self._vectors.select(is_kept)
         self._has_vector = self._has_vector.select(is_kept)
         self._all_have_vectors = bool(self._has_vector.view().all())

@@ -37,17 +37,19 @@ def to_micros(time: datetime) -> int:
     return (time - EPOCH) // MICROSECOND
 
 
-def sort_terms(codes: Codes) -> Codes:
-    """Positions of terms, so that those of equal terms are together: each number is of its term and its position."""
-    positions = np.arange(len(codes), dtype=np.uint64)
+def sort_terms(codes: Codes, first: int = 0) -> Codes:
+    """Positions of terms, from the first on, so that those of equal terms are together: each number is of its term and
+    its position."""
+    positions = np.arange(first, first + len(codes), dtype=np.uint64)
     return np.sort((spread_codes(codes) << np.uint64(POSITION_BITS)) | positions)
 
 
 @dataclass(frozen=True)
 class ScopeView:
     """`owners` are the rows of the terms, `ends` where the terms of each row end, `words` the places of the terms in
-    the table of words that are alike, if they were looked up; `places` are the keys of all messages in order, and
-    `place_rows` the row of each."""
+    the table of words that are alike, if they were looked up; `sorted_terms` are the first terms by their numbers, and
+    `sorted_new_terms` those after them; `places` are the keys of all messages in order, and `place_rows` the row of
+    each."""
 
     message_ids: NDArray[np.object_]
     micros: Numbers
@@ -63,6 +65,7 @@ class ScopeView:
     owners: NDArray[np.int32]
     words: NDArray[np.uint16]
     sorted_terms: Codes
+    sorted_new_terms: Codes
     vectors: Vectors
     has_vector: NDArray[np.bool_]
     traits: Traits
@@ -94,31 +97,49 @@ class ScopeView:
         """When the messages were said, in seconds since 1970."""
         return self.micros / MICROSECONDS
 
+    def compute_columns(self) -> None:
+        """Compute what is computed once of all rows, so that the next search finds it."""
+        _ = self.moments, self._starts
+
     def occurrences(self, groups: Sequence[Sequence[str]]) -> Occurrences:
         """Where the terms of some groups occur."""
         sought = codes_of_groups(tuple(map(tuple, groups)))
-        keys = spread_codes(sought.codes) << np.uint64(POSITION_BITS)
-        first = self.sorted_terms.searchsorted(keys)
-        sizes = self.sorted_terms.searchsorted(keys | POSITIONS, side="right") - first
-        positions = (self.sorted_terms[ranges(first, sizes)] & POSITIONS).astype(np.intp)
-        terms = np.arange(len(keys)).repeat(sizes)
-        is_same = self.terms.take(positions) == sought.codes.take(terms)
-        if not np.logical_and.reduce(is_same):  # two terms whose numbers differ only in the bits that are not sorted by
-            positions = positions[is_same]
-            terms = terms[is_same]
-        new_terms = self.terms[len(self.sorted_terms) :]
+        terms, positions = self._find_sorted(self.sorted_terms, sought)
+        new_terms, new_positions = self._find_new(sought)
         if len(new_terms):
-            new_positions = np.isin(new_terms, sought.codes).nonzero()[0]
-            which, places = (new_terms[new_positions] == sought.codes[:, np.newaxis]).nonzero()
-            positions = np.concatenate([positions, new_positions[places] + len(self.sorted_terms)])
-            terms = np.concatenate([terms, which])
+            terms = np.concatenate([terms, new_terms])
+            positions = np.concatenate([positions, new_positions])
         rows = self.owners.take(positions).astype(np.intp)
         term_groups = sought.groups.take(terms)
-        if len(new_terms) or len(set(groups_found := sought.groups[sizes > 0].tolist())) < len(groups_found):
+        if len(new_terms) or sought.has_several:
             order = np.lexsort((rows, term_groups))  # of a group of several terms, rows come term by term
             rows = rows.take(order)
             term_groups = term_groups.take(order)
         return Occurrences(rows, term_groups, len(self), len(groups))
+
+    def _find_sorted(self, sorted_terms: Codes, sought: GroupCodes) -> tuple[Numbers, Rows]:
+        """Where the terms of groups occur among sorted ones: for each time the place of the term in the groups, and the
+        position."""
+        first = sorted_terms.searchsorted(sought.keys)
+        sizes = sorted_terms.searchsorted(sought.keys | POSITIONS, side="right") - first
+        positions = (sorted_terms[ranges(first, sizes)] & POSITIONS).astype(np.intp)
+        terms = np.arange(len(sizes)).repeat(sizes)
+        is_same = self.terms.take(positions) == sought.codes.take(terms)
+        if not np.logical_and.reduce(is_same):  # two terms whose numbers differ only in the bits that are not sorted by
+            positions = positions[is_same]
+            terms = terms[is_same]
+        return terms, positions
+
+    def _find_new(self, sought: GroupCodes) -> tuple[Numbers, Rows]:
+        """The same for the terms that came after those that are sorted."""
+        terms, positions = self._find_sorted(self.sorted_new_terms, sought)
+        count = len(self.sorted_terms) + len(self.sorted_new_terms)
+        unsorted_terms = self.terms[count:]
+        if not len(unsorted_terms):
+            return terms, positions
+        candidates = np.isin(unsorted_terms, sought.codes).nonzero()[0]
+        which, places = (unsorted_terms[candidates] == sought.codes[:, np.newaxis]).nonzero()
+        return np.concatenate([terms, which]), np.concatenate([positions, candidates[places] + count])
 
     def mask(self, where: Filter, now: datetime) -> NDArray[np.bool_] | None:
         """Which rows a filter means that have not expired by now; None for all."""
@@ -248,10 +269,13 @@ class TermPlaces:
 
 @dataclass(frozen=True, slots=True)
 class GroupCodes:
-    """The terms of some groups as numbers, in their order, and the number of the group of each."""
+    """The terms of some groups as numbers, in their order, what they are sorted by, and the number of the group of
+    each; and whether a group has several."""
 
     codes: Codes
+    keys: Codes
     groups: Numbers
+    has_several: bool
 
 
 @lru_cache(maxsize=256)
@@ -259,7 +283,8 @@ def codes_of_groups(groups: tuple[tuple[str, ...], ...]) -> GroupCodes:
     """The terms of the groups of a query as numbers: they are looked for several times in a search."""
     codes = np.array([term_code(term) for group in groups for term in group], np.uint64)
     numbers = np.array([number for number, group in enumerate(groups) for _ in group], np.int64)
-    return GroupCodes(codes, numbers)
+    keys = spread_codes(codes) << np.uint64(POSITION_BITS)
+    return GroupCodes(codes, keys, numbers, len(codes) > len(groups))
 
 
 def places_of_highest(scores: Vectors, limit: int) -> Rows:

@@ -8,7 +8,7 @@ from 0.5 on, a fact is relevant. A fact has few words, so one that it shares wit
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
@@ -77,13 +77,22 @@ def shared_words(query: str, facts: Sequence[Fact], *, will_repeat: bool = False
     if not facts:
         return np.zeros(0)
     fact_words = _remembered_fact_words(facts) if will_repeat else _read_fact_words(facts)
-    columns = [_word_column(group, fact_words) for group in query_groups(query, ("en",))]
-    columns += _key_columns(query, fact_words)
-    if not columns:
+    word_places = [_word_places(group, fact_words) for group in query_groups(query, ("en",))]
+    key_places = _key_places(query, fact_words)
+    all_places = word_places + key_places
+    if not all_places:
         return np.zeros(len(facts))
-    shares = np.array(columns).T
-    weights = rarity([int(count) for count in (shares > 0).sum(axis=0)], len(facts))
-    return np.asarray(shares @ weights)
+    shares = np.zeros((len(all_places), len(facts)))
+    cells = shares.reshape(-1)  # all are set at once: to set them row by row takes longer
+    cells[_cell_numbers(word_places, 0, len(facts))] = 1.0
+    cells[_cell_numbers(key_places, len(word_places), len(facts))] = ASKED_KEY
+    return np.asarray(shares.T @ rarity([*map(len, all_places)], len(facts)))
+
+
+def _cell_numbers(all_places: Sequence[Collection[int]], first_row: int, width: int) -> list[int]:
+    """The numbers of the cells of a table of this width, a row for each of the places from a row on."""
+    rows = enumerate(all_places, first_row)
+    return [row * width + place for row, places in rows if places for place in places]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +100,10 @@ class FactWords:
     """The facts of a list by their terms, and by their categories and keys, each as places in the list; and which keys
     a category has, and which categories a key."""
 
-    count: int
     by_term: Mapping[str, Sequence[int]]
     by_key: Mapping[tuple[str, str], Sequence[int]]
     keys: Mapping[str, Collection[str]]
     categories: Mapping[str, Collection[str]]
-
-    def column(self, places: Iterable[int], share: float) -> NDArray[np.float64]:
-        """What the facts at some places share, and the others do not."""
-        shares = np.zeros(self.count)
-        shares[list(places)] = share
-        return shares
 
 
 def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
@@ -116,15 +118,16 @@ def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
     for category, key in by_key:
         keys.setdefault(category, []).append(key)
         categories.setdefault(key, []).append(category)
-    return FactWords(len(facts), by_term, by_key, keys, categories)
+    return FactWords(by_term, by_key, keys, categories)
 
 
 _remembered_fact_words = remember_fact_lists(_read_fact_words)
 
 
-def _word_column(group: tuple[str, ...], fact_words: FactWords) -> NDArray[np.float64]:
+def _word_places(group: tuple[str, ...], fact_words: FactWords) -> Collection[int]:
     """The facts that have a word of a query."""
-    return fact_words.column((place for term in group for place in fact_words.by_term.get(term, ())), 1.0)
+    known_terms = [term for term in group if term in fact_words.by_term]
+    return {place for term in known_terms for place in fact_words.by_term[term]} if known_terms else ()
 
 
 @lru_cache(maxsize=16_384)
@@ -134,14 +137,13 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(analyse(text, "en").terms)
 
 
-def _key_columns(query: str, fact_words: FactWords) -> list[NDArray[np.float64]]:
+def _key_places(query: str, fact_words: FactWords) -> list[Collection[int]]:
     """For each word of a question the facts whose key it asks for, unless the key has the word itself."""
     words = dict.fromkeys(_WORD.findall(query.casefold())[:SHOWN_WORDS])
-    all_places = [_asked_places(word, fact_words) for word in words]
-    return [fact_words.column(places, ASKED_KEY) for places in all_places if places]
+    return [places for word in words if (places := _asked_places(word, fact_words))]
 
 
-def _asked_places(word: str, fact_words: FactWords) -> list[int]:
+def _asked_places(word: str, fact_words: FactWords) -> Collection[int]:
     """The facts whose key a word of a question names, or whose category or key answers it."""
     usual_key, other_keys = keys_named(word)
     asked_keys: set[tuple[str, str]] = {
@@ -151,9 +153,9 @@ def _asked_places(word: str, fact_words: FactWords) -> list[int]:
     for answer in _ANSWERS.get(word, ()):
         asked_keys.update((category, answer) for category in fact_words.categories.get(answer, ()))
         asked_keys.update((answer, key) for key in fact_words.keys.get(answer, ()))
-    return [
-        place for category, key in asked_keys if word not in key for place in fact_words.by_key.get((category, key), ())
-    ]
+    by_key = fact_words.by_key
+    known_keys = [asked for asked in asked_keys if asked in by_key and word not in asked[1]]
+    return {place for asked in known_keys for place in by_key[asked]} if known_keys else ()
 
 
 @lru_cache(maxsize=1_024)

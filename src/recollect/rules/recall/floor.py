@@ -77,3 +77,11 @@ def relevance_with_neighbours(passages: Passages, relevances: Scores, around: Su
     if not len(passages):
         return relevances
     return (around or surroundings(passages)).best_with_neighbours(relevances).round(6)
+
+
+def is_none_relevant(relevances: Scores, is_later: NDArray[np.bool_] | None) -> bool:
+    """Whether it is sure that no passage is relevant. It is not where some are of the question, or later (`is_later`):
+    of these, only messages tell."""
+    if is_later is not None and np.logical_or.reduce(is_later):
+        return False
+    return bool(np.maximum.reduce(relevances, initial=0.0) < FLOOR)
