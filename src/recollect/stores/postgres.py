@@ -58,7 +58,7 @@ from recollect.errors import (
     StoreUnwritable,
 )
 from recollect.model import Filter, Message
-from recollect.ports import Vectors
+from recollect.ports import TableVersion, Vectors
 from recollect.stores import queries
 from recollect.stores.columns import UNDECODED, VECTOR_HEADER, Halfvec, UnreadableRow, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
@@ -112,6 +112,10 @@ class PostgresTx(MoveTx):
 
     def with_row_locks(self, query: Any) -> Any:
         return locking_query(query)
+
+    def table_version(self, table: str) -> TableVersion | None:
+        """None: a note of it would keep writers waiting for each other, of which there may be several at a time."""
+        return None
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         prepared = prepare(query, self.connection.dialect, params)

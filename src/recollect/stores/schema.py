@@ -493,9 +493,8 @@ VIEW_TABLES: dict[str, tuple[Table, ...]] = {
 FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles": "topics"}
 # Views of a conversation that are rebuilt after something in it was erased.
 AFRESH = ("window", "episodes", "digests", "topics", "titles")
-# Tables that every context reads and few messages change, and those that a backlog of facts reads again and again, each
-# with the note of its version, which is another one after each transaction that has changed the table.
-VERSIONED = {
-    table.name: VERSION_NOTE + table.name for table in (chunks, episodes, facts, findings, people, spaces, statements)
-}
+# Tables that every context reads, or every batch of facts, each with the note of its version: another one after each
+# transaction that has changed the table.
+NOTED = (chunks, episodes, facts, findings, people, spaces, statements)
+VERSIONED = {table.name: VERSION_NOTE + table.name for table in NOTED}
 TABLES: dict[str, Table] = dict(metadata.tables)

@@ -31,7 +31,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from recollect.errors import DamagedMessage, StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
-from recollect.ports import TableVersion, Tx, Vectors
+from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
 from recollect.stores.connections import RetryPauses
 from recollect.stores.damage import OnDamage, RowReader, rows_one_by_one
@@ -90,10 +90,6 @@ class SqlTx(RowReader, ABC):
     def with_row_locks(self, query: Any) -> Any:
         """The query, locking its rows until the transaction ends. SQLite has only one writer at a time."""
         return query
-
-    def table_version(self, table: str) -> TableVersion | None:
-        """A note of it would keep writers waiting for each other where there may be several at a time."""
-        return None
 
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
         self.touched.add(table.name)
