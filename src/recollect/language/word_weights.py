@@ -88,7 +88,8 @@ def _runs(word: str) -> list[str]:
 
 def is_unspaced(text: str) -> bool:
     """Whether a text begins in a script that puts no spaces between words."""
-    return bool(text) and text[0].isalpha() and script_of(text[0]) in _UNSPACED
+    first = text[:1]
+    return not first.isascii() and first.isalpha() and script_of(first) in _UNSPACED
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -174,7 +175,7 @@ def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
             counts[root] = counts.get(root, 0) + 1
             if weight > shape.get(root, 0.0):
                 shape[root] = weight
-    return {root: shape[root] * (1 + log(times)) for root, times in counts.items()}
+    return {root: shape[root] * (1 + log(times)) if times > 1 else shape[root] for root, times in counts.items()}
 
 
 @remember_short_texts
