@@ -38,14 +38,14 @@ class Sentence:
 
     @property
     def is_question(self) -> bool:
-        text = self.text
-        if text[-1:] in _CLOSING_MARKS:  # few have such an end, and all are asked
-            text = text.rstrip(_CLOSING_MARKS)
-        return text.endswith(_QUESTION_MARKS)
+        last = self.text[-1:]
+        if last in _CLOSING_MARKS:  # few have such an end, and all are asked
+            last = self.text.rstrip(_CLOSING_MARKS)[-1:]
+        return last in _QUESTION_MARKS
 
 
 _CLOSING_MARKS = "\"'”’»)」』 "
-_QUESTION_MARKS = ("?", "？", "؟", "\u037e", "՞")
+_QUESTION_MARKS = frozenset("?？؟\u037e՞")
 
 
 def has_question_mark(text: str) -> bool:

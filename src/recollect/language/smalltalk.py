@@ -145,14 +145,12 @@ def _is_small_talk(text: str) -> bool:
         first_word = _WORD.search(text)
         if first_word is not None and not _may_begin(first_word[0]):  # as most texts do not
             return False
-        if _NUMBER.search(text):
+        if len(text.split()) > MAX_WORDS + 2 or _NUMBER.search(text):
             return False
     else:
         text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
-        if any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
+        if len(text.split()) > MAX_WORDS + 2 or any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
             return False
-    if len(text.split()) > MAX_WORDS + 2:
-        return False
     words = _words(text)
     if len(words) > MAX_WORDS:
         return False

@@ -10,7 +10,7 @@ something; what one person asks another is shown with its answer or not at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -408,19 +408,26 @@ def _is_courteous(text: str) -> bool:
         return True
     if text_words[0] == "keep" and text_words[1:2] and text_words[1].endswith("ing"):
         return True
-    is_said_to = "you" in text_words or "your" in text_words
     if "deserve" in text_words or "crossed" in text_words or text_words[-1] == "bye":
         return True
-    if is_said_to and text_words[0] == "it" and not lists.SEEN.isdisjoint(text_words):
-        return True
-    is_felt = not lists.SENTIMENTS.isdisjoint(text_words[:_OPENING]) or "proud" in text_words
-    if is_said_to and is_felt:
+    is_said_to = "you" in text_words or "your" in text_words
+    if is_said_to and _is_felt(text_words):
         return True
     return (is_said_to or text.endswith("!")) and len(telling_words(text, "en")) < _SAID_TO
 
 
-def _has_phrase(text: str, phrases: Sequence[str]) -> bool:
-    return any(map(text.__contains__, phrases))
+def _is_felt(text_words: Sequence[str]) -> bool:
+    """Whether what is said to another person tells what the speaker feels about that person, or hears and sees."""
+    if text_words[0] == "it" and not lists.SEEN.isdisjoint(text_words):
+        return True
+    return not lists.SENTIMENTS.isdisjoint(text_words[:_OPENING]) or "proud" in text_words
+
+
+def _has_phrase(text: str, phrases: Mapping[str, Sequence[str]]) -> bool:
+    for common_part, longer_phrases in phrases.items():
+        if common_part in text and any(map(text.__contains__, longer_phrases)):
+            return True
+    return False
 
 
 def _is_request(text: str) -> bool:

@@ -69,7 +69,7 @@ def _read_statements(
         lines_by_kind: dict[str, ExtractLine] = {}
         for sentence in sentences(text):
             words = sentence.text
-            if not has_word(tiers.clean(words) if "[" in words else words):
+            if not has_word(tiers.drop_markers(words)):
                 continue
             kind = sentence.kind
             if kind not in lines_by_kind:

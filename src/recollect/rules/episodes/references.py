@@ -16,7 +16,7 @@ from typing import NamedTuple
 from recollect.language.stopwords import function_words
 from recollect.language.word_weights import is_ordinary
 from recollect.rules.episodes import reference_words as lists
-from recollect.rules.episodes.sentence_tokens import MARKS, begins_with, spelt_tokens
+from recollect.rules.episodes.sentence_tokens import MARKS, begins_with, folded_tokens, spelt_tokens
 from recollect.rules.episodes.word_kinds import ENDS_PHRASE, NAMELESS, PLURAL, is_content, word_kinds
 
 _NOUNS = 4  # words after "the" among which its noun is
@@ -71,8 +71,7 @@ def read_unless_open(text: str, title: str) -> References | None:
 
 
 def _begin_reading(text: str, title: str) -> _Reader:
-    spelt = spelt_tokens(text)
-    reader = _Reader(spelt, [token.casefold() for token in spelt])
+    reader = _Reader(spelt_tokens(text), folded_tokens(text))
     if title:
         reader.name(-_PART, "thing", "plural")
         reader.nouns |= _nouns(title.casefold().split())
@@ -81,7 +80,7 @@ def _begin_reading(text: str, title: str) -> _Reader:
 
 def read_nouns(text: str, title: str = "") -> set[str]:
     """The nouns that a sentence and its title name, as `read_references` has them, in a small part of the time."""
-    nouns = {word for token in spelt_tokens(text) if word_kinds[word := token.casefold()].is_content}
+    nouns = {word for word in folded_tokens(text) if word_kinds[word].is_content}
     return nouns | _nouns(title.casefold().split()) if title else nouns
 
 
@@ -376,10 +375,13 @@ class _Reader:
 
     def _ends_open(self) -> bool:
         """Whether the end leaves out what was said before: "I would love to", "you will"."""
+        last = next((word for word in reversed(self.words) if word not in MARKS), "")
+        if last not in _OPEN_ENDS and "won" not in self.words:
+            return False
         words = [word for word in self.words if word not in MARKS]
         if words[-2:] == ["speaking", "of"] or words[-2:] == ["a", "few"] or words[1:-1] == ["won", "'t"]:
             return True
-        if not words or words[-1] not in lists.STRANDED:
+        if last not in lists.STRANDED:
             return False
         return not any(word in ("than", "as", "if", "what", "when", "where", "how") for word in words[:-1])
 
@@ -480,4 +482,5 @@ _POINTING = frozenset(
     | lists.COMPARING
     | lists.SEEMING
 )
+_OPEN_ENDS = frozenset({"of", "few"} | lists.STRANDED)
 _BEFORE_THING = frozenset({"'s", "the"} | lists.DETERMINERS | lists.BEFORE_NOUN)

@@ -16,17 +16,22 @@ _CAPITAL_END = lazy_pattern(r"'[A-Z]")
 _REMEMBERED = 2_000  # sentences: several rules ask for their tokens, one after the other
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def lower_tokens(text: str) -> tuple[str, ...]:
     """The words and marks of a text without capitals; what is after an apostrophe is a word of its own."""
-    if text.isascii() and not _CAPITAL_END.search(text):
-        return tuple([token.casefold() for token in spelt_tokens(text)])
+    if text.isascii() and ("'" not in text or not _CAPITAL_END.search(text)):
+        return folded_tokens(text)
     return spelt_tokens(text.casefold())
 
 
 @lru_cache(maxsize=_REMEMBERED)
+def folded_tokens(text: str) -> tuple[str, ...]:
+    """The tokens as they are written, each without capitals: of "IT'S" these are "it" and "s", and not "'s"."""
+    return tuple([token.casefold() for token in spelt_tokens(text)])
+
+
+@lru_cache(maxsize=_REMEMBERED)
 def spelt_tokens(text: str) -> tuple[str, ...]:
-    """The same as they are written."""
+    """The tokens as they are written."""
     text = text.replace("’", "'")
     return tuple(_ASCII_TOKEN.findall(text) if text.isascii() else _TOKEN.findall(text))
 
