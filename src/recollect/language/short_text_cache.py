@@ -17,6 +17,7 @@ SHORT = 1_000
 """Characters of a text that is remembered, at most."""
 REMEMBERED = 24_000
 """Texts that are remembered for each rule."""
+GENERATION = REMEMBERED // 2
 REMEMBERED_WORDS = 20_000
 """Words of one language that are remembered for each rule."""
 LANGUAGES = 8
@@ -50,7 +51,7 @@ class ShortTexts(dict[str, T]):
         older = self._older
         reading = older[text] if text in older else self._rule(text)
         if len(text) <= SHORT:
-            if len(self) >= REMEMBERED // 2:
+            if len(self) >= GENERATION:
                 self._older = dict(self)
                 self.clear()  # another thread may use it too, so entries are not removed one by one
             self[text] = reading

@@ -177,9 +177,9 @@ def _is_covered(words: list[str]) -> bool:
             return False
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
             phrase = " ".join(words[at : at + length])
-            forms = _forms(phrase) if is_drawn else {phrase}
-            is_phrase = bool(forms & phrases) or (length == 1 and _is_sound(words[at]))
-            if is_phrase or forms & beside:
+            forms = _forms(phrase) if is_drawn else (phrase,)
+            is_phrase = not phrases.isdisjoint(forms) or (length == 1 and _is_sound(words[at]))
+            if is_phrase or not beside.isdisjoint(forms):
                 has_phrase = has_phrase or is_phrase
                 at += length
                 break
@@ -206,6 +206,7 @@ def _forms(phrase: str) -> set[str]:
     return {phrase, _DRAWN.sub(r"\1", phrase), _DRAWN.sub(r"\1\1", phrase)}
 
 
+@lru_cache(maxsize=8_192)
 def _is_sound(word: str) -> bool:
     return bool(_LAUGH.fullmatch(word)) or bool(_UNSPACED.match(word) and _is_run(word))
 
