@@ -371,7 +371,9 @@ class _Reader:
         if words[:2] == ["aim", "for"] and words[-1][:1].isdigit():
             return True
         is_short_reply = words[0] in lists.SUBJECTS and self._word(1) in lists.STRANDED and self._word(2) in MARKS
-        return is_short_reply or words[0] in lists.OPENERS or begins_with(words, lists.OPENING_PAIRS)
+        if is_short_reply or words[0] in lists.OPENERS:
+            return True
+        return words[0] in _PAIR_OPENINGS and begins_with(words, lists.OPENING_PAIRS)
 
     def _ends_open(self) -> bool:
         """Whether the end leaves out what was said before: "I would love to", "you will"."""
@@ -482,5 +484,6 @@ _POINTING = frozenset(
     | lists.COMPARING
     | lists.SEEMING
 )
+_PAIR_OPENINGS = frozenset(pair.split()[0] for pair in lists.OPENING_PAIRS)
 _OPEN_ENDS = frozenset({"of", "few"} | lists.STRANDED)
 _BEFORE_THING = frozenset({"'s", "the"} | lists.DETERMINERS | lists.BEFORE_NOUN)
