@@ -435,6 +435,7 @@ OTHERS = frozenset(
     [
         "language.lazy_patterns.words_needed_by",
         "language.short_text_cache.remember_short_texts",
+        "language.short_text_cache.remember_words",
         "rules.facts.remembered_lists.remember_fact_lists",
         "rules.days.is_current",
         "rules.recall.excerpts.join_sentences",

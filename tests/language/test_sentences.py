@@ -17,6 +17,7 @@ from recollect.language.sentences import (
     clauses,
     limit_text,
     sentences,
+    split_sentences,
 )
 from recollect.language.word_weights import shorten_phrase, stems, weigh, words
 
@@ -45,6 +46,10 @@ class TestSentences:
     )
     def test_are_told_apart(self, text: str, expected: list[str]) -> None:
         assert said(text) == expected
+
+    @given(st.text("aB.!?\"') ", max_size=40))
+    def test_end_at_the_same_marks_in_plain_text_and_in_other_text(self, text: str) -> None:
+        assert split_sentences(text.replace("a", "ä")) == [s.replace("a", "ä") for s in split_sentences(text)]
 
     def test_go_on_over_wrapped_lines(self) -> None:
         wrapped = "This line was wrapped by a mail program after\nseventy characters or so. Then comes another."

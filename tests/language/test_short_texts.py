@@ -5,7 +5,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from recollect.language.sentences import sentences
-from recollect.language.short_text_cache import REMEMBERED, SHORT, remember_short_texts
+from recollect.language.short_text_cache import (
+    REMEMBERED,
+    REMEMBERED_WORDS,
+    SHORT,
+    remember_short_texts,
+    remember_words,
+)
 from recollect.language.word_weights import words
 
 READ: list[str] = []
@@ -81,3 +87,25 @@ def test_threads_may_read_at_the_same_time() -> None:
     with ThreadPoolExecutor(4) as pool:
         for readings in pool.map(lambda _: [whisper(text) for text in texts], range(4)):
             assert readings == [text.lower() for text in texts]
+
+
+@remember_words
+def translations(word: str, language: str) -> str:
+    READ.append(word)
+    return f"{word} in {language}"
+
+
+def test_a_word_is_read_once_for_each_language() -> None:
+    READ.clear()
+    assert translations("en")["boat"] == translations("en")["boat"] == "boat in en"
+    assert translations("nl")["boat"] == "boat in nl"
+    assert READ == ["boat", "boat"]
+
+
+def test_many_words_and_long_ones_are_not_held() -> None:
+    words_in_german = translations("de")
+    for number in range(REMEMBERED_WORDS + 10):
+        assert words_in_german[str(number)] == f"{number} in de"
+    assert words_in_german["a" * (SHORT + 1)].startswith("a")
+    assert len(words_in_german) <= REMEMBERED_WORDS
+    assert max(map(len, words_in_german)) <= SHORT

@@ -58,7 +58,7 @@ _SOFTENERS = lazy_pattern(
     r"|totally)(?=\s[a-z])"
 )
 _BEFORE_MARK = lazy_pattern(r"(?<!\s)\s+([,.;:!?])")
-_MARK_AFTER_SPACE = lazy_pattern(r"\s[,.;:!?]")
+_MARK_AFTER_SPACE = lazy_pattern(r"[,.;:!?](?<=\s.)")  # a mark is rarer than a space, so it is looked for first
 _NOTE = lazy_pattern(r"^\[(?:code|log|data): [^\]]*\]$")
 _PRAISE = (
     r"(?:great|good|amazing|awesome|fantastic|wonderful|excellent|incredible|cool|nice|lovely|perfect|welcome|right|fun"

@@ -17,6 +17,11 @@ SHORT = 1_000
 """Characters of a text that is remembered, at most."""
 REMEMBERED = 24_000
 """Texts that are remembered for each rule."""
+GENERATION = REMEMBERED // 2
+REMEMBERED_WORDS = 20_000
+"""Words of one language that are remembered for each rule."""
+LANGUAGES = 8
+"""Languages whose words are remembered for each rule."""
 
 
 def remember_short_texts(rule: Callable[..., T]) -> Callable[..., T]:
@@ -46,7 +51,7 @@ class ShortTexts(dict[str, T]):
         older = self._older
         reading = older[text] if text in older else self._rule(text)
         if len(text) <= SHORT:
-            if len(self) >= REMEMBERED // 2:
+            if len(self) >= GENERATION:
                 self._older = dict(self)
                 self.clear()  # another thread may use it too, so entries are not removed one by one
             self[text] = reading
@@ -60,3 +65,31 @@ class ShortTexts(dict[str, T]):
 
     def __bool__(self) -> bool:
         return True
+
+
+class WordReadings(dict[str, T]):
+    """What a rule says of each word in one language: a word that is known is found without a step of Python."""
+
+    def __init__(self, rule: Callable[[str, str], T], language: str) -> None:
+        super().__init__()
+        self._rule = rule
+        self._language = language
+
+    def __missing__(self, word: str) -> T:
+        reading = self._rule(word, self._language)
+        if len(word) <= SHORT:
+            if len(self) >= REMEMBERED_WORDS:
+                self.clear()  # another thread may use it too, so entries are not removed one by one
+            self[word] = reading
+        return reading
+
+
+def remember_words(rule: Callable[[str, str], T]) -> Callable[[str], WordReadings[T]]:
+    """A rule that reads a word in a language, as a function of the language that gives what it says of each word."""
+
+    @lru_cache(maxsize=LANGUAGES)
+    @wraps(rule)
+    def read_words(language: str) -> WordReadings[T]:
+        return WordReadings(rule, language)
+
+    return read_words

@@ -145,14 +145,12 @@ def _is_small_talk(text: str) -> bool:
         first_word = _WORD.search(text)
         if first_word is not None and not _may_begin(first_word[0]):  # as most texts do not
             return False
-        if _NUMBER.search(text):
+        if len(text.split()) > MAX_WORDS + 2 or _NUMBER.search(text):
             return False
     else:
         text = _APOSTROPHE.sub("'", unicodedata.normalize("NFKC", text).casefold())
-        if any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
+        if len(text.split()) > MAX_WORDS + 2 or any(c.isnumeric() and not _UNSPACED.match(c) for c in text):
             return False
-    if len(text.split()) > MAX_WORDS + 2:
-        return False
     words = _words(text)
     if len(words) > MAX_WORDS:
         return False
@@ -179,9 +177,9 @@ def _is_covered(words: list[str]) -> bool:
             return False
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
             phrase = " ".join(words[at : at + length])
-            forms = _forms(phrase) if is_drawn else {phrase}
-            is_phrase = bool(forms & phrases) or (length == 1 and _is_sound(words[at]))
-            if is_phrase or forms & beside:
+            forms = _forms(phrase) if is_drawn else (phrase,)
+            is_phrase = not phrases.isdisjoint(forms) or (length == 1 and _is_sound(words[at]))
+            if is_phrase or not beside.isdisjoint(forms):
                 has_phrase = has_phrase or is_phrase
                 at += length
                 break
@@ -208,6 +206,7 @@ def _forms(phrase: str) -> set[str]:
     return {phrase, _DRAWN.sub(r"\1", phrase), _DRAWN.sub(r"\1\1", phrase)}
 
 
+@lru_cache(maxsize=8_192)
 def _is_sound(word: str) -> bool:
     return bool(_LAUGH.fullmatch(word)) or bool(_UNSPACED.match(word) and _is_run(word))
 

@@ -13,7 +13,7 @@ from math import log
 from recollect.language.detect import script_of
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
-from recollect.language.short_text_cache import remember_short_texts
+from recollect.language.short_text_cache import remember_short_texts, remember_words
 from recollect.language.stopwords import function_words
 from recollect.language.terms import word_terms
 
@@ -88,7 +88,8 @@ def _runs(word: str) -> list[str]:
 
 def is_unspaced(text: str) -> bool:
     """Whether a text begins in a script that puts no spaces between words."""
-    return bool(text) and text[0].isalpha() and script_of(text[0]) in _UNSPACED
+    first = text[:1]
+    return not first.isascii() and first.isalpha() and script_of(first) in _UNSPACED
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -154,11 +155,11 @@ def stem(word: str, language: str) -> str:
 
 def stems(text: str, language: str) -> frozenset[str]:
     """The stems of the content words of a text."""
-    return frozenset([root for word in _read_words(text) if (root := _content_stem(word, language))])
+    return frozenset(filter(None, map(_content_stems(language).__getitem__, _read_words(text))))
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _content_stem(word: str, language: str) -> str:
+@remember_words
+def _content_stems(word: str, language: str) -> str:
     """The stem of a word that carries content; empty for any other word."""
     return stem(word, language) if is_content(word, language) else ""
 
@@ -174,15 +175,16 @@ def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
             counts[root] = counts.get(root, 0) + 1
             if weight > shape.get(root, 0.0):
                 shape[root] = weight
-    return {root: shape[root] * (1 + log(times)) for root, times in counts.items()}
+    return {root: shape[root] * (1 + log(times)) if times > 1 else shape[root] for root, times in counts.items()}
 
 
 @remember_short_texts
 def _weigh_words(text: str, language: str, is_prose: bool) -> tuple[tuple[str, float], ...]:
     """The words of a sentence that carry content: their stems and what their shapes weigh."""
-    weights = [
-        _weigh_word(word, language, number == 0 or not is_prose) for number, word in enumerate(_read_words(text))
-    ]
+    text_words = _read_words(text)
+    first_words = text_words[:1] if is_prose else text_words
+    weights = [*map(_first_weights(language).__getitem__, first_words)]
+    weights += map(_weights(language).__getitem__, text_words[len(first_words) :])
     return tuple([weight for weight in weights if weight[0]])
 
 
@@ -195,11 +197,18 @@ _CAPITAL = 2.3
 _SIGN = lazy_pattern(r"\w[/._@]\w")  # a file, an address, a symbol of a program
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _weigh_word(word: str, language: str, starts: bool) -> tuple[str, float]:
+@remember_words
+def _weights(word: str, language: str) -> tuple[str, float]:
     """The stem of a word and what its shape weighs; nothing for a word without content."""
-    root = _content_stem(word, language)
-    return (root, _shape(word, starts)) if root else ("", 0.0)
+    root = _content_stems(language)[word]
+    return (root, _shape(word, starts=False)) if root else ("", 0.0)
+
+
+@remember_words
+def _first_weights(word: str, language: str) -> tuple[str, float]:
+    """The same of a word that begins a sentence, where a capital means nothing."""
+    root = _content_stems(language)[word]
+    return (root, _shape(word, starts=True)) if root else ("", 0.0)
 
 
 def _shape(word: str, starts: bool) -> float:

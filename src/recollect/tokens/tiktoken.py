@@ -230,6 +230,9 @@ def split_words(text: str) -> list[str]:
 
     Most lines have only single spaces between words; to check that is faster than to search with a pattern.
     """
+    if text.isascii() and text.isprintable() and "  " not in text and text[-1:] != " ":
+        parts = text.replace(" ", f"{MARK} ").split(MARK)
+        return parts if parts[0] else parts[1:]  # nothing is before a space at the beginning
     words = text.split(" ")
     plain = text.split()
     if len(words) == len(plain) and words[:-1] == plain[:-1] and words[-1].startswith(plain[-1]) and MARK not in text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from recollect import Budget, Draft, Episode, ExtractLine, Memory, ModelBusy, Settings
+from recollect.embed.static import StaticEmbedder
 from recollect.engine.context.render import episode_pieces
 from recollect.engine.sync import BlockingConversation
 from recollect.engine.transfer import copy_store
 from recollect.model import Section
-from recollect.ports import Completion, Request
+from recollect.ports import Completion, Request, Vectors
 from recollect.rules.episodes.lines import render_lines
 from recollect.testing import FrozenClock
 from recollect.wiring import open_store
@@ -525,3 +526,27 @@ def test_an_older_summary_of_messages_that_are_gone_stays_and_is_never_taken_apa
         assert merged
         for episode in flat(chat.episodes()):
             assert all(line.role for line in episode.lines if "I said what" not in line.text)
+
+
+class RecordingEmbedder(StaticEmbedder):
+    """Records what is embedded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        return await super().embed(texts)
+
+
+def test_of_an_import_only_the_summaries_that_are_stored_are_embedded(tmp_path: Path) -> None:
+    embedder = RecordingEmbedder()
+    drafts = list(scripted(200))
+    with Memory(str(tmp_path / "memory.db"), embedder=embedder, followers=False) as memory:
+        chat = memory.conversation("demo", user="alex")
+        chat.extend(drafts)
+        memory.settle()
+        messages = {draft.content for draft in drafts}
+        summaries = [episode.summary for episode in flat(chat.episodes())]
+        assert sorted(text for text in embedder.texts if text not in messages) == sorted(summaries)

@@ -6,7 +6,7 @@ import pytest
 
 from recollect.language.sentences import Sentence
 from recollect.rules.episodes.english_standalone import english_supports, stands_alone_in_english
-from recollect.rules.episodes.references import read_references
+from recollect.rules.episodes.references import read_references, read_unless_open
 from recollect.rules.episodes.sentence_forms import SourcedSentence, Support
 
 USER = ("user", "Alex")
@@ -104,7 +104,9 @@ def supports(*said: tuple[tuple[str, str], str]) -> list[Support]:
     ],
 )
 def test_a_sentence_points_outside_it(text: str) -> None:
-    assert not read_references(text).is_closed
+    references = read_references(text)
+    assert not references.is_closed
+    assert read_unless_open(text, "") == (None if references.hangs or references.pronouns else references)
     assert not stands_alone_in_english(Sentence(text))
 
 
@@ -144,6 +146,7 @@ def test_a_sentence_points_outside_it(text: str) -> None:
 )
 def test_a_sentence_stands_alone(text: str) -> None:
     assert read_references(text).is_closed
+    assert read_unless_open(text, "") == read_references(text)
     assert stands_alone_in_english(Sentence(text))
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -31,7 +30,7 @@ from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.faults import readable_messages, reason_of
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
-from recollect.model.frozen import dataclass
+from recollect.model.frozen import dataclass, replace
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
 from recollect.rules.episodes.level_merging import next_merge
 from recollect.rules.episodes.lines import SpokenLine, from_object, narrative_lines, to_object
@@ -124,23 +123,18 @@ class Writer:
             question = [before] if continues_last and before is not None and is_reply(before, part[0]) else []
             before = part[-1]
             record = await self._extend_or_begin(lag, user, last_record if continues_last else None, part, question)
-            self._register(record, active_records, changes)
+            active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
             while merge := next_merge([*active_records], self._at_level, self._in_all):
                 parts = [active_records.pop((merge.level, first)) for first in merge.firsts]
-                merged_record = await self._merge_parts(parts)
+                record = await self._merge_parts(parts)
                 for part_record in parts:
-                    changes[episode_key(part_record.episode)] = absorb_episode(part_record, merged_record.episode.first)
-                self._register(merged_record, active_records, changes)
+                    changes[episode_key(part_record.episode)] = absorb_episode(part_record, record.episode.first)
+                active_records[episode_key(record.episode)] = changes[episode_key(record.episode)] = record
         is_far_behind = lag.turns - lag.done > BACKLOG
         return [
-            mark_pending(record, pending and (record.parent is None or not is_far_behind))
+            mark_pending(await self.with_vector(record), pending and (record.parent is None or not is_far_behind))
             for record in changes.values()
         ]
-
-    @staticmethod
-    def _register(record: EpisodeRecord, *indexes: dict[tuple[int, int], EpisodeRecord]) -> None:
-        for index in indexes:
-            index[episode_key(record.episode)] = record
 
     async def _extend_or_begin(
         self,
@@ -161,7 +155,7 @@ class Writer:
             episode_summary.offline,
             self.message_inputs([*question, *part], record.episode.summary, lines_of(record.episode)),
         )
-        return await self.with_summary(record, reply)
+        return rewrite_summary(record, reply)
 
     def _is_continued_by(
         self,
@@ -192,7 +186,7 @@ class Writer:
             first.space, first.conversation, first.level + 1, first.first, last.last, first.began, last.ended, ""
         )
         reply = await self._run(level_summary.offline, self.level_inputs([part.episode for part in parts]))
-        return await self.with_summary(EpisodeRecord(episode, parts[0].user), reply)
+        return rewrite_summary(EpisodeRecord(episode, parts[0].user), reply)
 
     def level_inputs(self, parts: Sequence[Episode]) -> level_summary.Inputs:
         summaries = tuple(part.summary for part in parts)
@@ -200,19 +194,18 @@ class Writer:
         limit = clamp(size // LEVEL_SHARE, LEVEL_TOKENS)
         return level_summary.Inputs(summaries, limit, self._tokenizer.count, tuple(map(lines_of, parts)))
 
-    async def with_summary(
-        self, record: EpisodeRecord, reply: episode_summary.Reply | level_summary.Reply
-    ) -> EpisodeRecord:
-        """The episode with a summary and its vector. If the embedder fails it has none: search finds its messages."""
-        lines = reply.lines or narrative_lines(reply.summary, record.episode.last, record.episode.ended)
-        episode = replace(record.episode, summary=reply.summary, lines=lines, made_by="offline")
+    async def with_vector(self, record: EpisodeRecord) -> EpisodeRecord:
+        """The episode with the vector of its summary, if it has none yet. If the embedder fails it stays without one:
+        search finds its messages."""
+        if record.vector is not None:
+            return record
         vector_bytes = None
         try:
-            vector = (await self._embedder.embed([reply.summary]))[0].astype(np.float16)
+            vector = (await self._embedder.embed([record.episode.summary]))[0].astype(np.float16)
             vector_bytes = vector.tobytes() if vector.any() else None
         except Exception as error:  # noqa: BLE001  an embedder may fail in any way on one text
             log.warning("an episode has no vector: %s", reason_of(error))
-        return replace(record, episode=episode, vector=vector_bytes)
+        return replace(record, vector=vector_bytes)
 
     def message_inputs(
         self, part: Sequence[Message], before: str, before_lines: tuple[ExtractLine, ...] = ()
@@ -263,7 +256,7 @@ class EpisodesView:
             for record, answer in zip(group, await self._ask_model(group, new_records), strict=True):
                 if answer.outage is not None:
                     return WrittenEpisodes(new_records, SaveResult(lag.done, len(new_records), answer.outage))
-                new_record = await self._writer.with_summary(record, answer.reply)
+                new_record = await self._writer.with_vector(rewrite_summary(record, answer.reply))
                 episode = replace(new_record.episode, made_by=answer.made_by, pending=False)
                 new_records.append(replace(new_record, episode=episode, base=episode.summary, base_last=episode.last))
         if len(pending_records) > max_episodes:
@@ -358,6 +351,13 @@ def newest_episode(active: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
     """The last episode of level 1."""
     level_one = [record for record in active if record.episode.level == 1]
     return max(level_one, key=lambda record: record.episode.first, default=None)
+
+
+def rewrite_summary(record: EpisodeRecord, reply: episode_summary.Reply | level_summary.Reply) -> EpisodeRecord:
+    """The episode with a summary, and without the vector of the one before."""
+    lines = reply.lines or narrative_lines(reply.summary, record.episode.last, record.episode.ended)
+    episode = replace(record.episode, summary=reply.summary, lines=lines, made_by="offline")
+    return replace(record, episode=episode, vector=None)
 
 
 def absorb_episode(record: EpisodeRecord, parent: int) -> EpisodeRecord:

@@ -138,6 +138,7 @@ class WindowView:
 
     def _find_chunks(self, run: Run, scene: Scene) -> tuple[list[Chunk], list[Message]]:
         window = list(scene.window)
+        small_window = without_sizes(window)
         chunks = list[Chunk]()
         left_messages = list[Message]()
         tiers = dict(scene.tiers)
@@ -147,16 +148,17 @@ class WindowView:
                 left_messages.append(message)
                 continue
             window.append(message)
+            small_window += without_sizes([message])
             size += most_bytes(message, tiers)
             if not may_depart(len(window), size, self._rule):
                 continue
             is_large = 0 < self._rule.tokens < size
-            measured_window = self._measure_messages(window, tiers) if is_large else without_sizes(window)
-            departure = find_departure(measured_window, self._rule)
+            departure = find_departure(self._measure_messages(window, tiers) if is_large else small_window, self._rule)
             if departure is not None:
                 chunks.append(Chunk(departure.first, departure.last, departure.trigger, self._clock.now()))
                 left_messages += [message for message in window if message.turn <= departure.last]
                 window = [message for message in window if message.turn > departure.last]
+                small_window = small_window[-len(window) :] if window else []
                 size = sum(most_bytes(message, tiers) for message in window)
         return chunks, left_messages
 

@@ -10,7 +10,7 @@ something; what one person asks another is shown with its answer or not at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -23,15 +23,7 @@ from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_weights import words
 from recollect.rules.corrections import says_new_value, states_value
 from recollect.rules.episodes import reference_words as lists
-from recollect.rules.episodes.references import (
-    MARKS,
-    References,
-    begins_with,
-    lower_tokens,
-    read_nouns,
-    read_references,
-    root,
-)
+from recollect.rules.episodes.references import References, read_nouns, read_references, read_unless_open, root
 from recollect.rules.episodes.sentence_forms import (
     ALONE,
     NOTHING,
@@ -50,6 +42,7 @@ from recollect.rules.episodes.sentence_forms import (
     sentence_before,
     telling_words,
 )
+from recollect.rules.episodes.sentence_tokens import MARKS, begins_with, lower_tokens
 
 _DESCRIBED = 4  # words after the title of an item that say what it is
 _INTRODUCED = 2  # words of an item after what introduces the list
@@ -77,6 +70,7 @@ _DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
 def english_supports(statements: Sequence[SourcedSentence], *, is_strict: bool = True) -> list[Support]:
     """The support of each sentence, in their order. If not strict, "the …" may be anything."""
     finder = _Finder(statements, is_strict)
+    finder.read_ahead()
     for place in range(len(statements)):
         finder.add(place)
     return finder.supports
@@ -97,24 +91,46 @@ class _Finder:
 
     statements: Sequence[SourcedSentence]
     is_strict: bool
+    texts: dict[int, str] = field(default_factory=dict)  # what those say that may be chosen, captions aside
     supports: list[Support] = field(default_factory=list)
     named_at: dict[str, int] = field(default_factory=dict)  # where a sentence that stands last named each noun
     heard: set[str] = field(default_factory=set)  # the roots of the nouns of all sentences before `heard_upto`
     heard_upto: int = 0
     known_references: dict[int, References] = field(default_factory=dict)
 
+    def read_ahead(self) -> None:
+        """Read what may be chosen. The rules that take longest remember what they read: each reads all sentences before
+        the next does, in less time than all of them take one sentence after the other."""
+        places = [
+            place
+            for place, statement in enumerate(self.statements)
+            if not is_caption(statement.sentence) and not self._is_left_out(place, statement.sentence)
+        ]
+        self.texts = {place: bare_text(self.statements[place].sentence) for place in places}
+        for text in [text for place, text in self.texts.items() if self._is_told(place) and not _is_courteous(text)]:
+            read_unless_open(text, "")
+
     def add(self, place: int) -> None:
         """Find the support of the next sentence."""
         sentence = self.statements[place].sentence
-        is_left_out = self._is_left_out(place, sentence)
-        if is_caption(sentence):
-            before = self._standing_before(place)
-            self.supports.append(NOTHING if is_left_out or before is None else Support(True, before))
+        text = self.texts.get(place)
+        if text is None:
+            self.supports.append(self._caption_support(place, sentence) if is_caption(sentence) else NOTHING)
             return
-        support = NOTHING if is_left_out else self._find_support(place, sentence, bare_text(sentence))
+        support = self._find_support(place, sentence, text)
         self.supports.append(support)
         if support.stands:
             self.named_at.update(dict.fromkeys(self._references_at(place).nouns, place))
+
+    def _is_told(self, place: int) -> bool:
+        """Whether a sentence is neither a question nor an item or a note."""
+        sentence = self.statements[place].sentence
+        return sentence.kind == "prose" and not sentence.is_question
+
+    def _caption_support(self, place: int, sentence: Sentence) -> Support:
+        before = self._standing_before(place)
+        is_hidden = before is None or self._is_left_out(place, sentence)
+        return NOTHING if is_hidden else Support(True, before)
 
     def _references_at(self, place: int) -> References:
         references = self.known_references.get(place)
@@ -122,6 +138,19 @@ class _Finder:
             references = read_references(*_text_and_title(self.statements[place].sentence))
             self.known_references[place] = references
         return references
+
+    def _references_unless_open(self, place: int) -> References | None:
+        """What a sentence refers to; None if it hangs, or needs one that stands before it and there is none."""
+        may_follow = self._standing_before(place) is not None
+        if place not in self.known_references:
+            references = read_unless_open(*_text_and_title(self.statements[place].sentence))
+            if references is not None:
+                self.known_references[place] = references
+            if references is not None or not may_follow:
+                return references
+        references = self._references_at(place)
+        is_open = references.hangs or (references.pronouns and not may_follow)
+        return None if is_open else references
 
     def _is_left_out(self, place: int, sentence: Sentence) -> bool:
         """Whether a sentence is not chosen, whatever it refers to."""
@@ -150,14 +179,12 @@ class _Finder:
         is_courteous = _is_courteous(text)
         if not is_courteous and (answer := self._answer_support(place, sentence, text)):
             return answer
-        if is_entry(text):
+        if ": " in text and is_entry(text):
             return ALONE if is_first(self.statements, place) else NOTHING
         if is_courteous:
             return NOTHING
-        references = self._references_at(place)
-        if references.hangs or (references.pronouns and self._standing_before(place) is None):
-            return NOTHING
-        if not _has_statement(text):
+        references = self._references_unless_open(place)
+        if references is None or not _has_statement(text):
             return NOTHING
         if not is_assistants and _is_about_the_other(text) and not _gives_value(text):
             return NOTHING
@@ -381,19 +408,26 @@ def _is_courteous(text: str) -> bool:
         return True
     if text_words[0] == "keep" and text_words[1:2] and text_words[1].endswith("ing"):
         return True
-    is_said_to = "you" in text_words or "your" in text_words
     if "deserve" in text_words or "crossed" in text_words or text_words[-1] == "bye":
         return True
-    if is_said_to and text_words[0] == "it" and not lists.SEEN.isdisjoint(text_words):
-        return True
-    is_felt = not lists.SENTIMENTS.isdisjoint(text_words[:_OPENING]) or "proud" in text_words
-    if is_said_to and is_felt:
+    is_said_to = "you" in text_words or "your" in text_words
+    if is_said_to and _is_felt(text_words):
         return True
     return (is_said_to or text.endswith("!")) and len(telling_words(text, "en")) < _SAID_TO
 
 
-def _has_phrase(text: str, phrases: Sequence[str]) -> bool:
-    return any(map(text.__contains__, phrases))
+def _is_felt(text_words: Sequence[str]) -> bool:
+    """Whether what is said to another person tells what the speaker feels about that person, or hears and sees."""
+    if text_words[0] == "it" and not lists.SEEN.isdisjoint(text_words):
+        return True
+    return not lists.SENTIMENTS.isdisjoint(text_words[:_OPENING]) or "proud" in text_words
+
+
+def _has_phrase(text: str, phrases: Mapping[str, Sequence[str]]) -> bool:
+    for common_part, longer_phrases in phrases.items():
+        if common_part in text and any(map(text.__contains__, longer_phrases)):
+            return True
+    return False
 
 
 def _is_request(text: str) -> bool:

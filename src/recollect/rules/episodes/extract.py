@@ -68,16 +68,16 @@ def _read_statements(
     for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
         lines_by_kind: dict[str, ExtractLine] = {}
         for sentence in sentences(text):
-            if not has_word(tiers.clean(sentence.text) if "[" in sentence.text else sentence.text):
+            words = sentence.text
+            if not has_word(tiers.drop_markers(words)):
                 continue
             kind = sentence.kind
             if kind not in lines_by_kind:
                 lines_by_kind[kind] = ExtractLine(line.turn, line.role, line.author, "", line.time, kind)
-            yield SummarySentence(number, lines_by_kind[kind], _with_text(sentence, guard_words(sentence.text, labels)))
-
-
-def _with_text(sentence: Sentence, text: str) -> Sentence:
-    return sentence if text == sentence.text else replace(sentence, text=text)
+            guarded_words = guard_words(words, labels)
+            if guarded_words != words:
+                sentence = replace(sentence, text=guarded_words)
+            yield SummarySentence(number, lines_by_kind[kind], sentence)
 
 
 def condense(parts: Sequence[Lines], limit: int, count: Count) -> tuple[ExtractLine, ...]:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from recollect.language.calendar_words import MONTHS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import split_sentences
 from recollect.language.word_weights import is_unspaced
@@ -30,6 +31,7 @@ NARRATOR = "Summary"
 _NARRATOR_KEY: tuple[Role, str] = ("system", NARRATOR)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_MONTHS = tuple(month[:3].capitalize() for month in MONTHS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,8 @@ def _changes_day(line: ExtractLine, before: ExtractLine) -> bool:
 
 
 def _day(line: ExtractLine) -> str:
-    return f"{line.time.day} {line.time:%b %Y}" if line.time is not None else ""
+    time = line.time
+    return f"{time.day} {_MONTHS[time.month - 1]} {time.year}" if time is not None else ""
 
 
 # -- as a stored object

@@ -86,12 +86,15 @@ COURTEOUS_PAIRS = wordlist(
     i_'ll_be_sure don_'t_forget don_'t_give never_give it_'s_okay it_'s_ok long_time_no i_'m_looking
     i_can_'t_wait i_'m_glad i_'m_happy_for i_can_send i_'m_sorry if_you_want if_you_need i_can_picture"""
 )
-# Anywhere in a sentence: it is said to the other person.
-COURTEOUS_PHRASES = (
-    *("people like you", "friends like you", "someone like you", "you're so ", "lucky to have you"),
-    *("keep you posted", "keep you updated", "in awe"),
-)
-RESUMING = ("since we last", "since we talked", "since we spoke", "since we chatted")
+# Anywhere in a sentence: it is said to the other person. Each by what is looked for first, which few sentences have.
+COURTEOUS_PHRASES = {
+    "you": (
+        *("people like you", "friends like you", "someone like you", "you're so ", "lucky to have you"),
+        *("keep you posted", "keep you updated"),
+    ),
+    "in awe": ("in awe",),
+}
+RESUMING = {"since we": ("since we last", "since we talked", "since we spoke", "since we chatted")}
 # A wish or a proposal without a day: "let's", "I'd love to", "we should … sometime".
 WISHES = wordlist("let_'s i_'d_love i_would_love we_'d_love we_would_love")
 SOMETIME = wordlist("sometime someday together soon")

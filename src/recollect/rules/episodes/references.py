@@ -13,18 +13,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.word_weights import is_ordinary
 from recollect.rules.episodes import reference_words as lists
+from recollect.rules.episodes.sentence_tokens import MARKS, begins_with, folded_tokens, spelt_tokens
 from recollect.rules.episodes.word_kinds import ENDS_PHRASE, NAMELESS, PLURAL, is_content, word_kinds
 
-_TOKEN = lazy_pattern(r"[^\W_]+(?:[-.,&/][^\W_]+)*%?|['’](?:s|re|m|ve|ll|d|t)\b|[\"“”]|[.,;:!?…–—()]|-(?=\s)")
-_ASCII_TOKEN = lazy_pattern(  # finds the same in plain text, in two thirds of the time
-    r"[A-Za-z0-9]+(?:[-.,&/][A-Za-z0-9]+)*%?|'(?:s|re|m|ve|ll|d|t)\b|[\".,;:!?()]|-(?=\s)"
-)
-_CAPITAL_END = lazy_pattern(r"'[A-Z]")
-MARKS = frozenset('.,;:!?…–—()-"“”')
 _NOUNS = 4  # words after "the" among which its noun is
 _EARLY = 5  # words in which "also" belongs to the subject
 _WINDOW = 9  # words after "it" that say whether it stands for something
@@ -32,7 +26,6 @@ _AFTER_TO = 2  # words after the "to" of "it is hard to row against the wind", a
 _JUDGED = 5  # words from "hard" to "to" in "it is hard for me to row"
 _PART = 4  # words of "the name of it"
 _REMEMBERED = 16_000  # sentences: a message is read for its summary and for that of the level above
-_TOKENS_REMEMBERED = 2_000  # sentences whose tokens are remembered: several rules ask for them, one after the other
 
 
 class References(NamedTuple):
@@ -64,32 +57,31 @@ class References(NamedTuple):
 @lru_cache(maxsize=_REMEMBERED)
 def read_references(text: str, title: str = "") -> References:
     """What a sentence names and points to; what its title names is named before it."""
-    spelt = _spelt_tokens(text)
-    reader = _Reader(spelt, [token.casefold() for token in spelt])
+    reader = _begin_reading(text, title)
+    reader.read_words()
+    return reader.references()
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def read_unless_open(text: str, title: str) -> References | None:
+    """What a sentence names and points to; None if it hangs or has a pronoun for which nothing is named, as a third of
+    all sentences: these are read only as far as to the word that tells it."""
+    reader = _begin_reading(text, title)
+    return reader.references() if reader.read_words(is_open_allowed=False) else None
+
+
+def _begin_reading(text: str, title: str) -> _Reader:
+    reader = _Reader(spelt_tokens(text), folded_tokens(text))
     if title:
         reader.name(-_PART, "thing", "plural")
         reader.nouns |= _nouns(title.casefold().split())
-    return reader.read()
+    return reader
 
 
 def read_nouns(text: str, title: str = "") -> set[str]:
     """The nouns that a sentence and its title name, as `read_references` has them, in a small part of the time."""
-    nouns = {word for token in _spelt_tokens(text) if word_kinds[word := token.casefold()].is_content}
+    nouns = {word for word in folded_tokens(text) if word_kinds[word].is_content}
     return nouns | _nouns(title.casefold().split()) if title else nouns
-
-
-@lru_cache(maxsize=_TOKENS_REMEMBERED)
-def lower_tokens(text: str) -> tuple[str, ...]:
-    """The words and marks of a text without capitals; what is after an apostrophe is a word of its own."""
-    if text.isascii() and not _CAPITAL_END.search(text):
-        return tuple([token.casefold() for token in _spelt_tokens(text)])
-    return _spelt_tokens(text.casefold())
-
-
-@lru_cache(maxsize=_TOKENS_REMEMBERED)
-def _spelt_tokens(text: str) -> tuple[str, ...]:
-    text = text.replace("’", "'")
-    return tuple(_ASCII_TOKEN.findall(text) if text.isascii() else _TOKEN.findall(text))
 
 
 def root(word: str) -> str:
@@ -101,11 +93,6 @@ def root(word: str) -> str:
 
 def _nouns(words: Iterable[str]) -> set[str]:
     return {word for word in words if is_content(word)}
-
-
-def begins_with(words: Sequence[str], phrases: frozenset[str]) -> bool:
-    """Whether the first two or three words are one of the phrases."""
-    return " ".join(words[:2]) in phrases or " ".join(words[:3]) in phrases
 
 
 def _may_be_it(word: str) -> bool:
@@ -124,8 +111,11 @@ class _Reader:
     hangs: bool = False
     has_demonstrative: bool = False
 
-    def read(self) -> References:
+    def read_words(self, *, is_open_allowed: bool = True) -> bool:
+        """Read the words: all, or as far as to one that hangs or is an open pronoun. Whether all were read."""
         self.hangs = self._opens_with_link() or self._ends_open()
+        if self.hangs and not is_open_allowed:
+            return False
         for at, word in enumerate(self.words):
             if word in MARKS:
                 if word in '"“”':
@@ -135,8 +125,13 @@ class _Reader:
                 continue
             if word in _POINTING:
                 self._read_word(at, word)
+                if not is_open_allowed and (self.hangs or self.pronouns):
+                    return False
             if word not in NAMELESS or self.spelt[at][0].isupper():
                 self._add_names(at, word)
+        return True
+
+    def references(self) -> References:
         return References(
             self.hangs,
             frozenset(self.pronouns),
@@ -376,14 +371,19 @@ class _Reader:
         if words[:2] == ["aim", "for"] and words[-1][:1].isdigit():
             return True
         is_short_reply = words[0] in lists.SUBJECTS and self._word(1) in lists.STRANDED and self._word(2) in MARKS
-        return is_short_reply or words[0] in lists.OPENERS or begins_with(words, lists.OPENING_PAIRS)
+        if is_short_reply or words[0] in lists.OPENERS:
+            return True
+        return words[0] in _PAIR_OPENINGS and begins_with(words, lists.OPENING_PAIRS)
 
     def _ends_open(self) -> bool:
         """Whether the end leaves out what was said before: "I would love to", "you will"."""
+        last = next((word for word in reversed(self.words) if word not in MARKS), "")
+        if last not in _OPEN_ENDS and "won" not in self.words:
+            return False
         words = [word for word in self.words if word not in MARKS]
         if words[-2:] == ["speaking", "of"] or words[-2:] == ["a", "few"] or words[1:-1] == ["won", "'t"]:
             return True
-        if not words or words[-1] not in lists.STRANDED:
+        if last not in lists.STRANDED:
             return False
         return not any(word in ("than", "as", "if", "what", "when", "where", "how") for word in words[:-1])
 
@@ -391,19 +391,19 @@ class _Reader:
 
     def _add_names(self, at: int, word: str) -> None:
         """Note what a word names: of each kind only the first counts, so others are not looked at."""
-        kind = word_kinds[word]
+        is_content, is_person, is_group, may_be_plural, may_be_thing = word_kinds[word]
         named_at = self.named_at
-        if kind.is_content:
+        if is_content:
             self.nouns.add(word)
         if self.spelt[at][0].isupper() and (self._is_name(at) or (at == 0 and self._begins_with_name(word))):
             self.name(at, "thing", "person", "place")
             if "and" in self.words[at + 1 : at + 3]:
                 self.name(at, "plural")
-        if kind.is_person:
+        if is_person:
             self.name(at, "person")
-        if "plural" not in named_at and (kind.is_group or (kind.may_be_plural and self._is_plural(at, word))):
+        if (is_group or may_be_plural) and "plural" not in named_at and (is_group or self._is_plural(at, word)):
             named_at["plural"] = at
-        if kind.may_be_thing:
+        if may_be_thing and self._may_precede_thing(at):
             is_place = "place" not in named_at and self._word(at - 2) in lists.BEFORE_PLACE
             if (is_place or "thing" not in named_at) and self._names_thing(at, word):
                 self.name(at, "thing")
@@ -414,6 +414,11 @@ class _Reader:
         """Note the kinds of things that are named at a place."""
         for kind in kinds:
             self.named_at.setdefault(kind, at)
+
+    def _may_precede_thing(self, at: int) -> bool:
+        """Whether the word before a place is one after which `_names_thing` may be true: few are."""
+        before = self.words[at - 1]
+        return at == 0 or before in _BEFORE_THING or before[0].isdigit()
 
     def _names_thing(self, at: int, word: str) -> bool:
         """Whether a word is the noun of a thing: after "a" or "my", after a verb or "of", or first in a sentence."""
@@ -479,3 +484,6 @@ _POINTING = frozenset(
     | lists.COMPARING
     | lists.SEEMING
 )
+_PAIR_OPENINGS = frozenset(pair.split()[0] for pair in lists.OPENING_PAIRS)
+_OPEN_ENDS = frozenset({"of", "few"} | lists.STRANDED)
+_BEFORE_THING = frozenset({"'s", "the"} | lists.DETERMINERS | lists.BEFORE_NOUN)

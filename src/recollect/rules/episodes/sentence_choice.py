@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from typing import Any, NamedTuple
@@ -54,11 +54,13 @@ class SummarySentence(NamedTuple):
 
 
 class Wording(NamedTuple):
-    """One wording of a sentence: whole, or its first clauses. The price is an estimate; taken forms are counted."""
+    """One wording of a sentence: whole, or its first clauses, and what its words weigh. The price is an estimate; taken
+    forms are counted."""
 
     place: int
     text: str
     roots: frozenset[str]
+    weight: float
     bonus: float
     price: float
 
@@ -119,7 +121,7 @@ def choose_lines(
     if limit < 1:
         return ()
     weights = weigh((statement.sentence for statement in statements if statement.stands), language)
-    choice = _Choice(statements, list(_forms(statements, language)), weights, limit, count)
+    choice = _Choice(statements, list(_forms(statements, language, weights)), weights, limit, count)
     choice.take_corrections()
     if traces:
         choice.trace()
@@ -152,7 +154,7 @@ def drop_torn_end(text: str) -> str:
 # -- wordings
 
 
-def _forms(statements: Sequence[SummarySentence], language: str) -> Iterator[Wording]:
+def _forms(statements: Sequence[SummarySentence], language: str, weights: Mapping[str, float]) -> Iterator[Wording]:
     last = -1
     needed = {statement.needs for statement in statements if statement.stands}
     for place, statement in enumerate(statements):
@@ -164,7 +166,12 @@ def _forms(statements: Sequence[SummarySentence], language: str) -> Iterator[Wor
         is_line = statement.line.kind == "text"
         is_short_correction = statement.corrects and statement.needs is not None
         for text, roots, price in _read_wordings(sentence.text, sentence.kind, language, is_line, is_short_correction):
-            yield Wording(place, text, roots, bonus, price)
+            yield Wording(place, text, roots, _total_weight(roots, weights), bonus, price)
+
+
+def _total_weight(roots: Iterable[str], weights: Mapping[str, float]) -> float:
+    weight = weights.get
+    return fsum([weight(root, _NOTE) for root in roots])  # exact: roots have no order
 
 
 @remember_short_texts
@@ -314,8 +321,7 @@ class _Choice:
         while heap and misses < _TRIES and self.room > 1:
             negative_gain, number = heapq.heappop(heap)
             form = choosable[number]
-            gain = self.gain(form)
-            if form.place in self.taken or not gain:
+            if form.place in self.taken or not (gain := self.gain(form)):
                 continue
             if heap and gain < -heap[0][0] and gain < -negative_gain:
                 heapq.heappush(heap, (-gain, number))
@@ -363,11 +369,8 @@ class _Choice:
             if place not in self.taken:
                 roots = roots | self.by_place[place][0].roots
                 price += self.by_place[place][0].price + _LABEL_PRICE
-        weight = self.weights.get
-        total = fsum([weight(root, _NOTE) for root in roots])  # exact: roots have no order
-        fresh = total
-        if self.covered_roots:
-            fresh = fsum([weight(root, _NOTE) for root in roots if root not in self.covered_roots])
+        total = form.weight if roots is form.roots else _total_weight(roots, self.weights)
+        fresh = _total_weight(roots - self.covered_roots, self.weights) if self.covered_roots else total
         if fresh < max(_FRESH * total, _LEAST):
             return 0.0
         statement = self.statements[form.place]
@@ -406,4 +409,5 @@ class _Choice:
     def _beginning(self, form: Wording, limit: int) -> Wording:
         room = limit - self._label_cost(form.place) - 2
         text = drop_torn_end(cut_to_tokens(form.text, room, self.count)) if room > 0 else ""
-        return Wording(form.place, f"{text}…" if has_word(text) else "", form.roots, form.bonus, form.price)
+        beginning = f"{text}…" if has_word(text) else ""
+        return Wording(form.place, beginning, form.roots, form.weight, form.bonus, form.price)

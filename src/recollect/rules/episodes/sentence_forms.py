@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from recollect.language.filler import is_filler, trim_address
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.sentences import Sentence
-from recollect.language.short_text_cache import remember_short_texts
+from recollect.language.short_text_cache import remember_short_texts, remember_words
 from recollect.language.word_weights import is_content, is_ordinary, is_unspaced, words
 from recollect.rules.episodes.reference_words import OPENERS
 
@@ -45,7 +44,6 @@ _CAPTION = lazy_pattern(r"\[[^\[\]]*\]\W*")
 FIRST_PERSON = lazy_pattern(r"^(?:i|we|my|our)(?:['’]\w+)?\s", re.IGNORECASE)
 _APOSTROPHE_END = lazy_pattern(r"['’]\w{1,2}$")
 _APOSTROPHE = lazy_pattern(r"\w['’]\w")
-_REMEMBERED = 20_000  # words
 _FEW_WORDS = 3
 _FEW_NAMES = 4  # words of a sentence that may be nothing but names
 _DENSE = 6  # characters of a sentence in a script without spaces
@@ -95,7 +93,7 @@ def is_fragment(text: str, language: str) -> bool:
     text_words = words(text)
     if ": " in text and _content_words(text_words, language):
         return False
-    is_telling = any(_telling_word(word, language) for word in text_words)
+    is_telling = any(map(_telling_words(language).__getitem__, text_words))
     if not is_telling and not WHEN.search(text):
         return language == "en" or not _content_words(text_words, language)
     if len(text_words) <= _FEW_NAMES and all(
@@ -182,11 +180,11 @@ def is_caption(sentence: Sentence) -> bool:
 
 def telling_words(text: str, language: str) -> list[str]:
     """The content words that are not ordinary ones, with or without what stands after an apostrophe."""
-    return [telling for word in words(text) if (telling := _telling_word(word, language))]
+    return list(filter(None, map(_telling_words(language).__getitem__, words(text))))
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _telling_word(word: str, language: str) -> str:
+@remember_words
+def _telling_words(word: str, language: str) -> str:
     """A telling word without what stands after an apostrophe; empty for any other word."""
     if not is_content(word, language) or is_ordinary(word):
         return ""

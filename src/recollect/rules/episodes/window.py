@@ -94,8 +94,9 @@ def by_turns(window: Sequence[WindowMessage], rule: WindowRule) -> int:
 
 
 def by_user_messages(window: Sequence[WindowMessage], rule: WindowRule) -> int:
-    user_messages = sum(message.role == "user" for message in window)
-    if not rule.user_messages or user_messages < rule.user_messages or window[-1].role != "assistant":
+    if not rule.user_messages or window[-1].role != "assistant":
+        return 0
+    if sum(message.role == "user" for message in window) < rule.user_messages:
         return 0
     return max((end for end in exchange_ends(window) if len(window) - end >= 2 * rule.keep_pairs), default=0)
 

@@ -192,11 +192,14 @@ def _fit(text: str, max_tokens: int, count: Count) -> str:
 _MARKER = lazy_pattern(r"\[\s*(?:REQUEST_TIER|SEARCH_EPISODIC)\b[^\[\]\n]{0,300}\]", re.IGNORECASE)
 
 
+def drop_markers(text: str) -> str:
+    """The text without what asks for another tier or for a search."""
+    return _MARKER.sub(" ", text) if "[" in text else text
+
+
 def clean(text: str) -> str:
     """A tier as it may be kept: in one line, without markers, with nothing in it that reads as structure."""
-    text = fences.strip_invisible(text[: 2 * MAX_CHARACTERS])
-    if "[" in text:
-        text = _MARKER.sub(" ", text)
+    text = drop_markers(fences.strip_invisible(text[: 2 * MAX_CHARACTERS]))
     return fences.escape(" ".join(text.split())[:_MOST_READ].rstrip())
 
 
