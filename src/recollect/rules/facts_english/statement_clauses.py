@@ -93,7 +93,9 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
     text = expand_short_forms(_BRACKETS.sub(" ", sentence[:MAX_SENTENCE])).strip()
     text = _SHORT_DAY.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
-    text = _ME_AND.sub(r"\1 and I", _strip_openers(_WANNA.sub("want to", text)))
+    text = _strip_openers(_WANNA.sub("want to", text))
+    if text[:6].lower() == "me and":
+        text = _ME_AND.sub(r"\1 and I", text)
     leading = _LEADING_CLAUSE.match(text)
     if leading:
         text = text[leading.end() :]
@@ -152,9 +154,18 @@ def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+_FIRST_OPENING_WORDS = frozenset(phrase.split()[0] for phrase in words.OPENING_WORDS)
+
+
+def _may_open(text: str) -> bool:
+    """Whether `_OPENER` may match: the first word of a text is that of an opening, or is followed by a sign."""
+    first = text.partition(" ")[0]
+    return not (first.isascii() and first.isalpha()) or first.lower() in _FIRST_OPENING_WORDS
+
+
 def _strip_openers(text: str) -> str:
     for _ in range(6):
-        opener = _OPENER.match(text) or _ANNOUNCEMENT.match(text)
+        opener = (_OPENER.match(text) if _may_open(text) else None) or _ANNOUNCEMENT.match(text)
         if opener is None or opener.end() == len(text):
             break
         text = text[opener.end() :]

@@ -146,10 +146,20 @@ _TELLING_START = lazy_pattern(
 )
 
 
+_TELLING_WORDS = frozenset(("i", "we", "our", "been", "gonna", "going", *words.BEFORE_BARE, *words.BARE_PAST))
+
+
+def _has_telling_start(unit: str) -> bool:
+    """Whether a clause begins as one that tells something; most can be told by their first word."""
+    first = unit.partition(" ")[0]
+    is_word = first.isascii() and first.isalpha()
+    return (is_word and first.lower() in _TELLING_WORDS) or _TELLING_START.match(unit) is not None
+
+
 def _may_tell(unit: str) -> bool:
     """Whether a clause may have a subject that is read, or none. One that has another takes most of the time, if it is
     first asked whether it is clear."""
-    if _has_own_object(unit) or _TELLING_START.match(unit):
+    if _has_own_object(unit) or _has_telling_start(unit):
         return True
     return _has_speaker(unit) and (_has_and(unit) or TIME_FIRST.match(unit) is not None)
 
