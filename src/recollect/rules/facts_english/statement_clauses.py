@@ -16,7 +16,14 @@ from recollect.language.sentences import MAX_SENTENCE
 from recollect.language.verbs import is_past
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of, longest_first
+from recollect.rules.facts_english.words import (
+    NUMBERS_TO_SIX,
+    NUMBERS_TO_TEN,
+    any_of,
+    last_words_of,
+    longest_first,
+    may_end_with,
+)
 
 _SPEAKER = lazy_pattern(
     r"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)"
@@ -86,6 +93,8 @@ _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
 _COMPLEMENTS = frozenset({"what", "how", "why"})
 _HANGING = lazy_pattern(rf"[\s,]+{any_of(words.JOINTS, any_case=True)}$", re.IGNORECASE)
 _OPEN_WORD = any_of(words.OPEN_ENDS, words.THOUGHT_VERBS, any_case=True)
+_LAST_JOINTS = last_words_of(words.JOINTS)
+_LAST_OPEN_WORDS = last_words_of(words.OPEN_ENDS, words.THOUGHT_VERBS)
 _OPEN_END = lazy_pattern(rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+{_OPEN_WORD})+$", re.IGNORECASE)
 
 
@@ -117,13 +126,20 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         is_broken = cut is not None and cut["broken"] is not None
         is_broken = is_broken or (cut is not None and (cut["sub"] or "").strip(" ,").casefold() in _COMPLEMENTS)
         if unit.strip() and not is_broken and (not joint or joint in words.FACTIVE_JOINTS):
-            unit = _HANGING.sub("", unit.rstrip(" ,"))
-            unit = _strip_openers((_OPEN_END.sub("", unit) if cut and cut["sub"] else unit).strip(" ,"))
+            unit = _drop_open_end(unit.rstrip(" ,"), bool(cut and cut["sub"]))
+            unit = _strip_openers(unit.strip(" ,"))
             yield unit, bool(joint) and not (joint == "after" and _tells_past(unit))
         if cut is None:
             break
         start = cut.end()
         joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
+
+
+def _drop_open_end(unit: str, is_before_dependent: bool) -> str:
+    """A clause without a joint at its end, and before a dependent clause without a thought: "I know", "I love it"."""
+    if may_end_with(_LAST_JOINTS, unit):
+        unit = _HANGING.sub("", unit)
+    return _OPEN_END.sub("", unit) if is_before_dependent and may_end_with(_LAST_OPEN_WORDS, unit) else unit
 
 
 def match_speaker(text: str) -> re.Match[str] | None:
