@@ -7,7 +7,7 @@ shorter one it begins with. See docs/patterns.md for how to add a word or a patt
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from string import ascii_lowercase
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
@@ -32,7 +32,7 @@ def any_of(*lists: Iterable[str], space: str = r"\s", any_case: bool = False) ->
     return f"(?:{'|'.join(alternatives)})"
 
 
-def may_end_with(last_words: Container[str], text: str) -> bool:
+def may_end_with(last_words: Collection[str], text: str) -> bool:
     """Whether a text may end with one of these words, in lower case: it does, or with what is no plain word."""
     last = text.rpartition(" ")[2]
     return not (last.isascii() and last.isalpha()) or last.lower() in last_words
@@ -40,7 +40,7 @@ def may_end_with(last_words: Container[str], text: str) -> bool:
 
 def last_words_of(*lists: Iterable[str]) -> frozenset[str]:
     """The last words of phrases, in lower case."""
-    return frozenset(phrase.split()[-1].lower() for phrases in lists for phrase in phrases)
+    return frozenset(phrase.rpartition(" ")[2].lower() for phrases in lists for phrase in phrases)
 
 
 def _literal(text: str, space: str) -> str:
