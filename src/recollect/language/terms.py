@@ -38,7 +38,7 @@ MAX_CHARACTERS = 64_000
 IDENTITY = f"1-{Stemmer.version()}"
 """Names the analysis: terms made under another name may not match and are to be made again."""
 
-_REMEMBERED = 20_000  # tokens of each language
+_REMEMBERED = 40_000  # tokens of each language, with the signs after them
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ def analyse(text: str, language: str | None = None) -> Analysis:
     language = detect(text) if language is None else language
     memo = _memo(language if language in _HOME else UNKNOWN)
     terms: list[str] = []
-    tokens = _tokens(text)
-    for token in tokens:
-        token_terms = memo.get(token)
-        terms += _learn(memo, token, language) if token_terms is None else token_terms
+    # No token goes across a space. Chat repeats its words, also with the signs after them.
+    for chunk in text.split() if text.isascii() else _tokens(text):
+        chunk_terms = memo.get(chunk)
+        terms += _learn(memo, chunk, language) if chunk_terms is None else chunk_terms
     if not terms:
-        terms = [term for token in tokens for piece in _pieces(token) if (term := _term(piece, language))]
+        terms = [term for token in _tokens(text) for piece in _pieces(token) if (term := _term(piece, language))]
     return Analysis(language, tuple(terms[:MAX_TERMS]))
 
 
@@ -334,14 +334,18 @@ _FOLDED = str.maketrans(
 )
 
 
-def _learn(memo: dict[str, tuple[str, ...]], token: str, language: str) -> tuple[str, ...]:
+def _learn(memo: dict[str, tuple[str, ...]], chunk: str, language: str) -> tuple[str, ...]:
+    """The terms of a token, or of what stands between two spaces of a plain text."""
     terms = tuple(
-        term for piece in _pieces(token) if not _is_function_word(piece, language) and (term := _term(piece, language))
+        term
+        for token in (_PLAIN_TOKEN.findall(chunk) if chunk.isascii() else (chunk,))
+        for piece in _pieces(token)
+        if not _is_function_word(piece, language) and (term := _term(piece, language))
     )
-    if len(token) <= MAX_TERM:
+    if len(chunk) <= MAX_TERM:
         if len(memo) >= _REMEMBERED:
             memo.clear()
-        memo[token] = terms
+        memo[chunk] = terms
     return terms
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +17,7 @@ from recollect.engine.work.follower import settle
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Filter
 from recollect.ports import Lag
+from recollect.rules.topics.lossless_message_compression import unpack
 
 TALK = (
     "My tomatoes have brown spots on their leaves.",
@@ -79,5 +83,39 @@ def test_summaries_that_are_written_while_messages_are_assigned_change_nothing_e
             assert topic.summary
             states = await runtime.read(lambda tx: tx.rows("topics"))
             assert [row["pending"] for row in states] == [0]
+
+    asyncio.run(run())
+
+
+def test_what_is_erased_while_its_messages_are_assigned_is_in_no_pack(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Messages are assigned and about to be packed; then a person is erased, and then the topics are stored."""
+    text = "My tomatoes have brown spots, and the tomatoes on the south side have more of them."
+
+    async def run() -> None:
+        async with AsyncMemory(str(tmp_path / "memory.db"), followers=False) as memory:
+            runtime = memory.runtime
+            channel = memory.conversation("garden")
+            authors = ["ann", "zoe"] * 10
+            await channel.extend([Draft("user", f"{text} So says {author}.", author=author) for author in authors])
+            await settle([runtime.followers["index"]], 60, runtime.read)
+            view = runtime.followers["topics"].view
+            prepare = view.prepare
+
+            async def prepare_and_erase(runs: Sequence[Run]) -> Sequence[Any]:
+                results = await prepare(runs)
+                await memory.erase(user="zoe")
+                return results
+
+            monkeypatch.setattr(view, "prepare", prepare_and_erase)
+            await runtime.followers["topics"].step()
+            monkeypatch.undo()
+            assert await memory.settle(60) == 0
+            packs = await runtime.read(lambda tx: tx.rows("topic_packs"))
+            stored_messages = [message for pack in packs for message in unpack(bytes(pack["packed"]))]
+            assert not [message for message in stored_messages if message.author == "zoe"]
+            history = await channel.get_full_topic_history()
+            assert {message.author for message in history} == {"ann"}
 
     asyncio.run(run())

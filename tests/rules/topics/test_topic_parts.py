@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rules.topics.centroids import move_centroid, round_vector, round_vectors
+from recollect.rules.topics.centroids import MOST_MOVED, move_centroid, round_vector, round_vectors
 from recollect.rules.topics.topic_set import SPAN, TopicSet, group_parts, parts, roots
 from recollect.rules.topics.topic_state import TopicState
 from recollect.rules.topics.topics import Book
@@ -102,3 +102,35 @@ def test_vectors_that_are_rounded_together_are_those_that_are_rounded_alone() ->
     for group in ([*vectors], [vectors[0], vectors[1][:32]], []):
         alone = [round_vector(vector).tobytes() for vector in group]
         assert [row.tobytes() for row in round_vectors(group)] == alone
+
+
+@given(st.lists(st.integers(1, 2 * MOST_MOVED), max_size=40), st.integers(0, 1_000))
+def test_topics_that_grow_in_turn_are_as_near_as_those_that_were_put_together_at_once(
+    order: list[int], seed: int
+) -> None:
+    numbers = np.random.default_rng(seed)
+    states = {
+        first: TopicState(
+            first, "", T0, T0, round_vector(numbers.normal(size=16)).astype(np.float16).tobytes(), count=1
+        )
+        for first in range(1, 2 * MOST_MOVED + 1)
+    }
+    topics = TopicSet.of(states)
+    for minute, first in enumerate(order, start=1):
+        vector = round_vector(numbers.normal(size=16))
+        before = topics
+        cosines_before = before.near(vector).cosines.tolist()
+        state = topics[first]
+        grown = TopicState(
+            first,
+            "",
+            T0,
+            T0 + timedelta(minutes=minute),
+            move_centroid(state.centroid, state.count, vector),
+            count=state.count + 1,
+        )
+        topics = topics.with_changes({first: grown})
+        at_once = TopicSet.of(topics.to_dict()).near(vector)
+        near = topics.near(vector)
+        assert (near.topics.tolist(), near.cosines.tolist()) == (at_once.topics.tolist(), at_once.cosines.tolist())
+        assert before.near(vector).cosines.tolist() == cosines_before

@@ -195,9 +195,14 @@ def messages_outside_packs(tx: Tx, place: Place, state: TopicState, after: int |
     return [*topic_messages(tx, place, [row["message_id"] for row in rows]).values()]
 
 
-def topic_messages(tx: Tx, place: Place, ids: Iterable[str]) -> dict[str, TopicMessage]:
-    """The messages with these ids, by them, in order."""
-    messages = tx.find_messages(place["space"], ids=ids, damaged=warn_of_damage)
+def topic_messages(
+    tx: Tx, place: Place, ids: Collection[str], known_messages: Mapping[str, Message] | None = None
+) -> dict[str, TopicMessage]:
+    """The messages with these ids, by them, in order; those that are known are not read again."""
+    messages = [known_messages[id] for id in ids if id in known_messages] if known_messages else []
+    if len(messages) < len(ids):
+        unknown_ids = [id for id in ids if id not in known_messages] if known_messages else ids
+        messages += tx.find_messages(place["space"], ids=unknown_ids, damaged=warn_of_damage)
     readable = [message for message in messages if not message.erased]
     return {
         message.id: TopicMessage(message.turn, message.role, message.author, message.content, message.time)
@@ -233,15 +238,19 @@ def active_messages_of_parts(tx: Tx, place: Place, parts: Sequence[TopicState]) 
 
 
 def pack_messages(
-    tx: Tx, place: Place, states: Sequence[TopicState], packed_before: Mapping[int, int]
+    tx: Tx,
+    place: Place,
+    states: Sequence[TopicState],
+    packed_before: Mapping[int, int],
+    known_messages: Mapping[str, Message],
 ) -> list[TopicState]:
     """Put the messages that left the active set of some topics into packs; `packed_before` of them are there already.
-    A topic with a new pack waits for a summary."""
+    Of their messages, those that are known are not read again. A topic with a new pack waits for a summary."""
     counts = {state.first: state.packed - packed_before[state.first] for state in states}
     growing = [state for state in states if counts[state.first] > 0]
     if not growing:
         return list(states)
-    messages = _messages_by_topic(tx, place, growing)
+    messages = _messages_by_topic(tx, place, growing, known_messages)
     packs: list[dict[str, Any]] = []
     changes: dict[int, TopicState] = {}
     for state in growing:
@@ -253,7 +262,9 @@ def pack_messages(
     return [changes.get(state.first, state) for state in states]
 
 
-def _messages_by_topic(tx: Tx, place: Place, states: Sequence[TopicState]) -> dict[int, list[TopicMessage]]:
+def _messages_by_topic(
+    tx: Tx, place: Place, states: Sequence[TopicState], known_messages: Mapping[str, Message]
+) -> dict[int, list[TopicMessage]]:
     """The messages of some topics that are in no pack, in order."""
     topics = {
         row["message_id"]: state.first
@@ -261,7 +272,7 @@ def _messages_by_topic(tx: Tx, place: Place, states: Sequence[TopicState]) -> di
         for row in tx.rows(TURNS, {**place, "turn": state.packed_upto}, where={**place, "topic": state.first})
     }
     messages: dict[int, list[TopicMessage]] = {state.first: [] for state in states}
-    for id, message in topic_messages(tx, place, topics).items():
+    for id, message in topic_messages(tx, place, topics, known_messages).items():
         messages[topics[id]].append(message)
     return messages
 

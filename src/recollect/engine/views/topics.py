@@ -21,7 +21,7 @@ import numpy as np
 from recollect.engine.tables import topics as rows
 from recollect.engine.tables.topic_stamp import Stamp
 from recollect.engine.views.topic_cache import CachedTopics, load_topics
-from recollect.engine.work.faults import readable_messages
+from recollect.engine.work.faults import readable_messages, set_aside_rows
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Filter, Message
 from recollect.model.frozen import dataclass
@@ -187,7 +187,9 @@ class Topics:
             lock_conversation(tx, space, conversation)
         page = page or self.read_page(tx, space, conversation)
         turn_before = page.turn
-        missing = self.assign_messages(tx, page, upto, vectors, new_message)
+        is_next = new_message is not None and page.turn == upto - 1
+        known_messages = [new_message] if new_message and is_next else ()
+        missing = self.assign_messages(tx, page, upto, vectors, known_messages, may_have_notes=not is_next)
         if page.turn > turn_before:
             self.write_page(tx, page)
         return FollowResult(page, missing)
@@ -198,38 +200,39 @@ class Topics:
         page: TopicPage,
         upto: int,
         vectors: Mapping[int, Vectors],
-        new_message: Message | None = None,
+        known_messages: Sequence[Message] = (),
+        *,
+        may_have_notes: bool = True,
     ) -> Sequence[Message]:
-        """Assign messages on a page, as far as there are vectors; nothing is stored. Returns those that need one."""
+        """Assign messages on a page, as far as there are vectors; nothing is stored. Returns those that need one.
+        `known_messages` need not be read again; `may_have_notes`: people may have changed topics after one of them."""
         if page.turn >= upto:
             return ()
-        missing = self._follow_messages(tx, page, upto, vectors, new_message)
+        messages = unread_messages(tx, page, min(upto, page.turn + AT_ONCE), known_messages)
+        if not messages:  # none of them can be read
+            return ()
+        notes = notes_between(tx, page, messages[-1].turn) if may_have_notes else {}
+        missing = self._follow_messages(tx, page, messages, vectors, notes)
         page.book = rule.name_topics(page.book)
         return missing
 
     def _follow_messages(
-        self, tx: Tx, page: TopicPage, upto: int, vectors: Mapping[int, Vectors], new_message: Message | None
+        self,
+        tx: Tx,
+        page: TopicPage,
+        messages: Sequence[Message],
+        vectors: Mapping[int, Vectors],
+        notes: Mapping[int, Sequence[Mapping[str, Any]]],
     ) -> Sequence[Message]:
-        is_next = new_message is not None and page.turn == upto - 1
         space = page.place["space"]
         conversation = page.place["conversation"]
-        where = Filter(space, conversation=conversation)
-        messages = (
-            [new_message]
-            if new_message and is_next
-            else readable_messages(tx, VIEW, where, after=page.turn, upto=min(upto, page.turn + AT_ONCE))
-        )
-        if not messages:  # none of them can be read
-            return ()
-        upto = messages[-1].turn
         known_vectors = dict(vectors)
         index_cursor = page.turn
         if any(needs_vector(message) and message.turn not in known_vectors for message in messages):
             # Read the cursor first: the index has the vectors of all turns up to it.
             index_cursor = tx.cursor("index", space, conversation)
-            known_vectors |= tx.vectors_of(space, conversation, page.turn + 1, upto)
+            known_vectors |= tx.vectors_of(space, conversation, page.turn + 1, messages[-1].turn)
         inputs = topic_inputs_of(messages, known_vectors)
-        notes = {} if is_next else notes_between(tx, page, upto)
         for number, message in enumerate(messages):
             if needs_vector(message) and message.turn not in known_vectors and message.turn > index_cursor:
                 remaining = messages[number:]
@@ -246,7 +249,7 @@ class Topics:
         if topic_input is None:
             width = max([0, *(len(recent_message.vector) for recent_message in page.book.recent)])
             topic_input = topic_input_of(message, np.zeros(width, np.float32))
-        book = with_even_vectors(page.book, len(topic_input.vector))
+        book = page.book.with_vectors_of(len(topic_input.vector))
         page.book = rule.follow_message(book, topic_input, self.rule, lambda: page.load_archive(tx))
         page.turns = [*page.turns, message.turn][-REACH:]
         assert page.book.current is not None
@@ -273,6 +276,7 @@ class Topics:
     def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
         rows.put_turns(tx, page.place, page.assignments)
+        known_messages = {message.id: message for message, _ in page.assignments}
         changed_states: list[TopicState] = []
         packed_before: dict[int, int] = {}
         for state in page.book.topics.changes_since(page.before):
@@ -280,7 +284,7 @@ class Topics:
             if state_before is not state:
                 changed_states.append(state)
                 packed_before[state.first] = 0 if state_before is None else state_before.packed
-        changed_states = rows.pack_messages(tx, page.place, changed_states, packed_before)
+        changed_states = rows.pack_messages(tx, page.place, changed_states, packed_before, known_messages)
         rows.put_states(tx, page.place, changed_states)
         page.book = page.book.with_states({state.first: state for state in changed_states})
         page.assignments = []
@@ -351,7 +355,8 @@ class TopicsView:
     def _assign_run(self, tx: Tx, run: Run) -> AssignedRun:
         page = self._topics.read_page(tx, *run.place)
         turn_before = page.turn
-        self._topics.assign_messages(tx, page, upto_of(run), {})
+        known_messages = () if set_aside_rows(tx, VIEW, run.place) else run.messages
+        self._topics.assign_messages(tx, page, upto_of(run), {}, known_messages)
         return AssignedRun(run, page, turn_before)
 
     def skip(self, tx: Tx, space: str, conversation: str, turn: int) -> None:
@@ -388,20 +393,17 @@ def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
     )
 
 
+def unread_messages(tx: Tx, page: TopicPage, upto: int, known_messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages after those of a page, up to a turn; they are read if not all of them are known."""
+    messages = [message for message in known_messages if page.turn < message.turn <= upto]
+    if len(messages) == upto - page.turn:
+        return messages
+    where = Filter(page.place["space"], conversation=page.place["conversation"])
+    return readable_messages(tx, VIEW, where, after=page.turn, upto=upto)
+
+
 def needs_vector(message: Message) -> bool:
     return message.is_lasting and bool(message.content.strip())
-
-
-def with_even_vectors(book: Book, width: int) -> Book:
-    """The book with zeros for recent vectors of another width: the first message may have had no vector."""
-    if {len(recent_message.vector) for recent_message in book.recent} <= {width}:
-        return book
-    empty = np.zeros(width, np.float32)
-    recent_messages = (
-        recent_message if len(recent_message.vector) == width else replace(recent_message, vector=empty)
-        for recent_message in book.recent
-    )
-    return replace(book, recent=tuple(recent_messages))
 
 
 def topic_inputs_of(messages: Sequence[Message], vectors: Mapping[int, Vectors]) -> dict[int, IncomingMessage]:

@@ -176,8 +176,8 @@ _SHORT_FORMS = lazy_pattern(
     re.VERBOSE | re.IGNORECASE,
     skips=True,
 )
-_SHORT_FORM = lazy_pattern(
-    rf"['’]|\b(?:im|ive|cant|cannot|wont|{any_of(words.BEFORE_NOT)}nt|any\s?more|any\slonger)\b", re.IGNORECASE
+_BARE_SHORT_FORM = lazy_pattern(  # those that have no apostrophe
+    rf"\b(?:im|ive|cant|cannot|wont|{any_of(words.BEFORE_NOT)}nt|any\s?more|any\slonger)\b", re.IGNORECASE
 )
 _OPENERS = lazy_pattern(
     rf"""^(?:
@@ -249,9 +249,19 @@ def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[C
 @remember_short_texts
 def expand_short_forms(sentence: str) -> str:
     """The sentence with short forms written out, so that fewer wordings are left."""
-    if not _SHORT_FORM.search(sentence):
+    has_apostrophe = "'" in sentence or "’" in sentence
+    if _BARE_SHORT_FORM.search(sentence) or (has_apostrophe and "=" in sentence):
+        return " ".join(_SHORT_FORMS.sub(_write_out, sentence.replace("’", "'")).split())
+    if not has_apostrophe:
         return " ".join(sentence.split())
-    return " ".join(_SHORT_FORMS.sub(_write_out, sentence.replace("’", "'")).split())
+    tokens = sentence.replace("’", "'").split()
+    return " ".join([_expand_token(token) if "'" in token else token for token in tokens])
+
+
+@lru_cache(maxsize=4_096)
+def _expand_token(token: str) -> str:
+    """As `expand_short_forms`, of what stands between two spaces."""
+    return _SHORT_FORMS.sub(_write_out, token)
 
 
 def _write_out(short_form: re.Match[str]) -> str:

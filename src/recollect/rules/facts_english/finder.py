@@ -26,7 +26,7 @@ from recollect.rules.facts_english.clauses import Clause, assertions_in, parse_c
 from recollect.rules.facts_english.instructions import instructions
 from recollect.rules.facts_english.patterns import readings
 from recollect.rules.facts_english.statement_words import LONG_AGO
-from recollect.rules.facts_english.statements import find_statements
+from recollect.rules.facts_english.statements import read_clauses, split_statement
 from recollect.rules.facts_english.subject_verb_guard import may_have_readings
 from recollect.rules.facts_english.third_person_retelling import retell_pronouns
 from recollect.rules.facts_english.values import name
@@ -89,24 +89,40 @@ def read_facts_of_messages(messages: Sequence[FactText]) -> list[list[FoundFact]
     assertions = [
         [*assertions_in(part), *filter(None, [answer])] for part, answer in zip(sentences, answers, strict=True)
     ]
-    attributes = [
-        [_attribute_facts([assertion], message.today) for assertion in part]
-        for message, part in zip(messages, assertions, strict=True)
-    ]
+    attributes = _attributes_of_messages(messages, assertions)
+    clauses = [[split_statement(assertion) for assertion in part] for part in assertions]
     statements = [
         _statements_in(message, part, in_request=any(sentence.is_question for sentence in message_sentences))
-        for message, part, message_sentences in zip(messages, assertions, sentences, strict=True)
+        for message, part, message_sentences in zip(messages, clauses, sentences, strict=True)
     ]
     return [*map(_join_facts, messages, mentions, attributes, statements)]
 
 
-def _statements_in(message: FactText, assertions: Sequence[str], *, in_request: bool) -> list[list[FoundFact]]:
-    """The statements in each assertion of a message."""
-    is_long_ago = _LONG_AGO.search(message.text) is not None or _BEFORE_TODAY.search(message.text) is not None
-    return [
-        [*find_statements([assertion], message.today, in_request=in_request, is_long_ago=is_long_ago)]
-        for assertion in assertions
+def _attributes_of_messages(
+    messages: Sequence[FactText], assertions: Sequence[Sequence[str]]
+) -> list[list[list[FoundFact]]]:
+    """As `_attribute_facts`, of each assertion of many messages."""
+    instructions_of_all = [[[*instructions([assertion])] for assertion in part] for part in assertions]
+    is_readable = [[may_have_readings(assertion) for assertion in part] for part in assertions]
+    facts_in_clauses = [
+        [
+            [*_facts_in_clauses([assertion], message.today)] if may_have_facts else []
+            for assertion, may_have_facts in zip(part, part_is_readable, strict=True)
+        ]
+        for message, part, part_is_readable in zip(messages, assertions, is_readable, strict=True)
     ]
+    return [
+        [acceptable_facts([*facts, *orders]) for facts, orders in zip(part_facts, part_orders, strict=True)]
+        for part_facts, part_orders in zip(facts_in_clauses, instructions_of_all, strict=True)
+    ]
+
+
+def _statements_in(
+    message: FactText, clauses: Sequence[list[tuple[str, bool]]], *, in_request: bool
+) -> list[list[FoundFact]]:
+    """The statements in the clauses of each assertion of a message."""
+    is_long_ago = _LONG_AGO.search(message.text) is not None or _BEFORE_TODAY.search(message.text) is not None
+    return [[*read_clauses(part, message.today, in_request=in_request, is_long_ago=is_long_ago)] for part in clauses]
 
 
 def _join_facts(
@@ -146,8 +162,6 @@ def _mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) 
 
 
 def _facts_in_clauses(assertions: Sequence[str], today: date | None) -> Iterator[FoundFact]:
-    if len(assertions) == 1 and not may_have_readings(assertions[0]):
-        return
     for clause in parse_clauses(assertions, today):
         for reading in readings(clause):
             yield _build_fact(reading, clause)

@@ -14,9 +14,17 @@ from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import MAX_SENTENCE
 from recollect.language.verbs import is_past
+from recollect.language.word_runs import has_word_of
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.clauses import expand_short_forms
-from recollect.rules.facts_english.words import NUMBERS_TO_SIX, NUMBERS_TO_TEN, any_of, longest_first
+from recollect.rules.facts_english.words import (
+    NUMBERS_TO_SIX,
+    NUMBERS_TO_TEN,
+    any_of,
+    last_words_of,
+    longest_first,
+    may_end_with,
+)
 
 _SPEAKER = lazy_pattern(
     r"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)"
@@ -86,6 +94,8 @@ _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
 _COMPLEMENTS = frozenset({"what", "how", "why"})
 _HANGING = lazy_pattern(rf"[\s,]+{any_of(words.JOINTS, any_case=True)}$", re.IGNORECASE)
 _OPEN_WORD = any_of(words.OPEN_ENDS, words.THOUGHT_VERBS, any_case=True)
+_LAST_JOINTS = last_words_of(words.JOINTS)
+_LAST_OPEN_WORDS = last_words_of(words.OPEN_ENDS, words.THOUGHT_VERBS)
 _OPEN_END = lazy_pattern(rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+{_OPEN_WORD})+$", re.IGNORECASE)
 
 
@@ -93,7 +103,9 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     """The clauses of a sentence, and whether each depends on another and yet states something: "after we moved"."""
     text = expand_short_forms(_BRACKETS.sub(" ", sentence[:MAX_SENTENCE])).strip()
     text = _SHORT_DAY.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
-    text = _ME_AND.sub(r"\1 and I", _strip_openers(_WANNA.sub("want to", text)))
+    text = _strip_openers(_WANNA.sub("want to", text))
+    if text[:6].lower() == "me and":
+        text = _ME_AND.sub(r"\1 and I", text)
     leading = _LEADING_CLAUSE.match(text)
     if leading:
         text = text[leading.end() :]
@@ -115,8 +127,8 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         is_broken = cut is not None and cut["broken"] is not None
         is_broken = is_broken or (cut is not None and (cut["sub"] or "").strip(" ,").casefold() in _COMPLEMENTS)
         if unit.strip() and not is_broken and (not joint or joint in words.FACTIVE_JOINTS):
-            unit = _HANGING.sub("", unit.rstrip(" ,"))
-            unit = _strip_openers((_OPEN_END.sub("", unit) if cut and cut["sub"] else unit).strip(" ,"))
+            unit = _drop_open_end(unit.rstrip(" ,"), bool(cut and cut["sub"]))
+            unit = _strip_openers(unit.strip(" ,"))
             yield unit, bool(joint) and not (joint == "after" and _tells_past(unit))
         if cut is None:
             break
@@ -124,11 +136,45 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         joint = "…" if is_broken else cut["sub"].strip(" ,").casefold() if cut["sub"] else ""
 
 
+def _drop_open_end(unit: str, is_before_dependent: bool) -> str:
+    """A clause without a joint at its end, and before a dependent clause without a thought: "I know", "I love it"."""
+    if may_end_with(_LAST_JOINTS, unit):
+        unit = _HANGING.sub("", unit)
+    return _OPEN_END.sub("", unit) if is_before_dependent and may_end_with(_LAST_OPEN_WORDS, unit) else unit
+
+
 def match_speaker(text: str) -> re.Match[str] | None:
     """The speaker as the subject of a clause, if it begins so. Most do not, and few of those have an "and I"."""
     if text.isascii() and text[:1] not in "iIwW" and " and i" not in text.lower():
         return None
     return _SPEAKER.match(text)
+
+
+_has_own_object = has_word_of(("me", "my", "dream"))
+_has_speaker = has_word_of(("i", "we", "our"))
+_has_and = has_word_of(("and",))
+_TELLING_START = lazy_pattern(
+    rf"(?:i|we|our|been|gonna|going|{any_of(words.BEFORE_BARE, words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
+    re.IGNORECASE,
+)
+
+
+_TELLING_WORDS = frozenset(("i", "we", "our", "been", "gonna", "going", *words.BEFORE_BARE, *words.BARE_PAST))
+
+
+def _has_telling_start(unit: str) -> bool:
+    """Whether a clause begins as one that tells something; most can be told by their first word."""
+    first = unit.partition(" ")[0]
+    is_word = first.isascii() and first.isalpha()
+    return (is_word and first.lower() in _TELLING_WORDS) or _TELLING_START.match(unit) is not None
+
+
+def may_tell(unit: str) -> bool:
+    """Whether a clause may have a subject that is read, or none. One that has another takes most of the time, if it is
+    first asked whether it is clear."""
+    if _has_own_object(unit) or _has_telling_start(unit):
+        return True
+    return _has_speaker(unit) and (_has_and(unit) or TIME_FIRST.match(unit) is not None)
 
 
 def _tells_past(unit: str) -> bool:
@@ -152,9 +198,18 @@ def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+_FIRST_OPENING_WORDS = frozenset(phrase.split()[0] for phrase in words.OPENING_WORDS)
+
+
+def _may_open(text: str) -> bool:
+    """Whether `_OPENER` may match: the first word of a text is that of an opening, or is followed by a sign."""
+    first = text.partition(" ")[0]
+    return not (first.isascii() and first.isalpha()) or first.lower() in _FIRST_OPENING_WORDS
+
+
 def _strip_openers(text: str) -> str:
     for _ in range(6):
-        opener = _OPENER.match(text) or _ANNOUNCEMENT.match(text)
+        opener = (_OPENER.match(text) if _may_open(text) else None) or _ANNOUNCEMENT.match(text)
         if opener is None or opener.end() == len(text):
             break
         text = text[opener.end() :]

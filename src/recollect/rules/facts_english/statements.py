@@ -17,13 +17,18 @@ from recollect.language.fact_words import RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.verbs import PAST_FORMS, gerund, is_past
-from recollect.language.word_runs import has_word_of
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
 from recollect.model.frozen import dataclass, replace
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.statement_clarity import is_unclear
-from recollect.rules.facts_english.statement_clauses import TIME_FIRST, TIME_HINT, match_speaker, statement_clauses
+from recollect.rules.facts_english.statement_clauses import (
+    TIME_FIRST,
+    TIME_HINT,
+    match_speaker,
+    may_tell,
+    statement_clauses,
+)
 from recollect.rules.facts_english.statement_days import date_periods, take_time, tells_stale_time
 from recollect.rules.facts_english.statement_telling import THOUGHTS, tells_of_life
 from recollect.rules.facts_english.third_person_retelling import Predicate, Tense, retell_predicate, retell_pronouns
@@ -52,25 +57,28 @@ class LifeStatement:
     about_other: bool = False
 
 
-def find_statements(
-    assertions: Iterable[str], today: date | None = None, *, in_request: bool = False, is_long_ago: bool = False
+def split_statement(sentence: str) -> list[tuple[str, bool]]:
+    """The clauses of a sentence that may tell something, as `read_clauses` takes them."""
+    return [*statement_clauses(sentence)] if _HINT.search(sentence) else []
+
+
+def read_clauses(
+    clauses: Iterable[tuple[str, bool]], today: date | None, *, in_request: bool, is_long_ago: bool
 ) -> Iterator[FoundFact]:
-    """The statements in sentences that state something, as facts. If they are `in_request`, in a message that asks
-    something, what somebody only thinks of doing is what they ask about. If the message tells of long ago, an event
-    without a day was not on the day of the message."""
-    for sentence in assertions:
-        if _HINT.search(sentence):
-            subject_is_speaker = True
-            for unit, is_dependent in statement_clauses(sentence):
-                fact = _read_unit(unit, today) if subject_is_speaker or not _BARE.match(unit) else None
-                subject_is_speaker = match_speaker(unit) is not None
-                if fact is None or (in_request and fact.since is None and _IN_REQUEST.match(fact.value)):
-                    continue
-                if is_dependent and not _stands_alone(fact):
-                    continue
-                is_earlier = is_dependent or is_long_ago or fact.value.startswith(_WAS_SOMEWHERE)
-                is_undated = is_earlier and fact.since is None and fact.category in ("event", "relationship")
-                yield replace(fact, is_undated=True) if is_undated else fact
+    """The statements in the clauses of a sentence that states something, as facts. If it is `in_request`, in a message
+    that asks something, what somebody only thinks of doing is what they ask about. If the message tells of long ago, an
+    event without a day was not on the day of the message."""
+    subject_is_speaker = True
+    for unit, is_dependent in clauses:
+        fact = _read_unit(unit, today) if subject_is_speaker or not _BARE.match(unit) else None
+        subject_is_speaker = match_speaker(unit) is not None
+        if fact is None or (in_request and fact.since is None and _IN_REQUEST.match(fact.value)):
+            continue
+        if is_dependent and not _stands_alone(fact):
+            continue
+        is_earlier = is_dependent or is_long_ago or fact.value.startswith(_WAS_SOMEWHERE)
+        is_undated = is_earlier and fact.since is None and fact.category in ("event", "relationship")
+        yield replace(fact, is_undated=True) if is_undated else fact
 
 
 _WAS_SOMEWHERE = ("was in ", "was at ", "used to ")
@@ -113,7 +121,7 @@ _THING = lazy_pattern(
 
 def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     unit = _ASIDE.sub(" ", unit).strip(" .!,")
-    if not _may_tell(unit):
+    if not may_tell(unit):
         return None
     unit = _shorten(unit)
     lead = TIME_FIRST.match(unit)
@@ -135,23 +143,6 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     if statement.predicate.tense == "perfect" and _MINUTES.search(unit):
         return None
     return _build_fact(statement, today)
-
-
-_has_own_object = has_word_of(("me", "my", "dream"))
-_has_speaker = has_word_of(("i", "we", "our"))
-_has_and = has_word_of(("and",))
-_TELLING_START = lazy_pattern(
-    rf"(?:i|we|our|been|gonna|going|{any_of(words.BEFORE_BARE, words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
-    re.IGNORECASE,
-)
-
-
-def _may_tell(unit: str) -> bool:
-    """Whether a clause may have a subject that is read, or none. One that has another takes most of the time, if it is
-    first asked whether it is clear."""
-    if _has_own_object(unit) or _TELLING_START.match(unit):
-        return True
-    return _has_speaker(unit) and (_has_and(unit) or TIME_FIRST.match(unit) is not None)
 
 
 _DREAM = lazy_pattern(

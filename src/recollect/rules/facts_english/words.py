@@ -1,4 +1,4 @@
-"""The words in the patterns of this package, one list a theme, and the one function that puts lists into a pattern.
+"""The words in the patterns of this package, one list a theme, and the functions that put lists into a pattern.
 
 In a list, an underscore joins the words of a phrase. Words are tried in the order of the list: a phrase stands before a
 shorter one it begins with. See docs/patterns.md for how to add a word or a pattern.
@@ -7,7 +7,7 @@ shorter one it begins with. See docs/patterns.md for how to add a word or a patt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from string import ascii_lowercase
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
@@ -30,6 +30,17 @@ def any_of(*lists: Iterable[str], space: str = r"\s", any_case: bool = False) ->
         endings.setdefault(word[0].lower(), []).append(_literal(word[1:], space))
     alternatives = (f"{_either_case(first)}(?:{'|'.join(rests)})" for first, rests in endings.items())
     return f"(?:{'|'.join(alternatives)})"
+
+
+def may_end_with(last_words: Collection[str], text: str) -> bool:
+    """Whether a text may end with one of these words, in lower case: it does, or with what is no plain word."""
+    last = text.rpartition(" ")[2]
+    return not (last.isascii() and last.isalpha()) or last.lower() in last_words
+
+
+def last_words_of(*lists: Iterable[str]) -> frozenset[str]:
+    """The last words of phrases, in lower case."""
+    return frozenset(phrase.rpartition(" ")[2].lower() for phrases in lists for phrase in phrases)
 
 
 def _literal(text: str, space: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 from math import sqrt
@@ -18,6 +18,9 @@ Row = NDArray[np.float32]
 
 SLOWEST = 0.12
 """The least share of a further message in a centroid: the centroid follows the drift of the conversation."""
+MOST_MOVED = 6
+"""Centroids that are kept beside a matrix that has them as they were before: to copy it takes longer than to compare
+these by themselves."""
 
 
 def round_vector(vector: Any) -> Row:
@@ -95,11 +98,30 @@ class Similarities:
 
 @dataclass(frozen=True, slots=True)
 class Centroids:
-    """The centroids of topics and their parts, ready to compare: the opening turn and the topic of each, in order."""
+    """The centroids of topics and their parts, ready to compare: the opening turn and the topic of each, in order.
+    `moved_rows`, by their places, are in place of those of `matrix`."""
 
     firsts: Sequence[int] = ()
     topics: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    rows: Row = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    matrix: Row = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    moved_rows: Mapping[int, Row] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> Row:
+        """All centroids as one matrix."""
+        if not self.moved_rows:
+            return self.matrix
+        rows = self.matrix.copy()
+        for place, row in self.moved_rows.items():
+            rows[place] = row
+        return rows
+
+    def cosines(self, vector: Row) -> Row:
+        """The cosines of a vector with each of them."""
+        cosines = np.asarray(np.vecdot(self.matrix, vector))
+        for place, row in self.moved_rows.items():
+            cosines[place] = row.dot(vector)
+        return cosines
 
     def with_rows(self, firsts: Collection[int], rows: Sequence[tuple[int, int, bytes]]) -> Centroids:
         """These centroids without those of the topics of these opening turns, and with these: opening turn, topic and
@@ -126,9 +148,9 @@ class Centroids:
 
     def with_row(self, first: int, centroid: bytes) -> Centroids:
         """These centroids with another one of a topic that is among them."""
-        rows = self.rows.copy()
-        rows[bisect_left(self.firsts, first)] = direction(centroid)
-        return Centroids(self.firsts, self.topics, rows)
+        moved_rows = {**self.moved_rows, bisect_left(self.firsts, first): direction(centroid)}
+        moved = Centroids(self.firsts, self.topics, self.matrix, moved_rows)
+        return moved if len(moved_rows) <= MOST_MOVED else Centroids(self.firsts, self.topics, moved.rows)
 
 
 NO_CENTROIDS = Centroids()
@@ -140,8 +162,8 @@ def compare_with_centroids(vector: Row, parts: Iterable[Centroids]) -> Similarit
     if not parts:
         return Similarities(np.empty(0, np.int64), np.empty(0, np.float32))
     if len(parts) == 1:
-        return Similarities(parts[0].topics, np.asarray(np.vecdot(parts[0].rows, vector)))
+        return Similarities(parts[0].topics, parts[0].cosines(vector))
     return Similarities(
         np.concatenate([part.topics for part in parts]),
-        np.concatenate([np.vecdot(part.rows, vector) for part in parts]),
+        np.concatenate([part.cosines(vector) for part in parts]),
     )

@@ -15,7 +15,7 @@ import numpy as np
 from recollect.model.frozen import dataclass
 from recollect.rules.topics.centroids import Similarities
 from recollect.rules.topics.drift import Scale
-from recollect.rules.topics.topic_words import TopicWords, shared_words
+from recollect.rules.topics.topic_words import TopicWords, shared_weight, total_weight
 
 LOOKED_AT = 8
 """Topics, the nearest, whose words are compared with those of a message."""
@@ -60,15 +60,19 @@ def fit_topics(
     total = float(np.add.reduce(near.cosines))
     others = count - 1
     trust = others / (others + FEW_TOPICS)
+    usual = scale.unrelated
+    said = total_weight(message)
     fits: dict[int, float] = {}
     for topic, cosine in nearest_topics(near, current).items():
         parts = words_of(topic)
         if parts is None:
             continue
         mean = (total - cosine) / others if others else 0.0
-        common = max(mean - scale.unrelated, 0.0) * trust
-        shared = max([shared_words(message, words) for words in parts], default=0.0) if message else 0.0
-        fits[topic] = cosine - common + (1 - cosine) * WORDS * shared
+        common = (mean - usual) * trust if mean > usual else 0.0
+        shared = 0.0
+        for words in parts if message else ():
+            shared = max(shared, shared_weight(message, words))
+        fits[topic] = cosine - common + (1 - cosine) * WORDS * (shared / said)
     return Fits(fits)
 
 

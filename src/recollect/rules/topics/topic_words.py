@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import lru_cache
-from itertools import repeat
+from functools import cache, lru_cache
 from math import log
-from operator import contains
 from sys import intern
-from typing import Any
+from typing import Any, NamedTuple
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
@@ -36,6 +34,8 @@ MAX_PHRASES = 40
 """Stems and phrases that are kept of a topic."""
 LONGEST_PHRASE = 3
 """Words of a phrase."""
+REMEMBERED_TOKENS = 20_000
+"""Words of each language whose readings are kept."""
 
 _BREAKS = r",;:!?…()\[\]{}<>\"“”«»*|—–/、。，！？；：（）「」"
 _TOKEN = lazy_pattern(rf"[^\s{_BREAKS}]+|[\n{_BREAKS}]+")
@@ -131,7 +131,10 @@ def _count(counts: Mapping[str, int], new: Iterable[str], most: int) -> dict[str
         result[key] = result.get(key, 0) + 1
     excess = len(result) - most
     if excess > 0:
-        for key in sorted(result, key=result.__getitem__)[:excess]:  # among equals the oldest: sorting keeps the order
+        rarest = [key for key, count in result.items() if count == 1]
+        if len(rarest) < excess:
+            rarest = sorted(result, key=result.__getitem__)  # among equals the oldest: sorting keeps the order
+        for key in rarest[:excess]:
             del result[key]
     return result
 
@@ -148,7 +151,7 @@ def read_words(text: str, role: Role = "user") -> MessageWords:
 def _read_words(text: str) -> MessageWords:
     if "[" in text:
         text = _ASIDE.sub(" ", text)
-    language = detect(text[:SAMPLE])
+    language = detect_language(text)
     stems: dict[str, None] = {}
     phrases: list[str] = []
     clause: list[str] = []
@@ -171,6 +174,11 @@ def _read_words(text: str) -> MessageWords:
     return MessageWords(frozenset(stems), tuple(phrases), is_telling)
 
 
+def detect_language(text: str) -> str:
+    """The language of a message, by its beginning."""
+    return detect(text[:SAMPLE])
+
+
 def is_address(clause: Sequence[str], is_first: bool, is_last: bool) -> bool:
     """Whether a clause only calls somebody by name: "Hey Dana", ", Dana!"."""
     if not clause[-1][:1].isupper() or is_first == is_last == (len(clause) == 1):
@@ -186,13 +194,14 @@ def _read_clause(
     """Add the stems of a clause, and its phrases: runs of words with content, without verbs where one can tell."""
     run: list[str] = []
     is_verb = False
+    readings = _token_readings(language)
     tokens = clause if all(map(str.isascii, clause)) else _spread_tokens(clause)
     for place, token in enumerate(tokens):
-        root, leads_verb = _read_token(token, language)
+        root, bare, leads_verb, is_lower, is_activity = readings[token]
         if root:
             stems[root] = None
-        if root and not ((is_verb or _takes_object(tokens, place)) and token.islower()):
-            run.append(lower_opener(tokens) if is_first and place == 0 else token)
+        if root and not (is_lower and (is_verb or (is_activity and _takes_object(tokens, place)))):
+            run.append(_bare(lower_opener(tokens)) if is_first and place == 0 else bare)
         elif run:
             _add_phrase(run, phrases)
             run = []
@@ -203,9 +212,7 @@ def _read_clause(
 
 def _takes_object(tokens: Sequence[str], place: int) -> bool:
     """Whether a word in -ing is a verb, since its object comes next."""
-    if not tokens[place].endswith("ing") or place + 1 == len(tokens):
-        return False
-    return tokens[place + 1].lower() in _OBJECT_OPENERS
+    return place + 1 < len(tokens) and tokens[place + 1].lower() in _OBJECT_OPENERS
 
 
 def _spread_tokens(clause: Sequence[str]) -> list[str]:
@@ -221,13 +228,44 @@ def lower_opener(tokens: Sequence[str]) -> str:
 
 def _add_phrase(run: Sequence[str], phrases: list[str]) -> None:
     """Add a run of words; of a long one the last words, which are what the others describe."""
-    phrases.append(" ".join([_bare(word) for word in run[-LONGEST_PHRASE:]]))
+    phrases.append(" ".join(run[-LONGEST_PHRASE:]))
 
 
-@lru_cache(maxsize=20_000)
-def _read_token(token: str, language: str) -> tuple[str, bool]:
-    """The stem of a word, if it carries content, and whether a verb comes after it."""
-    return content_stem(token, language), token.lower() in _VERB_LEADERS
+class _TokenReading(NamedTuple):
+    """A word of a text. `stem`: empty if it carries no content; `leads_verb`: a verb comes after it; `is_activity`: it
+    ends in -ing."""
+
+    stem: str
+    bare: str
+    leads_verb: bool
+    is_lower: bool
+    is_activity: bool
+
+
+class _TokenReadings(dict[str, _TokenReading]):
+    """The words of one language that were read, found without a step of Python."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, token: str) -> _TokenReading:
+        reading = _TokenReading(
+            content_stem(token, self._language),
+            _bare(token),
+            leads_verb=token.lower() in _VERB_LEADERS,
+            is_lower=token.islower(),
+            is_activity=token.endswith("ing"),
+        )
+        if len(self) >= REMEMBERED_TOKENS:
+            self.clear()  # another thread may use it too, so entries are not removed one by one
+        self[token] = reading
+        return reading
+
+
+@cache
+def _token_readings(language: str) -> _TokenReadings:
+    return _TokenReadings(language)
 
 
 @lru_cache(maxsize=20_000)
@@ -263,7 +301,7 @@ class Rarity:
     topics: Sequence[Mapping[str, int]]
 
     def of(self, root: str) -> float:
-        spread = sum(map(contains, self.topics, repeat(root)))
+        spread = len([stems for stems in self.topics if root in stems])
         return log((len(self.topics) + PRIOR) / (spread + 0.5))
 
 
@@ -275,14 +313,22 @@ UNSAID = 2.0
 
 def shared_words(message: Mapping[str, float], topic: TopicWords) -> float:
     """The share, from 0 to 1, of a message's words that a topic has, each with its rarity as weight."""
+    return shared_weight(message, topic) / total_weight(message)
+
+
+def shared_weight(message: Mapping[str, float], topic: TopicWords) -> float:
+    """The weight of the words that a message has in common with a topic."""
     stems = topic.stems
-    shared_weights = [weight for root, weight in message.items() if root in stems]
-    if not shared_weights:
-        return 0.0
     shared = 0.0
-    for weight in shared_weights:
-        shared += weight
+    for root, weight in message.items():
+        if root in stems:
+            shared += weight
+    return shared
+
+
+def total_weight(message: Mapping[str, float]) -> float:
+    """The weight of all words of a message, and of what it does not say."""
     total = UNSAID
     for weight in message.values():
         total += weight
-    return shared / total
+    return total

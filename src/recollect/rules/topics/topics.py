@@ -16,6 +16,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
+
 from recollect.model import Role
 from recollect.model.frozen import dataclass, replace
 from recollect.model.topics import IMPORTANCE
@@ -88,8 +90,7 @@ class IncomingMessage:
 class Book:
     """A conversation's topics after some turn: those that are active (and those that have just faded), each with its
     parts; the current topic; and the last messages. Before `fades`, if it is set, none of them has so little priority
-    that it would leave. Topics that are to be named have `due_titles`, the oldest first, until `name_topics`. What is
-    derived from it is computed once: contexts ask for it again."""
+    that it would leave. Topics that are to be named have `due_titles`, the oldest first, until `name_topics`."""
 
     states: States = field(default_factory=TopicSet)
     current: int | None = None
@@ -97,22 +98,29 @@ class Book:
     fades: datetime | None = None
     due_titles: Mapping[int, tuple[DueTitle, ...]] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def topics(self) -> TopicSet:
-        return TopicSet.of(self.states)
+        return self.states if isinstance(self.states, TopicSet) else self._set_of_states
 
     @cached_property
-    def rarity(self) -> Rarity:
-        """How rare stems are among the topics that were active last."""
-        return Rarity([state.words.stems for state in self.topics.last_active])
+    def _set_of_states(self) -> TopicSet:
+        return TopicSet.of(self.states)
 
     def with_states(self, states: States) -> Book:
         """The book with these states of topics."""
         return replace(self, states=self.topics.with_changes(states))
 
+    def with_vectors_of(self, width: int) -> Book:
+        """The book with zeros for recent vectors of another width: the first message may have had no vector."""
+        if not self.recent or len(self.recent[-1].vector) == width:  # all of them have one width
+            return self
+        empty = np.zeros(width, np.float32)
+        return replace(self, recent=tuple([replace(recent_message, vector=empty) for recent_message in self.recent]))
+
     def weigh_words(self, message: IncomingMessage) -> dict[str, float]:
-        """The stems of a message, each with its rarity."""
-        return {root: self.rarity.of(root) for root in sorted(message.words.stems)}
+        """The stems of a message, each with its rarity among the topics that were active last."""
+        rarity = Rarity([state.words.stems for state in self.topics.last_active])
+        return {root: rarity.of(root) for root in sorted(message.words.stems)}
 
 
 class TopicArchive(Protocol):
@@ -303,6 +311,8 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
         return book
     states = book.topics
     near = states.near(direction(current.centroid)).without(current.first)
+    if not (near.cosines >= rule.merging).any():  # a fit without words is not above the cosine
+        return book
     fits = fit_topics(near, lambda first: (), {}, rule.scale).by_topic
     candidates = [
         first
