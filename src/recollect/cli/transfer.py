@@ -31,7 +31,7 @@ from recollect.cli.terminal.opening import (
 )
 from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, global_option, mask_password, printable
 from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.settling import HelpingProcess, settle_or_warn
+from recollect.cli.terminal.settling import HelpingProcess, collect_seldom, settle_or_warn
 from recollect.cli.terminal.show import plural
 from recollect.model import ON_EDIT, OnEdit
 
@@ -105,7 +105,7 @@ def import_(
         ):
             for file in files:
                 options: Any = {"user": user, "assistant_ids": assistant, "timezone": timezone}
-                with open_records(file, format, **options) as reader:
+                with open_records(file, format, **options) as reader, collect_seldom():
                     await import_file(memory, file, reader, settings, skip_bad, on_edit, helper if settle else None)
             if settle:
                 await settle_or_warn(memory, store, helper)
