@@ -445,6 +445,7 @@ OTHERS = frozenset(
         "rules.episodes.segments.cuts",
         "rules.episodes.segments.depths",
         "rules.recall.floor.relevance",
+        "rules.recall.floor.is_none_relevant",
         "rules.recall.floor.relevance_with_neighbours",
         "rules.recall.floor.shared_rarity",
         "rules.recall.message_specificity.count_particulars",
