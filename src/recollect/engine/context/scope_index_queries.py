@@ -104,22 +104,25 @@ class ScopeView:
     def occurrences(self, groups: Sequence[Sequence[str]]) -> Occurrences:
         """Where the terms of some groups occur."""
         sought = codes_of_groups(tuple(map(tuple, groups)))
-        terms, positions = self._find_sorted(self.sorted_terms, sought)
-        new_terms, new_positions = self._find_new(sought)
-        if len(new_terms):
+        terms, positions, found = self._find_sorted(self.sorted_terms, sought)
+        found_groups = sought.groups[found].tolist() if sought.has_several else []
+        in_order = len(set(found_groups)) == len(found_groups)
+        if len(self.terms) > len(self.sorted_terms):
+            new_terms, new_positions = self._find_new(sought)
             terms = np.concatenate([terms, new_terms])
             positions = np.concatenate([positions, new_positions])
+            in_order = in_order and not len(new_terms)
         rows = self.owners.take(positions).astype(np.intp)
         term_groups = sought.groups.take(terms)
-        if len(new_terms) or sought.has_several:
+        if not in_order:
             order = np.lexsort((rows, term_groups))  # of a group of several terms, rows come term by term
             rows = rows.take(order)
             term_groups = term_groups.take(order)
         return Occurrences(rows, term_groups, len(self), len(groups))
 
-    def _find_sorted(self, sorted_terms: Codes, sought: GroupCodes) -> tuple[Numbers, Rows]:
+    def _find_sorted(self, sorted_terms: Codes, sought: GroupCodes) -> tuple[Numbers, Rows, NDArray[np.bool_]]:
         """Where the terms of groups occur among sorted ones: for each time the place of the term in the groups, and the
-        position."""
+        position; and for each term of the groups whether it may occur."""
         first = sorted_terms.searchsorted(sought.keys)
         sizes = sorted_terms.searchsorted(sought.keys | POSITIONS, side="right") - first
         positions = (sorted_terms[ranges(first, sizes)] & POSITIONS).astype(np.intp)
@@ -128,11 +131,11 @@ class ScopeView:
         if not np.logical_and.reduce(is_same):  # two terms whose numbers differ only in the bits that are not sorted by
             positions = positions[is_same]
             terms = terms[is_same]
-        return terms, positions
+        return terms, positions, sizes > 0
 
     def _find_new(self, sought: GroupCodes) -> tuple[Numbers, Rows]:
         """The same for the terms that came after those that are sorted."""
-        terms, positions = self._find_sorted(self.sorted_new_terms, sought)
+        terms, positions, _ = self._find_sorted(self.sorted_new_terms, sought)
         count = len(self.sorted_terms) + len(self.sorted_new_terms)
         unsorted_terms = self.terms[count:]
         if not len(unsorted_terms):
