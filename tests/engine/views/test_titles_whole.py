@@ -1,0 +1,73 @@
+"""Titles are written when a conversation is whole: in parts they would say something else."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+from fact_talks import NOW
+
+from recollect import AsyncMemory, Draft
+from recollect.engine.views.topics import AT_ONCE
+from recollect.engine.work.claiming import lags_within_room
+from recollect.engine.work.follower import settle
+from recollect.ports import Lag
+from recollect.testing import FrozenClock
+
+SUBJECTS = (
+    "The tomato seedlings need compost and a warmer greenhouse bed.",
+    "The bicycle chain slips on the steep road to the harbour.",
+    "Our choir rehearses the Faure requiem on Thursday evening.",
+)
+
+
+def drafts(count: int) -> list[Draft]:
+    times = [NOW - timedelta(minutes=3 * (count - number)) for number in range(count)]
+    return [Draft("user", SUBJECTS[number // 9 % 3], time=time) for number, time in enumerate(times)]
+
+
+def test_titles_wait_until_all_of_a_conversation_is_read(tmp_path: Path) -> None:
+    async def run() -> tuple[int, int]:
+        async with AsyncMemory(str(tmp_path / "a.db"), followers=False, clock=FrozenClock(NOW)) as memory:
+            await memory.conversation("long", user="alex").extend(drafts(AT_ONCE + 40))
+            followers = memory.runtime.followers
+            await settle([followers["index"]], 60, memory.runtime.read)
+            await followers["topics"].step(expects_work=True)
+            count_in_part = await followers["titles"].step(expects_work=True, whole=True)
+            await followers["topics"].step(expects_work=True)
+            return count_in_part, await followers["titles"].step(expects_work=True, whole=True)
+
+    count_in_part, count = asyncio.run(run())
+    assert count_in_part == 0
+    assert count > 0
+
+
+def test_who_settles_writes_titles_also_where_nobody_reads_the_rest(tmp_path: Path) -> None:
+    """Topics are not settled here, and no other process reads on: after a while, what is there gets its titles."""
+
+    async def run() -> tuple[int, int]:
+        async with AsyncMemory(str(tmp_path / "a.db"), followers=False, clock=FrozenClock(NOW)) as memory:
+            await memory.conversation("long", user="alex").extend(drafts(AT_ONCE + 40))
+            followers = memory.runtime.followers
+            await settle([followers["index"]], 60, memory.runtime.read)
+            await followers["topics"].step(expects_work=True)
+            set_aside = await settle([followers["titles"]], 60, memory.runtime.read)
+            state = await memory.runtime.read(followers["titles"].state)
+            return set_aside, state.behind
+
+    assert asyncio.run(run()) == (0, 0)
+
+
+def test_a_view_that_reads_conversations_itself_leaves_some_to_others(tmp_path: Path) -> None:
+    async def run() -> list[list[int]]:
+        async with AsyncMemory(str(tmp_path / "a.db"), followers=False) as memory:
+            titles, index = (memory.runtime.followers[name].view for name in ("titles", "index"))
+            lags = [Lag("default", f"chat {number}", 0, 600) for number in range(20)]
+            few_lags = [Lag("default", f"chat {number}", 599, 600) for number in range(20)]
+            return [
+                [len([*lags_within_room(view, some_lags, 256)]) for some_lags in (lags, few_lags)]
+                for view in (titles, index)
+            ]
+
+    assert asyncio.run(run()) == [[4, 20], [1, 20]]
