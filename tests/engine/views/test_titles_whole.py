@@ -11,7 +11,7 @@ from fact_talks import NOW
 from recollect import AsyncMemory, Draft
 from recollect.engine.views.topics import AT_ONCE
 from recollect.engine.work.claiming import lags_within_room
-from recollect.engine.work.follower import settle
+from recollect.engine.work.follower import Follower, settle
 from recollect.ports import Lag
 from recollect.testing import FrozenClock
 
@@ -27,13 +27,19 @@ def drafts(count: int) -> list[Draft]:
     return [Draft("user", SUBJECTS[number // 9 % 3], time=time) for number, time in enumerate(times)]
 
 
+async def read_topics_in_part(memory: AsyncMemory) -> dict[str, Follower]:
+    """Keep a conversation, and read a part of it for its topics."""
+    await memory.conversation("long", user="alex").extend(drafts(AT_ONCE + 40))
+    followers = memory.runtime.followers
+    await settle([followers["index"]], 60, memory.runtime.read)
+    await followers["topics"].step(expects_work=True)
+    return followers
+
+
 def test_titles_wait_until_all_of_a_conversation_is_read(tmp_path: Path) -> None:
     async def run() -> tuple[int, int]:
         async with AsyncMemory(str(tmp_path / "a.db"), followers=False, clock=FrozenClock(NOW)) as memory:
-            await memory.conversation("long", user="alex").extend(drafts(AT_ONCE + 40))
-            followers = memory.runtime.followers
-            await settle([followers["index"]], 60, memory.runtime.read)
-            await followers["topics"].step(expects_work=True)
+            followers = await read_topics_in_part(memory)
             count_in_part = await followers["titles"].step(expects_work=True, whole=True)
             await followers["topics"].step(expects_work=True)
             return count_in_part, await followers["titles"].step(expects_work=True, whole=True)
@@ -48,10 +54,7 @@ def test_who_settles_writes_titles_also_where_nobody_reads_the_rest(tmp_path: Pa
 
     async def run() -> tuple[int, int]:
         async with AsyncMemory(str(tmp_path / "a.db"), followers=False, clock=FrozenClock(NOW)) as memory:
-            await memory.conversation("long", user="alex").extend(drafts(AT_ONCE + 40))
-            followers = memory.runtime.followers
-            await settle([followers["index"]], 60, memory.runtime.read)
-            await followers["topics"].step(expects_work=True)
+            followers = await read_topics_in_part(memory)
             set_aside = await settle([followers["titles"]], 60, memory.runtime.read)
             state = await memory.runtime.read(followers["titles"].state)
             return set_aside, state.behind

@@ -94,11 +94,11 @@ def steps_left(lags: Mapping[str, int]) -> int:
 
     leaders = {view: leader for leader, views in FOLLOWED.items() for view in views}
 
-    def left(view: str) -> int:
+    def steps_of(view: str) -> int:
         leader = leaders.get(view)
-        return lags.get(view, 0) + (left(leader) if leader is not None else 0)
+        return lags.get(view, 0) + (steps_of(leader) if leader is not None else 0)
 
-    return sum(map(left, lags))
+    return sum(map(steps_of, lags))
 
 
 async def settle_views(memory: MemoryEngine, views: Sequence[str]) -> int:

@@ -79,11 +79,13 @@ LASTING_REFUSALS: frozenset[RefusalKind] = frozenset({"unsure", "unimportant", "
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The facts found in a run, by message, what was refused, and how far they are final."""
+    """The facts found in a run, by message, what was refused, whether many more were read with it, and how far they are
+    final."""
 
     run: Run
     facts_by_message: Sequence[tuple[Message, tuple[FoundFact, ...]]]
     refusals: Sequence[RefusedFinding]
+    is_backlog: bool
     progress: SaveResult | None
 
 
@@ -105,7 +107,6 @@ class FactsView:
         self._run = run
         self._telemetry = telemetry
         self._held_slots = HeldSlots()
-        self._is_backlog = False
 
     @property
     def at_once(self) -> int:
@@ -119,11 +120,11 @@ class FactsView:
 
     async def prepare(self, runs: Sequence[Run]) -> list[Extraction]:
         asks = self._asking.has_model
-        self._is_backlog = sum(len(run.messages) for run in runs) >= BACKLOG_BATCH
+        is_backlog = sum(len(run.messages) for run in runs) >= BACKLOG_BATCH
         scenes = await self._read(lambda tx: [reading_scene(tx, run, asks) for run in runs])
-        return [await self._read_run(run, scene) for run, scene in zip(runs, scenes, strict=True)]
+        return [await self._read_run(run, scene, is_backlog) for run, scene in zip(runs, scenes, strict=True)]
 
-    async def _read_run(self, run: Run, scene: ReadingScene) -> Extraction:
+    async def _read_run(self, run: Run, scene: ReadingScene, is_backlog: bool) -> Extraction:
         """Read the messages of a run, a batch of lines in a call; by rules, once the model is away."""
         may_state = {message.turn: may_state_facts(message) for message in run.messages}
         context = read_lines(scene.before, scene, {})
@@ -146,9 +147,10 @@ class FactsView:
             refusals += [self._count_refused(messages[fact.place], fact) for fact in reply.refused]
             context = [(message, replace(line, is_new=False)) for message, line in batch[-NEAR:]]
         if outage is None:
-            return Extraction(run, facts_by_message, refusals, None)
+            return Extraction(run, facts_by_message, refusals, is_backlog, None)
         upto = max((message.turn for message in run.messages if message.turn < unread_turn), default=run.lag.done)
-        return Extraction(run, facts_by_message, refusals, SaveResult(upto, max(len(facts_by_message), 1), outage))
+        progress = SaveResult(upto, max(len(facts_by_message), 1), outage)
+        return Extraction(run, facts_by_message, refusals, is_backlog, progress)
 
     def _count_refused(self, message: Message, refused: reading.RefusedInLine) -> RefusedFinding:
         self._telemetry.count("refused", kind=self.name, outcome=refused.refusal.kind)
@@ -189,7 +191,7 @@ class FactsView:
             result.facts_by_message,
             from_commands=facts_from_commands(tx, result.run.messages),
             decided=changes_in(tx, result.run.messages),
-            known_slots=self._held_slots.slots_in(tx, hold=self._is_backlog),
+            known_slots=self._held_slots.slots_in(tx, hold=result.is_backlog),
         )
         store_refusals(tx, space, conversation, result.refusals)
         return result.progress

@@ -40,7 +40,7 @@ BACKLOG_SECONDS = 3.0  # of the processor, if somebody waits for everything: a m
 RETRIED = 8  # messages that were set aside and are tried again in one step
 FIRST = ("index", "tiers")  # views on which others build
 LAST = ("episodes", "titles")  # views that build on others
-ALONE = "facts"  # builds on nothing but the log
+WITHOUT_INDEX = "facts"  # what can be read while another process makes the index
 RIGHT_AFTER = {"topics": "titles"}  # what reads a conversation again, best as soon as the view before has all of it
 SETTLING = 0.02  # seconds between checks of what other workers are doing
 ABANDONED = 2.0  # seconds without any progress, after which nobody is taken to be at work on the rest of a conversation
@@ -252,9 +252,11 @@ def settling_groups(by_name: Mapping[str, Follower]) -> list[list[Follower]]:
     """The followers in groups that work one after the other. The views of a group build on none of it: they take a
     batch in turn, since much of what one reads in a message the next reads again. Facts come last, but first in a
     process that helps another, which makes the index meanwhile: so each of them has work, and seldom the same."""
-    others = [follower for name, follower in by_name.items() if name not in (*FIRST, *LAST, ALONE)]
-    first, last, alone = ([[by_name[name]] for name in names if name in by_name] for names in (FIRST, LAST, (ALONE,)))
-    return [*first, others, *last, *alone] if first else [*alone, others, *last]
+    others = [follower for name, follower in by_name.items() if name not in (*FIRST, *LAST, WITHOUT_INDEX)]
+    first, last, facts = (
+        [[by_name[name]] for name in names if name in by_name] for names in (FIRST, LAST, (WITHOUT_INDEX,))
+    )
+    return [*first, others, *last, *facts] if first else [*facts, others, *last]
 
 
 async def catch_up_together(

@@ -87,24 +87,22 @@ def write_tiers(text: str, count: Count) -> Tiers:
     """The tiers of a message, made without a model."""
     if is_short(text, count):
         return Tiers()
-    return Tiers(_write_tier1(text, count), _write_tier2(text, count), "offline")
-
-
-def _write_tier1(text: str, count: Count) -> str:
     source = _readable_text(text)
+    budget1, budget2 = budgets(text, count)
+    return Tiers(_write_tier1(source, budget1, count), _write_tier2(source, budget2, count), "offline")
+
+
+def _write_tier1(source: str, budget: int, count: Count) -> str:
     if not source:
         return "text = blank"
-    budget, _ = budgets(text, count)
     pairs = _fit(key_values(source, budget, count), budget, count)
     # Of a text without words, its beginning is enough.
     return pairs or _fit(f"text = {_fit(source, TIER1_LEAST, count)}", budget, count)
 
 
-def _write_tier2(text: str, count: Count) -> str:
-    source = _readable_text(text)
+def _write_tier2(source: str, budget: int, count: Count) -> str:
     if not source:
         return "[blank]"
-    _, budget = budgets(text, count)
     sentences = _fit(summary(source, budget, count), budget, count)
     return sentences or _fit(source, min(2 * TIER1_LEAST, budget), count)
 
@@ -123,13 +121,15 @@ def check_tiers(tier1: str, tier2: str, original: str, count: Count) -> CheckedT
     fault1 = _fault_of_pairs(tier1, grounds)
     fault2 = _fault_of_summary(tier2, grounds)
     faults = tuple(f"{name} {fault}" for name, fault in (("tier 1", fault1), ("tier 2", fault2)) if fault)
+    source = _readable_text(original) if faults else ""
+    budget1, budget2 = budgets(original, count)
     tokens = size(original, count)
     limit1 = min(max(int(tokens * TIER1_TOLERATED), 2 * TIER1_LEAST), TIER1_MOST, tokens)
     limit2 = min(max(int(tokens * TIER2_TOLERATED), 2 * TIER2_LEAST), TIER2_MOST, tokens)
     return CheckedTiers(
         Tiers(
-            _write_tier1(original, count) if fault1 else _cut_pairs(grounds.filter_pairs(tier1), limit1, count),
-            _write_tier2(original, count) if fault2 else _cut_summary(tier2, limit2, count),
+            _write_tier1(source, budget1, count) if fault1 else _cut_pairs(grounds.filter_pairs(tier1), limit1, count),
+            _write_tier2(source, budget2, count) if fault2 else _cut_summary(tier2, limit2, count),
             "offline" if fault1 and fault2 else "model",
         ),
         faults,

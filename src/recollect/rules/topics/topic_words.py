@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import log
 from sys import intern
 from typing import Any, NamedTuple
 
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.short_text_cache import remember_short_texts
+from recollect.language.short_text_cache import remember_short_texts, remember_words
 from recollect.language.word_weights import is_unspaced, matters, stem, words
 from recollect.model import Role
 from recollect.model.frozen import dataclass
@@ -34,8 +34,6 @@ MAX_PHRASES = 40
 """Stems and phrases that are kept of a topic."""
 LONGEST_PHRASE = 3
 """Words of a phrase."""
-REMEMBERED_TOKENS = 20_000
-"""Words of each language whose readings are kept."""
 
 _BREAKS = r",;:!?…()\[\]{}<>\"“”«»*|—–/、。，！？；：（）「」"
 _TOKEN = lazy_pattern(rf"[^\s{_BREAKS}]+|[\n{_BREAKS}]+")
@@ -242,30 +240,15 @@ class _TokenReading(NamedTuple):
     is_activity: bool
 
 
-class _TokenReadings(dict[str, _TokenReading]):
-    """The words of one language that were read, found without a step of Python."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._language = language
-
-    def __missing__(self, token: str) -> _TokenReading:
-        reading = _TokenReading(
-            content_stem(token, self._language),
-            _bare(token),
-            leads_verb=token.lower() in _VERB_LEADERS,
-            is_lower=token.islower(),
-            is_activity=token.endswith("ing"),
-        )
-        if len(self) >= REMEMBERED_TOKENS:
-            self.clear()  # another thread may use it too, so entries are not removed one by one
-        self[token] = reading
-        return reading
-
-
-@cache
-def _token_readings(language: str) -> _TokenReadings:
-    return _TokenReadings(language)
+@remember_words
+def _token_readings(token: str, language: str) -> _TokenReading:
+    return _TokenReading(
+        content_stem(token, language),
+        _bare(token),
+        leads_verb=token.lower() in _VERB_LEADERS,
+        is_lower=token.islower(),
+        is_activity=token.endswith("ing"),
+    )
 
 
 @lru_cache(maxsize=20_000)
