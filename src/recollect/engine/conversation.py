@@ -24,6 +24,7 @@ from recollect.engine.scope import ConversationScope
 from recollect.engine.views import episodes
 from recollect.engine.views.window import load_chunks
 from recollect.engine.window_archive import archive_window
+from recollect.engine.work.ask import check_usable
 from recollect.errors import InvalidInput
 from recollect.faces import ConversationFace
 from recollect.model import (
@@ -208,7 +209,7 @@ class AsyncConversation(ConversationFace):
         runtime = self._runtime
         parts = runtime.parts
         model = runtime.chat.for_task("reply")
-        await runtime.check_usable(model)
+        await check_usable(model)
         await runtime.catch_up(self.space)
         draft = Draft("user", text, author, None, None, platform_id)
         batch = Batch(self.space, self.id, self.user, [draft])

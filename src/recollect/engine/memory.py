@@ -12,18 +12,17 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cached_property, partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 from recollect.engine.runtime import DAYS, Parts, Runtime
 from recollect.engine.scope import ConversationScope
-from recollect.engine.search import search
+from recollect.engine.search import SearchOptions, check_request, search, search_here
 from recollect.engine.tables import log
 from recollect.engine.views.index import EMBEDDER
 from recollect.engine.work.metrics import activity_of
 from recollect.errors import DamagedMessage, InvalidInput
 from recollect.faces import MemoryFace
 from recollect.model import (
-    HIT_KINDS,
     Added,
     AuditLine,
     Batch,
@@ -55,7 +54,6 @@ from recollect.model import (
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import check_number
-from recollect.rules.recall.floor import check_floor
 
 if TYPE_CHECKING:
     from recollect.engine.conversation import AsyncConversation
@@ -69,15 +67,7 @@ if TYPE_CHECKING:
 PAGE = 500  # messages read at a time by export and history
 MAX_LIMIT = 1_000  # messages in one answer
 MAX_TURN = 2**31 - 1  # messages in one conversation
-MAX_QUERY = 1 << 20  # bytes
 LEAVE_OUT = "To export what is readable: recollect export --salvage, or export(salvage=True)"
-
-
-def check_kinds(kinds: Sequence[HitKind]) -> tuple[HitKind, ...]:
-    """What a search is to find; it must be known, and not nothing."""
-    if isinstance(kinds, str) or not kinds or not set(kinds) <= set(HIT_KINDS):
-        raise InvalidInput("kinds", f"is {kinds!r}; must be one or more of {', '.join(HIT_KINDS)}")
-    return tuple(kinds)
 
 
 def read_page(where: Filter, after: tuple[str, int], damage: list[DamagedMessage], tx: Tx) -> list[Message]:
@@ -189,18 +179,16 @@ class MemoryEngine(MemoryFace):
         kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
-        rules.check_text("query", query, limit=MAX_QUERY)
-        count = check_number("limit", limit, MAX_LIMIT)
-        least = None if floor is None else check_floor(floor)
-        where = Filter(
-            self.runtime.resolve_space(space),
-            user=None if user is None else rules.check_id("user", user),
-            conversation=None if conversation is None else rules.check_id("conversation", conversation),
-            role=None if role is None else rules.check_role(role),
-            after=None if after is None else rules.check_time("after", after),
-            before=None if before is None else rules.check_time("before", before),
-        )
-        return await search(self.runtime, query, where, count, least, check_kinds(kinds))
+        options: SearchOptions = {
+            "user": user, "conversation": conversation, "role": role, "after": after, "before": before,
+            "limit": limit, "floor": floor, "kinds": kinds, "space": space,
+        }  # fmt: skip
+        return await search(self.runtime, check_request(self.runtime, query, **options))
+
+    def search_here(self, query: str, **options: Unpack[SearchOptions]) -> list[Hit] | None:
+        """The same with the same options, in the thread of the caller, whichever that is; None if anything has to be
+        waited for."""
+        return search_here(self.runtime, check_request(self.runtime, query, **options))
 
     async def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None

@@ -85,6 +85,12 @@ class LoopThread:
         self._lock = threading.Lock()
         self.is_left_behind = True
 
+    @property
+    def lets_callers_work(self) -> bool:
+        """Whether a caller may do in its own thread what it would otherwise have the loop do: what the loop has is open
+        and this process's, and the caller is another thread."""
+        return not (self.is_stopped or self.is_left_behind or threading.current_thread() is self._thread)
+
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         if threading.current_thread() is self._thread:
             work.close()

@@ -31,7 +31,7 @@ from recollect.engine.work.usage import Meter
 from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreClosed, StoreError
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
 from recollect.model.frozen import dataclass
-from recollect.ports import LLM, Clock, Embedder, Models, Request, Store, Tokenizer, Tx
+from recollect.ports import Clock, Embedder, Models, Store, Tokenizer, Tx
 from recollect.rules import log as rules
 from recollect.rules.episodes.window import WindowRule
 from recollect.rules.recall.ranking import Weights
@@ -163,7 +163,7 @@ class Runtime:
         self._read_ahead = ReadAhead(self.indexes, read_later, parts.clock, is_on=parts.followers)
         self._search_threads = CallThreads(parts.store.searches, "recollect search")
         try:
-            await self.read(refuse_unfinished_copy)
+            await self.read(log.refuse_unfinished_copy)
             if check_embedder:
                 await self.read(self.index.guard)
         except BaseException:
@@ -375,6 +375,11 @@ class Runtime:
         self._read_ahead.start()
         return result
 
+    def search_here(self, fn: Callable[[], T]) -> T | None:
+        """The same in the thread of the caller, whichever that is; None, and no call, if another thread does that."""
+        with self._callers:
+            return self._search_threads.call_here(fn)
+
     async def read(self, fn: Callable[[Any], T]) -> T:
         """Run a function in a transaction that only reads."""
         return await self.run(self.parts.store.read, fn)
@@ -404,6 +409,13 @@ class Runtime:
         if self.parts.followers and self.held.degraded is None:
             await self._loops[name].wait_for(space, self.parts.index_seconds)
 
+    @property
+    def has_nothing_new(self) -> bool:
+        """Whether all that this process has added so far is in the index. It can be asked in any thread."""
+        if self._parts is None or self.held.is_on:  # what is held is not in the index
+            return False
+        return not self._parts.followers or self._loops[self.index.name].is_idle
+
     def _has_open_turn(self, space: str, conversation: str) -> bool:
         return bool(self._turn_counts[space, conversation])
 
@@ -422,13 +434,6 @@ class Runtime:
                 del self._turn_counts[space, conversation]
             if self._parts is not None:
                 self.wake()
-
-    async def check_usable(self, model: LLM) -> None:
-        """If no model is configured, raise the error that says how, before anything is kept."""
-        from recollect.engine.work.ask import NONE
-
-        if model.name == NONE:
-            await model.complete(Request([]))
 
     # -- the log
 
@@ -491,10 +496,3 @@ async def call_in(threads: CallThreads, fn: Callable[..., T], *args: Any) -> T:
         return await threads.call(fn, *args)
     except ThreadsClosed:
         raise StoreClosed(CLOSED) from None
-
-
-def refuse_unfinished_copy(tx: Tx) -> None:
-    """Raise if the store is a copy that was not finished."""
-    source = tx.note(log.COPYING)
-    if source is not None:
-        raise StoreError(f"this store is the unfinished copy of {source}; remove it and run `recollect copy` again")

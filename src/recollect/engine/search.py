@@ -2,20 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
+from typing import TypedDict, Unpack
 
 from recollect.engine.context import recall
 from recollect.engine.context.index_or_database import open_source
-from recollect.engine.context.scope_index import TooMuchToRead
+from recollect.engine.context.scope_index import QUICK_CHANGES, TooMuchToRead
 from recollect.engine.runtime import Runtime
-from recollect.model import Filter, Hit, HitKind
-from recollect.ports import Tx
+from recollect.errors import InvalidInput
+from recollect.model import HIT_KINDS, Filter, Hit, HitKind, Role
+from recollect.model.frozen import dataclass
+from recollect.ports import Tx, Vectors
+from recollect.rules import log as rules
 from recollect.rules.recall.advice_and_account_requests import text_to_compare
+from recollect.rules.recall.floor import check_floor
 from recollect.rules.recall.unindexed_messages import match_words
 
+MAX_QUERY = 1 << 20  # bytes
+MAX_LIMIT = 1_000  # messages in one answer
 ALONE = 1.0  # the score of the best fact or held message, if no other message is found
+
+
+class SearchOptions(TypedDict):
+    """What a caller can ask for, as it is given."""
+
+    user: str | None
+    conversation: str | None
+    role: Role | None
+    after: datetime | None
+    before: datetime | None
+    limit: int
+    floor: float | None
+    kinds: Sequence[HitKind]
+    space: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What is searched for, and where. With a floor, only what is as relevant as that is found."""
+
+    query: str
+    where: Filter
+    limit: int
+    floor: float | None
+    kinds: tuple[HitKind, ...]
+
+
+def check_request(runtime: Runtime, query: str, **options: Unpack[SearchOptions]) -> SearchRequest:
+    """A request of a caller; raises InvalidInput for one that makes no sense."""
+    user, conversation, role = options["user"], options["conversation"], options["role"]
+    after, before, floor = options["after"], options["before"], options["floor"]
+    where = Filter(
+        runtime.resolve_space(options["space"]),
+        user=None if user is None else rules.check_id("user", user),
+        conversation=None if conversation is None else rules.check_id("conversation", conversation),
+        role=None if role is None else rules.check_role(role),
+        after=None if after is None else rules.check_time("after", after),
+        before=None if before is None else rules.check_time("before", before),
+    )
+    return SearchRequest(
+        rules.check_text("query", query, limit=MAX_QUERY),
+        where,
+        rules.check_number("limit", options["limit"], MAX_LIMIT),
+        None if floor is None else check_floor(floor),
+        check_kinds(options["kinds"]),
+    )
+
+
+def check_kinds(kinds: Sequence[HitKind]) -> tuple[HitKind, ...]:
+    """What a search is to find; it must be known, and not nothing."""
+    if isinstance(kinds, str) or not kinds or not set(kinds) <= set(HIT_KINDS):
+        raise InvalidInput("kinds", f"is {kinds!r}; must be one or more of {', '.join(HIT_KINDS)}")
+    return tuple(kinds)
 
 
 async def search_messages(
@@ -27,12 +88,7 @@ async def search_messages(
     now = parts.clock.now()
     await runtime.catch_up(where.space)
     vector = (await parts.embedder.embed([text_to_compare(query, now)]))[0]
-
-    def find(tx: Tx, *, at_once: bool = False) -> list[Hit]:
-        check_embedder = runtime.index.check_vectors_of
-        source = open_source(tx, runtime.indexes, where.space, where.user, now, check_embedder, at_once=at_once)
-        return recall.search(tx, source, where, query, vector, limit, now, parts.weights, floor)
-
+    find = partial(find_messages, runtime, query, vector, where, limit, floor, now)
     held_messages = runtime.held.messages_in(where)
     hits = await runtime.held.search(lambda: search_store(runtime, where, find))
     if not held_messages:
@@ -42,29 +98,63 @@ async def search_messages(
     return sorted([*relevant_hits, *hits], key=lambda hit: -hit.score)[:limit]
 
 
+def find_messages(
+    runtime: Runtime,
+    query: str,
+    vector: Vectors,
+    where: Filter,
+    limit: int,
+    floor: float | None,
+    now: datetime,
+    tx: Tx,
+    *,
+    most_changes: int | None = None,
+) -> list[Hit]:
+    """The messages in the store that answer a query best. `most_changes`: as of `open_source`."""
+    source = open_source(
+        tx, runtime.indexes, where.space, where.user, now, runtime.index.check_vectors_of, most_changes=most_changes
+    )
+    return recall.search(tx, source, where, query, vector, limit, now, runtime.parts.weights, floor)
+
+
 async def search_store(runtime: Runtime, where: Filter, find: Callable[..., list[Hit]]) -> list[Hit]:
     """Search in a thread, or at once if that is quick: to change threads twice takes a twentieth of a short search."""
     store = runtime.parts.store
     if store.reads_at_once and runtime.indexes.is_quick(where.space, where.user):
         with suppress(TooMuchToRead):
-            return await runtime.search(lambda: store.read(partial(find, at_once=True)), at_once=True)
+            find_now = partial(find, most_changes=QUICK_CHANGES)
+            return await runtime.search(lambda: store.read(find_now), at_once=True)
     return await runtime.search(lambda: store.read(find))
 
 
-async def search(
-    runtime: Runtime,
-    query: str,
-    where: Filter,
-    limit: int,
-    floor: float | None = None,
-    kinds: tuple[HitKind, ...] = ("message",),
-) -> list[Hit]:
+def search_here(runtime: Runtime, request: SearchRequest) -> list[Hit] | None:
+    """The same as `search`, in the thread of the caller, whichever that is: to have the event loop's make it takes a
+    tenth of a short search. None if anything has to be waited for or read first. An index that has changed is left to
+    the event loop: a caller may be interrupted between any two steps (Ctrl-C)."""
+    parts = runtime.parts
+    where = request.where
+    embed_now = getattr(parts.embedder, "embed_now", None)
+    if embed_now is None or request.kinds != ("message",):
+        return None
+    if not (runtime.has_nothing_new and runtime.indexes.is_held(where.space, where.user)):
+        return None
+    now = parts.clock.now()
+    vector = embed_now([text_to_compare(request.query, now)])[0]
+    wanted = (request.query, vector, where, request.limit, request.floor, now)
+    find = partial(find_messages, runtime, *wanted, most_changes=0)
+    with suppress(TooMuchToRead):
+        return runtime.search_here(lambda: parts.store.read(find))
+    return None
+
+
+async def search(runtime: Runtime, request: SearchRequest) -> list[Hit]:
     """The messages and the facts that answer a query best, best first. The scores of facts fit those of the messages:
     the best possible fact has the score of the best message."""
-    hits = await search_messages(runtime, query, where, limit, floor) if "message" in kinds else []
-    if "fact" not in kinds:
+    wanted = (request.query, request.where, request.limit)
+    hits = await search_messages(runtime, *wanted, request.floor) if "message" in request.kinds else []
+    if "fact" not in request.kinds:
         return hits
     from recollect.engine.context import fact_search  # it takes a dozen modules that a search of messages does without
 
-    fact_hits = await fact_search.search_facts(runtime, query, where, limit, hits[0].score if hits else ALONE, floor)
-    return sorted([*hits, *fact_hits], key=lambda hit: -hit.score)[:limit]
+    fact_hits = await fact_search.search_facts(runtime, *wanted, hits[0].score if hits else ALONE, request.floor)
+    return sorted([*hits, *fact_hits], key=lambda hit: -hit.score)[: request.limit]

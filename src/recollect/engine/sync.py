@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from recollect.engine.private_loop import LoopThread, run_shielded
+from recollect.engine.search import SearchOptions
 from recollect.engine.sync_documents import BlockingDocuments
 from recollect.faces import ConversationFace, MemoryFace, documented_as
 from recollect.model import (
@@ -68,6 +69,7 @@ class BlockingMemory:
         self._private = LoopThread()
         self._closing = threading.Lock()
         self._memory = memory
+        self._search_here: Callable[..., list[Hit] | None] | None = getattr(memory, "search_here", None)
         try:
             self._private.wait((opening or memory.open)())
         except BaseException:
@@ -125,20 +127,14 @@ class BlockingMemory:
         kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
-        return self._private.wait(
-            self._memory.search(
-                query,
-                user=user,
-                conversation=conversation,
-                role=role,
-                after=after,
-                before=before,
-                limit=limit,
-                floor=floor,
-                kinds=kinds,
-                space=space,
-            )
-        )
+        options: SearchOptions = {
+            "user": user, "conversation": conversation, "role": role, "after": after, "before": before,
+            "limit": limit, "floor": floor, "kinds": kinds, "space": space,
+        }  # fmt: skip
+        hits: list[Hit] | None = None
+        if self._search_here is not None and self._private.lets_callers_work:
+            hits = self._search_here(query, **options)
+        return self._private.wait(self._memory.search(query, **options)) if hits is None else hits
 
     def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None

@@ -68,11 +68,11 @@ def open_source(
     now: datetime,
     check_embedder: Callable[[str | None], None] | None = None,
     *,
-    at_once: bool = False,
+    most_changes: int | None = None,
 ) -> PassageSource:
-    """The passages of a scope as a transaction sees them, without those that have expired by now. `at_once`: raises
-    TooMuchToRead unless nearly all of them are in memory."""
-    view = indexes.view(tx, space, user, check_embedder, at_once=at_once)
+    """The passages of a scope as a transaction sees them, without those that have expired by now. `most_changes`:
+    raises TooMuchToRead unless they are in memory, but for so many that have come or gone."""
+    view = indexes.view(tx, space, user, check_embedder, most_changes=most_changes)
     return StoreSource(tx, space, user, now) if view is None else IndexSource(view, now)
 
 

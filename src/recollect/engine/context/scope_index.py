@@ -14,6 +14,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ BLOCK = 16_384  # passages that are read at a time
 LARGE = 30_000
 LARGE_FOR_ONE_SEARCH = 1_000  # the same for a memory of which it is known that it is asked once
 QUICK = 12_000  # passages of a scope that is searched in less time than Python lets a thread run, five milliseconds
-QUICK_CHANGES = 100  # of them that have come or gone since
+QUICK_CHANGES = 100  # passages of it that may have come or gone since
 
 LAST_MICROS = 10**12 * 253_402  # of the year 9999
 NUMBER_COLUMNS = (
@@ -325,13 +326,13 @@ class ScopeIndexes:
         check_embedder: Callable[[str | None], None] | None = None,
         *,
         ahead: bool = False,
-        at_once: bool = False,
+        most_changes: int | None = None,
     ) -> ScopeView | None:
         """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
-        its vectors is checked first. `ahead`: it is read for the next search. `at_once`: only if it is held, but for a
-        few passages; else TooMuchToRead is raised."""
+        its vectors is checked first. `ahead`: it is read for the next search. `most_changes`: only if it is held, but
+        for so many passages that have come or gone; else TooMuchToRead is raised."""
         state = tx.scope_state(space, user)
-        if at_once and not self._is_nearly_held((space, user), state):
+        if most_changes is not None and self._count_changes((space, user), state) > most_changes:
             raise TooMuchToRead
         if check_embedder is not None:
             check_embedder(state.embedder)
@@ -357,14 +358,22 @@ class ScopeIndexes:
 
     def is_quick(self, space: str, user: str | None) -> bool:
         """Whether a scope was held when it was last searched, is small, and nobody is just reading it."""
-        index = self._indexes.get((space, user))
-        return index is not None and 0 < len(index) <= QUICK and not index.lock.locked()
+        return self._has_held(space, user, QUICK)
 
-    def _is_nearly_held(self, scope: tuple[str, str | None], state: ScopeState) -> bool:
+    def is_held(self, space: str, user: str | None) -> bool:
+        """Whether a scope was held when it was last searched, and nobody is just reading it."""
+        return self._has_held(space, user, inf)
+
+    def _has_held(self, space: str, user: str | None, most: float) -> bool:
+        index = self._indexes.get((space, user))
+        return index is not None and 0 < len(index) <= most and not index.lock.locked()
+
+    def _count_changes(self, scope: tuple[str, str | None], state: ScopeState) -> float:
+        """How many passages have come or gone since a scope was read; infinitely many if it is to be read anew."""
         index = self._indexes.get(scope)
         if index is None or index.version[0] != state.resets:
-            return False
-        return abs(state.docs - len(index)) + state.removed - index.version[1] <= QUICK_CHANGES
+            return inf
+        return abs(state.docs - len(index)) + abs(state.removed - index.version[1])
 
     def _is_first_of_large(self, scope: tuple[str, str | None], state: ScopeState) -> bool:
         """Whether a large scope is asked for the first time."""

@@ -25,7 +25,7 @@ from recollect.engine.openai import branches
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import log
-from recollect.engine.work.ask import NONE
+from recollect.engine.work.ask import NONE, check_usable
 from recollect.errors import InvalidInput, ModelError, RecollectError
 from recollect.model import Batch, Budget, Context, Message, Section
 from recollect.ports import Completion, Relay, Tx, Vectors
@@ -76,7 +76,7 @@ async def find_relay(runtime: Runtime, body: Mapping[str, Any]) -> Relay:
         raise InvalidInput("model", f"has {len(model)} characters; at most {MAX_ID} are allowed")
     relay = runtime.chat.relay(TASK, model or "")
     if relay.name == NONE:
-        await runtime.check_usable(runtime.chat.for_task(TASK))
+        await check_usable(runtime.chat.for_task(TASK))
     return relay
 
 

@@ -306,3 +306,10 @@ def is_empty(tx: Tx, conversation: Conversation) -> bool:
     errors: list[DamagedMessage] = []
     messages = every_message(tx, Filter(conversation.space, conversation=conversation.id), errors.append)
     return all(message.erased for message in messages) and not errors
+
+
+def refuse_unfinished_copy(tx: Tx) -> None:
+    """Raise if the store is a copy that was not finished."""
+    source = tx.note(COPYING)
+    if source is not None:
+        raise StoreError(f"this store is the unfinished copy of {source}; remove it and run `recollect copy` again")

@@ -104,3 +104,9 @@ async def complete_once(model: LLM, request: Request) -> Completion:
     if question not in completions:
         completions[question] = await model.complete(request)
     return completions[question]
+
+
+async def check_usable(model: LLM) -> None:
+    """If no model is configured, raise the error that says how, before anything is kept."""
+    if model.name == NONE:
+        await model.complete(Request([]))
