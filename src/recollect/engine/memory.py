@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from recollect.engine.runtime import DAYS, Parts, Runtime
 from recollect.engine.scope import ConversationScope
-from recollect.engine.search import SearchOptions, check_request, search, search_here
+from recollect.engine.search import MAX_LIMIT, SearchOptions, check_search, search, search_here
 from recollect.engine.tables import log
 from recollect.engine.views.index import EMBEDDER
 from recollect.engine.work.metrics import activity_of
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from recollect.engine.removal.deletion import Deletions
 
 PAGE = 500  # messages read at a time by export and history
-MAX_LIMIT = 1_000  # messages in one answer
 MAX_TURN = 2**31 - 1  # messages in one conversation
 LEAVE_OUT = "To export what is readable: recollect export --salvage, or export(salvage=True)"
 
@@ -183,12 +182,12 @@ class MemoryEngine(MemoryFace):
             "user": user, "conversation": conversation, "role": role, "after": after, "before": before,
             "limit": limit, "floor": floor, "kinds": kinds, "space": space,
         }  # fmt: skip
-        return await search(self.runtime, check_request(self.runtime, query, **options))
+        return await search(self.runtime, check_search(self.runtime, query, **options))
 
     def search_here(self, query: str, **options: Unpack[SearchOptions]) -> list[Hit] | None:
         """The same with the same options, in the thread of the caller, whichever that is; None if anything has to be
         waited for."""
-        return search_here(self.runtime, check_request(self.runtime, query, **options))
+        return search_here(self.runtime, check_search(self.runtime, query, **options))
 
     async def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None

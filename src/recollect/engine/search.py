@@ -22,7 +22,7 @@ from recollect.rules.recall.floor import check_floor
 from recollect.rules.recall.unindexed_messages import match_words
 
 MAX_QUERY = 1 << 20  # bytes
-MAX_LIMIT = 1_000  # messages in one answer
+MAX_LIMIT = 1_000  # in one answer
 ALONE = 1.0  # the score of the best fact or held message, if no other message is found
 
 
@@ -41,8 +41,8 @@ class SearchOptions(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """What is searched for, and where. With a floor, only what is as relevant as that is found."""
+class CheckedSearch:
+    """What is searched for, and where, checked. With a floor, only what is as relevant as that is found."""
 
     query: str
     where: Filter
@@ -51,8 +51,8 @@ class SearchRequest:
     kinds: tuple[HitKind, ...]
 
 
-def check_request(runtime: Runtime, query: str, **options: Unpack[SearchOptions]) -> SearchRequest:
-    """A request of a caller; raises InvalidInput for one that makes no sense."""
+def check_search(runtime: Runtime, query: str, **options: Unpack[SearchOptions]) -> CheckedSearch:
+    """What a caller asks for; raises InvalidInput if it makes no sense."""
     user, conversation, role = options["user"], options["conversation"], options["role"]
     after, before, floor = options["after"], options["before"], options["floor"]
     where = Filter(
@@ -63,7 +63,7 @@ def check_request(runtime: Runtime, query: str, **options: Unpack[SearchOptions]
         after=None if after is None else rules.check_time("after", after),
         before=None if before is None else rules.check_time("before", before),
     )
-    return SearchRequest(
+    return CheckedSearch(
         rules.check_text("query", query, limit=MAX_QUERY),
         where,
         rules.check_number("limit", options["limit"], MAX_LIMIT),
@@ -88,7 +88,7 @@ async def search_messages(
     now = parts.clock.now()
     await runtime.catch_up(where.space)
     vector = (await parts.embedder.embed([text_to_compare(query, now)]))[0]
-    find = partial(find_messages, runtime, query, vector, where, limit, floor, now)
+    find = message_finder(runtime, query, vector, where, limit, floor, now)
     held_messages = runtime.held.messages_in(where)
     hits = await runtime.held.search(lambda: search_store(runtime, where, find))
     if not held_messages:
@@ -98,23 +98,18 @@ async def search_messages(
     return sorted([*relevant_hits, *hits], key=lambda hit: -hit.score)[:limit]
 
 
-def find_messages(
-    runtime: Runtime,
-    query: str,
-    vector: Vectors,
-    where: Filter,
-    limit: int,
-    floor: float | None,
-    now: datetime,
-    tx: Tx,
-    *,
-    most_changes: int | None = None,
-) -> list[Hit]:
-    """The messages in the store that answer a query best. `most_changes`: as of `open_source`."""
-    source = open_source(
-        tx, runtime.indexes, where.space, where.user, now, runtime.index.check_vectors_of, most_changes=most_changes
-    )
-    return recall.search(tx, source, where, query, vector, limit, now, runtime.parts.weights, floor)
+def message_finder(
+    runtime: Runtime, query: str, vector: Vectors, where: Filter, limit: int, floor: float | None, now: datetime
+) -> Callable[..., list[Hit]]:
+    """What finds the messages that answer a query best in a transaction; `most_changes` is as of `open_source`."""
+    weights = runtime.parts.weights
+
+    def find(tx: Tx, *, most_changes: int | None = None) -> list[Hit]:
+        check = runtime.index.check_vectors_of
+        source = open_source(tx, runtime.indexes, where.space, where.user, now, check, most_changes=most_changes)
+        return recall.search(tx, source, where, query, vector, limit, now, weights, floor)
+
+    return find
 
 
 async def search_store(runtime: Runtime, where: Filter, find: Callable[..., list[Hit]]) -> list[Hit]:
@@ -127,7 +122,7 @@ async def search_store(runtime: Runtime, where: Filter, find: Callable[..., list
     return await runtime.search(lambda: store.read(find))
 
 
-def search_here(runtime: Runtime, request: SearchRequest) -> list[Hit] | None:
+def search_here(runtime: Runtime, request: CheckedSearch) -> list[Hit] | None:
     """The same as `search`, in the thread of the caller, whichever that is: to have the event loop's make it takes a
     tenth of a short search. None if anything has to be waited for or read first. An index that has changed is left to
     the event loop: a caller may be interrupted between any two steps (Ctrl-C)."""
@@ -140,14 +135,13 @@ def search_here(runtime: Runtime, request: SearchRequest) -> list[Hit] | None:
         return None
     now = parts.clock.now()
     vector = embed_now([text_to_compare(request.query, now)])[0]
-    wanted = (request.query, vector, where, request.limit, request.floor, now)
-    find = partial(find_messages, runtime, *wanted, most_changes=0)
+    find = message_finder(runtime, request.query, vector, where, request.limit, request.floor, now)
     with suppress(TooMuchToRead):
-        return runtime.search_here(lambda: parts.store.read(find))
+        return runtime.search_here(lambda: parts.store.read(partial(find, most_changes=0)))
     return None
 
 
-async def search(runtime: Runtime, request: SearchRequest) -> list[Hit]:
+async def search(runtime: Runtime, request: CheckedSearch) -> list[Hit]:
     """The messages and the facts that answer a query best, best first. The scores of facts fit those of the messages:
     the best possible fact has the score of the best message."""
     wanted = (request.query, request.where, request.limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 from recollect.engine.work.priority import LONGEST_YIELD, Callers
@@ -46,3 +47,27 @@ def test_a_view_goes_on_at_once_if_nobody_calls_and_after_a_while_in_any_case() 
 
     free_seconds, busy_seconds = asyncio.run(use())
     assert free_seconds < LONGEST_YIELD <= busy_seconds + 0.01
+
+
+def test_a_view_waits_for_a_caller_in_another_thread_and_goes_on_when_it_is_served() -> None:
+    async def use() -> list[str]:
+        callers = Callers()
+        called, go_on = threading.Event(), threading.Event()
+        done: list[str] = []
+
+        def call() -> None:
+            with callers:
+                called.set()
+                go_on.wait(LONGEST_YIELD)
+                done.append("caller")
+
+        caller = threading.Thread(target=call)
+        caller.start()
+        called.wait()
+        asyncio.get_running_loop().call_soon(go_on.set)
+        await callers.go_first()
+        done.append("view")
+        caller.join()
+        return done
+
+    assert asyncio.run(use()) == ["caller", "view"]
