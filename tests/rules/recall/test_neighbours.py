@@ -18,10 +18,9 @@ from recollect.rules.recall.neighbours import (
     adjacent_keys,
     mean_lengths,
     missing_places,
-    split_key,
     surroundings,
 )
-from recollect.rules.recall.passage_columns import to_columns
+from recollect.rules.recall.passage_columns import split_key, to_columns
 
 T0 = datetime(2024, 5, 15, tzinfo=UTC)
 

@@ -20,8 +20,7 @@ from recollect.model.vectors import products
 from recollect.model.views import UNKNOWN_TRAITS
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall.message_specificity import Traits
-from recollect.rules.recall.neighbours import split_key
-from recollect.rules.recall.passage_columns import Numbers, PassageColumns, Passages
+from recollect.rules.recall.passage_columns import Numbers, PassageColumns, Passages, split_key
 
 Groups = Sequence[Sequence[str]]
 

@@ -43,7 +43,6 @@ from recollect.rules.recall.neighbours import (
     adjacent_keys,
     mean_lengths,
     missing_places,
-    place_keys,
     surroundings,
 )
 from recollect.rules.recall.passage_columns import Numbers, Passages, distinct_numbers, is_among
@@ -282,7 +281,7 @@ class PassageScorer:
             return all_passages
         reaches[is_long] = np.arange(len(passages))[is_long] < near_count
         keys = adjacent_keys(passages, reaches)
-        return passages.join(neighbours.take(is_among(place_keys(neighbours.conversations, neighbours.turns), keys)))
+        return passages.join(neighbours.take(is_among(neighbours.keys, keys)))
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:

@@ -27,8 +27,7 @@ from recollect.errors import StoreError
 from recollect.model import ROLES
 from recollect.model.passages import NEVER, PassageBlock, ScopeState
 from recollect.ports import Tx, Vectors
-from recollect.rules.recall.neighbours import place_keys
-from recollect.rules.recall.passage_columns import Numbers
+from recollect.rules.recall.passage_columns import Numbers, place_keys
 
 FIRST_ROWS = 256
 SPARE = 8  # room for one more passage in so many, if an array has to grow
@@ -147,6 +146,8 @@ class ScopeIndex:
         return self._message_ids.size
 
     def view(self) -> ScopeView:
+        if self._view is not None and self._views > 1:  # nothing has come or gone since
+            return self._view
         self._views += 1
         if self._has_many_new_terms():
             self._sorted_terms = sort_terms(self._terms.view())

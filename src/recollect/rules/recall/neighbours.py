@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model.frozen import dataclass
-from recollect.rules.recall.passage_columns import ASSISTANT, Numbers, Passages, distinct_numbers, is_among
+from recollect.rules.recall.passage_columns import (
+    ASSISTANT,
+    KEYS_APART,
+    Numbers,
+    Passages,
+    distinct_numbers,
+    is_among,
+)
 
 REACH = 3
 """Messages on either side that count."""
@@ -30,8 +37,7 @@ LONG_LINES = 2 * SHORT_LINES
 OCCASION = 6 * 3600.0
 """Seconds between two messages beyond which they are not of one occasion."""
 
-_APART = 1 << 32  # more than the turns of a conversation, by far
-_FAR = _APART >> 1  # between the keys of two conversations
+_FAR = KEYS_APART >> 1  # between the keys of two conversations
 _WORD_SHARES = np.array([WORDS.get(distance, 0.0) for distance in range(-REACH, REACH + 1)])  # by distance + REACH
 _MEANING_SHARES = np.array([MEANING.get(distance, 0.0) for distance in range(-REACH, REACH + 1)])
 _NEXT_TO = np.array([[-1], [0], [1]], np.int64)
@@ -39,8 +45,8 @@ _DISTANCES = np.array([distance for distance in range(-REACH, REACH + 1) if dist
 _FIRST = np.zeros(1, np.intp)
 _OFFSETS = _DISTANCES[:, np.newaxis]  # to the next messages in order, beyond which none is near
 _BEFORE = REACH - 1  # the row of the message before
-_PLACES_BEFORE = np.full(REACH, -_APART)  # far from all others
-_PLACES_AFTER = np.full(REACH, np.iinfo(np.int64).max - _APART)
+_PLACES_BEFORE = np.full(REACH, -KEYS_APART)  # far from all others
+_PLACES_AFTER = np.full(REACH, np.iinfo(np.int64).max - KEYS_APART)
 
 Scores = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -118,7 +124,7 @@ class Surroundings:
 
 def surroundings(passages: Passages) -> Surroundings:
     """The neighbours of each passage. A neighbour that is missing scores 0."""
-    keys = place_keys(passages.conversations, passages.turns)
+    keys = passages.keys
     first_rows = keys.argsort(kind="stable")
     places = keys.take(first_rows)
     lengths: Numbers | Scores = passages.lengths.take(first_rows)
@@ -165,35 +171,24 @@ def split_occasions(places: Numbers, times: Scores) -> tuple[Places, Places]:
     return occasion, np.concatenate([_FIRST, is_apart.nonzero()[0] + 1])
 
 
-def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:
-    """A number for each place, a conversation and a turn in it; turns that follow each other have numbers that do."""
-    return conversations * _APART + turns
-
-
 def adjacent_keys(passages: Passages, reaches: Numbers) -> Numbers:
     """The keys of the places around these passages, as many turns before and after each as it reaches."""
     turns = passages.turns[:, np.newaxis] + _DISTANCES
-    keys = place_keys(passages.conversations[:, np.newaxis], turns)
+    keys = passages.keys[:, np.newaxis] + _DISTANCES
     return distinct_numbers(keys[(turns > 0) & (np.abs(_DISTANCES) <= reaches[:, np.newaxis])])
 
 
 def missing_places(passages: Passages, keys: Numbers) -> Numbers:
     """Those of the keys at which none of these passages is."""
-    return np.asarray(keys[~is_among(keys, np.sort(place_keys(passages.conversations, passages.turns)))])
+    return np.asarray(keys[~is_among(keys, np.sort(passages.keys))])
 
 
 def mean_lengths(passages: Passages, known: Passages) -> NDArray[np.float64]:
     """For each passage the mean length of it and of the known ones next to it."""
-    keys = place_keys(known.conversations, known.turns)
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    nearby_keys = place_keys(passages.conversations, passages.turns + _NEXT_TO)
+    order = np.argsort(known.keys, kind="stable")
+    keys = known.keys[order]
+    nearby_keys = passages.keys + _NEXT_TO
     at = np.searchsorted(keys, nearby_keys, side="right") - 1  # of several parts, the last
     is_known = keys[at] == nearby_keys  # before the first is the last, which is elsewhere
     total = np.where(is_known, known.lengths[order][at], 0).sum(axis=0)
     return np.asarray(total / np.maximum(is_known.sum(axis=0), 1))
-
-
-def split_key(key: int) -> tuple[int, int]:
-    """The number of the conversation and the turn of a place."""
-    return key // _APART, key % _APART

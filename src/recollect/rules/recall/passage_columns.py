@@ -19,6 +19,7 @@ Numbers = NDArray[np.int64]
 
 ASSISTANT = ROLES.index("assistant")
 USER = ROLES.index("user")
+KEYS_APART = 1 << 32  # between the keys of two conversations: more than the turns of one, by far
 
 
 def distinct_numbers(numbers: Numbers) -> Numbers:
@@ -36,6 +37,16 @@ def is_among(numbers: Numbers, others: Numbers) -> NDArray[np.bool_]:
         return np.zeros(len(numbers), np.bool_)
     places = np.minimum(others.searchsorted(numbers), len(others) - 1)
     return np.asarray(others.take(places) == numbers)
+
+
+def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:
+    """A number for each place, a conversation and a turn in it; turns that follow each other have numbers that do."""
+    return conversations * KEYS_APART + turns
+
+
+def split_key(key: int) -> tuple[int, int]:
+    """The number of the conversation and the turn of a place."""
+    return key // KEYS_APART, key % KEYS_APART
 
 
 class PassageTable(Protocol):
@@ -119,6 +130,11 @@ class Passages:
     @ComputedOnce
     def authors(self) -> Numbers:
         return self.table.authors.take(self.rows)
+
+    @ComputedOnce
+    def keys(self) -> Numbers:
+        """The keys of their places."""
+        return place_keys(self.conversations, self.turns)
 
     @ComputedOnce
     def has_assistant(self) -> bool:

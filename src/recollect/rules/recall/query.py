@@ -119,7 +119,7 @@ def add_authors(
     named_authors = authors_in(query, authors)
     if not named_authors:
         return parsed_query
-    names = _term_groups(named_authors, languages)
+    names = {group for name in named_authors for group in _groups_of_name(name, tuple(languages))}
     emphasis = tuple(
         NAME if group in names else factor
         for group, factor in zip(parsed_query.groups, parsed_query.emphasis, strict=True)
@@ -132,7 +132,7 @@ def authors_in(query: str, authors: Iterable[str]) -> frozenset[str]:
     a first name alone, only with a capital."""
     words = _WORD.findall(query)
     folded_words = [word.casefold() for word in words]
-    return frozenset(author for author in set(authors) if _is_named(_WORD.findall(author), words, folded_words))
+    return frozenset(author for author in set(authors) if _is_named(_parts_of_name(author), words, folded_words))
 
 
 def asks_for_several(query: str) -> bool:
@@ -140,8 +140,7 @@ def asks_for_several(query: str) -> bool:
     return bool(_SEVERAL.search(query.strip()))
 
 
-def _is_named(name: list[str], words: list[str], folded_words: list[str]) -> bool:
-    parts = [part.casefold() for part in name]
+def _is_named(parts: list[str], words: list[str], folded_words: list[str]) -> bool:
     if not parts or (len(parts) == 1 and len(parts[0]) < 2):
         return False
     plain = len(parts[0]) > 2 and parts[0] not in _everyday_words()
@@ -154,6 +153,16 @@ def _is_named(name: list[str], words: list[str], folded_words: list[str]) -> boo
         if len(parts) > 1 and plain and words[at][0].isupper():
             return True
     return False
+
+
+@lru_cache(maxsize=1_024)  # a search asks for the same few authors each time
+def _parts_of_name(author: str) -> list[str]:
+    return [part.casefold() for part in _WORD.findall(author)]
+
+
+@lru_cache(maxsize=1_024)
+def _groups_of_name(author: str, languages: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return query_groups(author, languages)
 
 
 def _everyday_words() -> Collection[str]:

@@ -320,9 +320,9 @@ def _speaker_part(passages: Passages, query: ParsedQuery, weights: Weights) -> N
     person and not an assistant."""
     if not query.authors:
         return np.asarray(weights.asker * (passages.roles == USER), np.float64)
-    named = [number for number, name in enumerate(passages.author_names) if name in query.authors]
+    is_named = np.array([name in query.authors for name in passages.author_names])
     weight = weights.speaker * (SEVERAL_AUTHOR if query.several else 1.0)
-    return np.asarray(weight * np.isin(passages.authors, named), np.float64)
+    return np.asarray(weight * is_named.take(passages.authors), np.float64)
 
 
 def _time_matches(moments: NDArray[np.float64], query: ParsedQuery) -> NDArray[np.float64]:
