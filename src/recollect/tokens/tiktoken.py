@@ -68,7 +68,7 @@ class TiktokenTokenizer:
             )
         self._encoding = encoding
         self._loaded: WordWeights | None = None
-        self._weight_of_short = lru_cache(maxsize=REMEMBERED)(self._line_weight)
+        self._weight_of_short = lru_cache(maxsize=REMEMBERED)(self._short_weight)
         self._line_weights: dict[bytes, int] = {}
         self._text_counts: dict[bytes, int] = {}
 
@@ -113,6 +113,11 @@ class TiktokenTokenizer:
             return self._weight_of_short(line)
         return look_up_by_digest(self._line_weights, line, self._line_weight)
 
+    def _short_weight(self, text: str) -> int:
+        if text.find("\n", 0, -1) < 0:
+            return self._line_weight(text)
+        return sum(map(self._line_weight, split_lines(text)))  # a word and the first of the next line are rarely known
+
     def _line_weight(self, line: str) -> int:
         return sum(map(self._words.__getitem__, split_words(line)))
 
@@ -141,7 +146,9 @@ class WordWeights(dict[str, int]):
             self.clear()
         if PLAIN.fullmatch(word):  # it is not split, and is mostly one token
             weight = 1 if word.encode() in self._ranks else self._piece_weight(word)
-        elif parts := PLAIN_WITH_SIGNS.fullmatch(word) or LABEL.fullmatch(word):
+        elif parts := PLAIN_WITH_SIGNS.fullmatch(word):  # a word that was counted without its signs is not merged again
+            weight = self[parts[1]] + self[parts[2]]
+        elif parts := LABEL.fullmatch(word):
             weight = sum(map(self._piece_weight, filter(None, parts.groups())))
         else:
             weight = sum(map(self._piece_weight, self._split(word)))
@@ -243,7 +250,8 @@ def split_words(text: str) -> list[str]:
 
     Most lines have only single spaces between words; to check that is faster than to search with a pattern.
     """
-    if text.isascii() and text.isprintable() and "  " not in text and text[-1:] != " ":
+    line = text.rstrip("\n")
+    if line.isascii() and line.isprintable() and "  " not in line and line[-1:] != " ":
         parts = text.replace(" ", f"{MARK} ").split(MARK)
         return parts if parts[0] else parts[1:]  # nothing is before a space at the beginning
     words = text.split(" ")
