@@ -1,10 +1,10 @@
 """Token counts for OpenAI's vocabularies, offline: exact for what fits a context, never too low for anything larger.
 
 Three facts keep an exact count cheap. No token crosses the end of a line unless white space or a slash follows, so a
-text is counted block by block and line by line, and counted blocks and lines are cached. No token crosses from a word into a single space after it,
-so a line is counted word by word, and most words are a single token. Other words are merged pair by pair with a heap:
-the library's own merging takes quadratic time, and it treats an unbroken run of letters (Chinese, Thai, joined emoji)
-as one word.
+text is counted block by block and line by line, and counted blocks and lines are cached. No token crosses from a word
+into a single space after it, so a line is counted word by word, and most words are a single token. Other words are
+merged pair by pair with a heap: the library's own merging takes quadratic time, and it treats an unbroken run of
+letters (Chinese, Thai, joined emoji) as one word.
 
 Merging still costs microseconds a byte. So only a fixed number of bytes of a text is merged; after that, a word that is
 not a token counts as its bytes. The same holds for a run of more bytes than that with no place to split it, and for all
