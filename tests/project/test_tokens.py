@@ -172,17 +172,17 @@ def test_f15_a_long_line_is_counted_exactly_in_portions() -> None:
 
 
 def test_f15_short_lines_take_no_longer_than_the_same_words_in_one() -> None:
-    tokenizer = TiktokenTokenizer()
-    tokenizer.count("the vocabulary is loaded")
     draw = random.Random(0)
     words = [f"{draw.getrandbits(20):x}" for _ in range(30_000)]
 
     def seconds(between: str) -> float:
+        tokenizer = TiktokenTokenizer()  # which has counted none of them yet
+        tokenizer.count("the vocabulary is loaded")
         begun = time.thread_time()
         tokenizer.count(between.join(words))
         return time.thread_time() - begun
 
-    assert seconds("\n") < 5 * seconds(" ")
+    assert min(seconds("\n") for _ in range(3)) < 5 * min(seconds(" ") for _ in range(3))
 
 
 def test_f15_more_than_any_context_holds_is_counted_by_its_bytes() -> None:
