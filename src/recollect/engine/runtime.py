@@ -159,8 +159,7 @@ class Runtime:
         self.indexes = ScopeIndexes(parts.index_bytes, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
         self.index = IndexView(parts.embedder, self.run_aside, self.indexes.note_new_passages)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
-        read_later = partial(self._run_later, parts.store.read)
-        self._read_ahead = ReadAhead(self.indexes, read_later, parts.clock, is_on=parts.followers)
+        self._read_ahead = ReadAhead(self.indexes, self._run_later, parts.store, parts.clock, is_on=parts.followers)
         self._search_threads = CallThreads(parts.store.searches, "recollect search")
         try:
             await self.read(log.refuse_unfinished_copy)
@@ -178,6 +177,7 @@ class Runtime:
             loop.start()
         if self._schedule is not None:
             self._schedule.start()
+        self._read_ahead.prepare_turns(self.parts.tokenizer, self.parts.embedder)
 
     def __getattr__(self, name: str) -> Any:
         """What is built when it is first asked for, in whichever thread that is."""

@@ -137,6 +137,13 @@ class _LazyPattern:
             self._compiled = re.compile(source, self._flags)
         return self._compiled
 
+    def prepare(self) -> None:
+        """Do now what its first use would have to do, as far as that does not depend on how it is used."""
+        self.compile()
+        guard = self.stored_guard()
+        if guard is not None and guard.needs is not None and guard.needs.words:
+            text_masks.add_list(guard.needs.words)
+
     def method(self, name: str) -> Callable[..., Any]:
         """The method of this name; that of a rare pattern looks at the starts of words, if it can match only there."""
         regex = self.compile()
@@ -268,6 +275,26 @@ def lazy_pattern(source: str, flags: int = 0, *, skips: bool = False, rare: bool
     alternatives, which is searched in most texts, tries them only at characters with which one of them begins. A `rare`
     pattern, of which most texts that are searched hold words and no match, is tried at words that begin as it must."""
     return cast(re.Pattern[str], _LazyPattern(source, flags, skips, rare))
+
+
+def patterns_in(value: object) -> Iterator[re.Pattern[str]]:
+    """The patterns of `lazy_pattern` in lists, tuples and dictionaries, as the variables of a module are."""
+    if isinstance(value, _LazyPattern):
+        yield cast(re.Pattern[str], value)
+    elif isinstance(value, dict):
+        yield from patterns_in([*value.values()])
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from patterns_in(part)
+
+
+def prepare_patterns(value: object) -> Iterator[None]:
+    """Compile those of these patterns that are not compiled yet, one each time that the next item is asked for."""
+    for pattern in patterns_in(value):
+        lazy = cast(_LazyPattern, pattern)
+        if not lazy.is_compiled:
+            lazy.prepare()
+            yield
 
 
 def words_needed_by(patterns: Iterable[re.Pattern[str]]) -> frozenset[str] | None:

