@@ -159,7 +159,7 @@ class Runtime:
         self.indexes = ScopeIndexes(parts.index_bytes, LARGE_FOR_ONE_SEARCH if parts.for_one_search else LARGE)
         self.index = IndexView(parts.embedder, self.run_aside, self.indexes.note_new_passages)
         self._background_slots = asyncio.Semaphore(FOLLOWING)
-        self._read_ahead = ReadAhead(self.indexes, self._run_later, parts.store, parts.clock, is_on=parts.followers)
+        self.read_ahead = ReadAhead(self.indexes, self._run_later, parts.store, parts.clock, is_on=parts.followers)
         self._search_threads = CallThreads(parts.store.searches, "recollect search")
         try:
             await self.read(log.refuse_unfinished_copy)
@@ -177,7 +177,8 @@ class Runtime:
             loop.start()
         if self._schedule is not None:
             self._schedule.start()
-        self._read_ahead.prepare_turns(self.parts.tokenizer, self.parts.embedder)
+        if self.chat.names:
+            self.read_ahead.expect_turns(self.parts.tokenizer, self.parts.embedder)
 
     def __getattr__(self, name: str) -> Any:
         """What is built when it is first asked for, in whichever thread that is."""
@@ -201,7 +202,7 @@ class Runtime:
         views = self._build_views(parts, partial(self._run_later, parts.store.read))
         self.digests = self._build_digests(parts, read, write)
         conditions = (self._has_open_turn, parts.batch_seconds, self.tasks.has_model)
-        hooks = build_hooks(views, self.index.guard, *conditions, self._read_ahead.start)
+        hooks = build_hooks(views, self.index.guard, *conditions, self.read_ahead.start)
         self.followers = {
             view.name: Follower(
                 parts.store,
@@ -310,7 +311,7 @@ class Runtime:
                 await turn.end_turn(*turn_and_tools)
         parts = self._parts
         self._parts = None
-        self._read_ahead.stop()
+        self.read_ahead.stop()
         if self._schedule is not None:
             await self._schedule.stop()
         for loop in self._loops.values():
@@ -372,7 +373,7 @@ class Runtime:
                 result = fn()
             else:  # in threads of their own, which go from one to the next without the event loop
                 result = await call_in(self._search_threads, fn)
-        self._read_ahead.start()
+        self.read_ahead.start()
         return result
 
     def search_here(self, fn: Callable[[], T]) -> T | None:

@@ -19,7 +19,7 @@ from recollect.errors import EmbedderError
 from recollect.language.lazy_patterns import patterns_in
 from recollect.ports import Vectors
 from recollect.stores.sqlite import SqliteStore
-from recollect.testing import FrozenClock
+from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
 SECONDS = 30.0  # for what takes one
@@ -58,10 +58,23 @@ def test_nothing_is_left_to_do_the_second_time() -> None:
     assert sum(1 for _ in prepare_turns(TiktokenTokenizer(), StaticEmbedder())) == 8  # tables, which are read already
 
 
-def test_a_memory_that_follows_prepares_turns_after_it_was_opened(tmp_path: Path) -> None:
+def test_a_memory_that_follows_and_has_a_model_prepares_turns_after_it_was_opened(tmp_path: Path) -> None:
     async def open_and_wait() -> Sequence[str]:
         embedder = RecordingEmbedder()
-        async with AsyncMemory(str(tmp_path / "memory.db"), embedder=embedder):
+        async with AsyncMemory(str(tmp_path / "memory.db"), embedder=embedder, chat=ScriptedLLM([])):
+            await asyncio.wait_for(embedder.is_used.wait(), SECONDS)
+        return embedder.texts
+
+    assert asyncio.run(open_and_wait()) == [SAMPLE]
+
+
+def test_without_a_model_turns_are_prepared_after_the_first_context(tmp_path: Path) -> None:
+    async def open_and_wait() -> Sequence[str]:
+        embedder = RecordingEmbedder()
+        async with AsyncMemory(str(tmp_path / "memory.db"), embedder=embedder) as memory:
+            await memory.conversation("chat", user="ann").context("Where did I leave my kite?")
+            embedder.is_used.clear()
+            embedder.texts.clear()
             await asyncio.wait_for(embedder.is_used.wait(), SECONDS)
         return embedder.texts
 
@@ -77,9 +90,9 @@ def test_a_memory_that_does_not_follow_prepares_nothing(tmp_path: Path, follows:
         embedder = RecordingEmbedder()
         store = SqliteStore(tmp_path / "memory.db")
         ahead = ReadAhead(ScopeIndexes(0), refuse_call, store, FrozenClock(), is_on=follows)
-        ahead.prepare_turns(TiktokenTokenizer(), embedder)
+        ahead.expect_turns(TiktokenTokenizer(), embedder)
         ahead.stop()
-        ahead.prepare_turns(TiktokenTokenizer(), embedder)
+        ahead.expect_turns(TiktokenTokenizer(), embedder)
         await asyncio.sleep(0)  # a task that was cancelled ends
         store.close()
         return len(asyncio.all_tasks())
@@ -90,7 +103,7 @@ def test_a_memory_that_does_not_follow_prepares_nothing(tmp_path: Path, follows:
 def test_an_embedder_that_fails_is_told_of_by_the_turn_that_needs_it(tmp_path: Path) -> None:
     async def use_memory() -> str:
         embedder = RecordingEmbedder(EmbedderError("the table is damaged"))
-        async with AsyncMemory(str(tmp_path / "memory.db"), embedder=embedder) as memory:
+        async with AsyncMemory(str(tmp_path / "memory.db"), embedder=embedder, chat=ScriptedLLM([])) as memory:
             await asyncio.wait_for(embedder.is_used.wait(), SECONDS)
             try:
                 await memory.search("kites", user="ann")

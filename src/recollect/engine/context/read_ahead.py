@@ -2,7 +2,7 @@
 
 A chat searches its memory in every turn, and its last messages are in the index a moment after it. The next search has
 to wait until they are read. So they are read as soon as they are written, if somebody has searched there before. What
-a turn needs in any scope, such as patterns, is prepared a moment after a memory was opened.
+a turn needs in any scope, such as patterns, is prepared a moment after turns are first expected.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from recollect.errors import RecollectError
 from recollect.model import Filter
 from recollect.ports import Clock, Embedder, Store, Tokenizer, Tx
 
-QUIET = 0.5  # seconds that a memory is open before turns are prepared: a program that ends sooner does not pay for it
+QUIET = 0.5  # seconds until turns are prepared: a program that ends sooner does not pay for it
 
 
 class ReadAhead:
@@ -42,6 +42,7 @@ class ReadAhead:
         self._store = store
         self._clock = clock
         self._is_on = is_on
+        self._expects_turns = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
@@ -49,9 +50,10 @@ class ReadAhead:
         for space, user in self._indexes.take_unread() if self._is_on else ():
             self._start_task(self._read_scope(space, user))
 
-    def prepare_turns(self, tokenizer: Tokenizer, embedder: Embedder) -> None:
-        """Start preparing what a turn needs, and do not wait."""
-        if self._is_on:
+    def expect_turns(self, tokenizer: Tokenizer, embedder: Embedder) -> None:
+        """Start preparing what turns need, if that was not done before, and do not wait."""
+        if self._is_on and not self._expects_turns:
+            self._expects_turns = True
             self._start_task(self._prepare_turns(tokenizer, embedder))
 
     def stop(self) -> None:
