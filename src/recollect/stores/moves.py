@@ -42,6 +42,7 @@ class MoveTx(IndexTx):
             return
         self.revoke_leases(moved)  # first: it waits for a worker that is storing at this moment
         self.update_messages([message_row(message) for message in moved])
+        self.note_reset()  # also if none of them is in the index: they may be kept in memory
         people = {
             (message.conversation, message.turn): {"user_id": message.user or NOBODY, "author": message.author}
             for message in moved

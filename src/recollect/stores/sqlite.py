@@ -17,7 +17,7 @@ from functools import cache, cached_property, partial
 from itertools import repeat
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +45,6 @@ from recollect.stores.schema import VERSIONED, entries, messages, meta
 from recollect.stores.sql import SqlStore
 from recollect.stores.sqlite_file import DatabaseFile, file_engine
 from recollect.stores.vectors import Key, MatrixCache, cosines, doc_scores, top_docs, unit_vectors
-
-T = TypeVar("T")
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
@@ -150,6 +148,9 @@ class SqliteTx(MoveTx):
     def _versions(self) -> dict[str, str]:
         """The versions of tables as this transaction sees them, by the names of their notes."""
         return {row[0]: row[1] for row in self.fetch(queries.NOTES, {"keys": [REMOVALS, *VERSIONED.values()]})}
+
+    def log_version(self) -> str | None:
+        return str(self._versions.get(REMOVALS))
 
     def table_version(self, table: str) -> TableVersion | None:
         if table not in VERSIONED:
