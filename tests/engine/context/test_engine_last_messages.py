@@ -1,0 +1,102 @@
+"""The last messages of a context are those of the log at that moment, whoever has changed it since the last context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect import Context, Draft, Memory
+from recollect.engine.context.gather import LOOK_BACK, SHORT_CONVERSATION
+
+LONG = SHORT_CONVERSATION + 22  # messages, so that not all of them are read
+
+
+@pytest.fixture
+def memories(tmp_path: Path) -> Iterator[tuple[Memory, Memory]]:
+    """Two on one file, as in two processes."""
+    url = str(tmp_path / "memory.db")
+    with Memory(url, followers=False) as memory, Memory(url, followers=False) as other:
+        yield memory, other
+
+
+def text_of(context: Context) -> str:
+    return "\n".join(message["content"] for message in context.messages)
+
+
+def lines(first: int, count: int) -> list[Draft]:
+    """Messages that are short enough to stand in a context as they are."""
+    return [Draft("assistant" if n % 2 else "user", f"line {n} of all") for n in range(first, first + count)]
+
+
+def shown_lines(context: Context) -> set[int]:
+    text = text_of(context)
+    return {n for n in range(2 * LOOK_BACK) if f"line {n} of all" in text}
+
+
+def test_new_messages_of_anybody_are_in_the_next_context(memories: tuple[Memory, Memory]) -> None:
+    chats = [memory.conversation("demo", user="alex") for memory in memories]
+    chats[0].extend(lines(0, LONG))
+    for number in range(LONG, LONG + 12, 2):
+        chats[number // 2 % 2].extend(lines(number, 2))
+        contexts = [chat.context("and now?") for chat in chats]
+        fresh = memories[0].conversation("demo", user="alex").context("and now?")
+        assert contexts[0].messages == contexts[1].messages == fresh.messages
+        assert {number, number + 1} <= shown_lines(contexts[0])
+
+
+def test_a_message_that_somebody_edits_or_deletes_is_so_in_the_next_context(memories: tuple[Memory, Memory]) -> None:
+    memory, other = memories
+    chat = memory.conversation("demo", user="alex")
+    elsewhere = other.conversation("demo", user="alex")
+    chat.extend(lines(0, LONG))
+    assert LONG - 2 in shown_lines(chat.context("and now?"))
+    elsewhere.edit(LONG - 1, "line one two three of none")  # turns are counted from one
+    context = chat.context("and now?")
+    assert LONG - 2 not in shown_lines(context)
+    assert "line one two three of none" in text_of(context)
+    assert LONG - 1 in shown_lines(context)
+    elsewhere.delete(LONG)
+    assert LONG - 1 not in shown_lines(chat.context("and now?"))
+    chat.delete(LONG - 1)
+    assert "line one two three of none" not in text_of(chat.context("and now?"))
+
+
+def test_a_conversation_of_the_same_name_is_another_one(memories: tuple[Memory, Memory]) -> None:
+    memory, other = memories
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(lines(0, 6))
+    assert shown_lines(chat.context("and now?")) == set(range(6))
+    other.move_conversation("demo", to="elsewhere")
+    other.conversation("demo", user="alex").extend(lines(100, 8))
+    assert shown_lines(chat.context("and now?")) == set(range(100, 108))
+    moved = memory.conversation("elsewhere", user="alex")
+    assert shown_lines(moved.context("and now?")) == set(range(6))
+
+
+def test_more_new_messages_than_a_context_looks_back_leave_no_gap(memories: tuple[Memory, Memory]) -> None:
+    memory, other = memories
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(lines(0, LONG))
+    chat.context("and now?")
+    other.conversation("demo", user="alex").extend(lines(LONG, LOOK_BACK + 5))
+    fresh = memory.conversation("demo", user="alex")
+    for _ in range(2):
+        assert chat.context("and now?").messages == fresh.context("and now?").messages
+        chat.extend(lines(LONG + LOOK_BACK + 5, 2))
+
+
+def test_what_has_left_the_window_is_back_when_that_is_undone(memories: tuple[Memory, Memory]) -> None:
+    """A rebuild makes the window larger for a while: the messages in it are all read again."""
+    memory, _ = memories
+    chat = memory.conversation("demo", user="alex")
+    chat.extend(lines(0, LONG))
+    memory.settle()
+    chat.archive()
+    chat.context("and now?")
+    chat.delete(3)  # its views are made anew
+    fresh = memory.conversation("demo", user="alex")
+    assert chat.context("and now?").messages == fresh.context("and now?").messages
+    memory.settle()
+    assert chat.context("and now?").messages == fresh.context("and now?").messages
