@@ -42,17 +42,16 @@ class LastMessages:
         errors: list[DamagedMessage] = []
         messages: list[Message] | None = None
         if known is not None and known.version == version and known.last_turn <= conversation.turns:
-            new_messages = self._read_after(tx, conversation, known.last_turn, limit, errors)
+            new_messages = self._read_after(tx, conversation, max(known.last_turn, after), limit, errors)
             all_messages = [*(message for message in known.messages if message.turn > after), *new_messages]
             if len(new_messages) < limit and (known.after <= after or len(all_messages) >= limit):
                 messages = all_messages[-limit:]
         if messages is None:
             messages = self._read_after(tx, conversation, after, limit, errors)
-        stored_messages = [message for message in messages if message.degraded is None]
         self._known = None
-        if version is not None and stored_messages and not errors:
+        if version is not None and messages and not errors:
             first = after if len(messages) < limit else messages[0].turn - 1
-            self._known = ReadMessages(version, first, stored_messages)
+            self._known = ReadMessages(version, first, tuple(messages))
         return messages
 
     def _read_after(
