@@ -16,6 +16,7 @@ from typing import Any, Literal
 from sqlalchemy import Integer, Table, and_, bindparam, delete, exists, func, or_, select, tuple_, update
 
 from recollect.model import Conversation, Filter
+from recollect.ports import VERSION_NOTE
 from recollect.stores.schema import chunks, conversations, cursors, entries, leases, messages, meta, vectors
 
 Shape = tuple[str, ...]
@@ -257,7 +258,10 @@ HOLDERS = (
     .where(*_is_at_any_place(leases))
     .order_by(leases.c.conversation)  # so that everybody locks in the same order
 )
-NOTES = select(meta.c.key, meta.c.value).where(meta.c.key.in_(bindparam("keys", expanding=True)))
+# The notes of versions and one more. As a list of keys it would take twice as long: SQLite makes a table of a list.
+VERSIONS = select(meta.c.key, meta.c.value).where(
+    or_(meta.c.key == bindparam("other_key"), and_(meta.c.key >= VERSION_NOTE, meta.c.key < f"{VERSION_NOTE}\uffff"))
+)
 NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))
 FIND_CONVERSATION = select(conversations).where(
     conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")

@@ -147,7 +147,7 @@ class SqliteTx(MoveTx):
     @cached_property
     def _versions(self) -> dict[str, str]:
         """The versions of tables as this transaction sees them, by the names of their notes."""
-        return {row[0]: row[1] for row in self.fetch(queries.NOTES, {"keys": [REMOVALS, *VERSIONED.values()]})}
+        return {row[0]: row[1] for row in self.fetch(queries.VERSIONS, {"other_key": REMOVALS})}
 
     def log_version(self) -> str | None:
         return str(self._versions.get(REMOVALS))
