@@ -276,6 +276,10 @@ class Tx(Protocol):
         views: all their vectors are compared. `known` are rows that were read in this transaction; they are not read
         again."""
 
+    def log_version(self) -> str | None:
+        """The version of the messages that are in the log: as long as it is the same, none of them was changed or
+        removed, though there may be new ones. None if the store notes none."""
+
     def table_version(self, table: str) -> TableVersion | None:
         """The version of a table; None if the store notes none of it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 
 from recollect.ports import Store, Tx
 from recollect.stores.jsonfile import JsonStore
-from recollect.stores.prepared import MAX_CACHED, RowCache
+from recollect.stores.row_cache import MAX_CACHED, MAX_CHANGES, CachedRows, RowCache
 from recollect.stores.sqlite import SqliteStore
 
 WHERE = {"space": "s"}
+MORNING = datetime(2026, 1, 1, 9, tzinfo=UTC)
 
 
 def put_zone(name: str) -> Callable[[Tx], None]:
@@ -118,11 +120,126 @@ def test_rows_of_several_values_are_in_the_order_of_their_keys(tmp_path: Path) -
         store.close()
 
 
+def episode(first: int, parent: int | None, summary: str = "", conversation: str = "c") -> dict[str, Any]:
+    place = {"space": "s", "conversation": conversation, "level": 1, "first": first, "last": first, "user_id": "ann"}
+    times = {"began": MORNING, "ended": MORNING}
+    texts = {"summary": summary, "made_by": "offline", "base": "", "base_last": 0, "extract": {}}
+    return {**place, **times, **texts, "pending": 0, "parent": parent, "vec": None}
+
+
+def put_episodes(*rows: dict[str, Any]) -> Callable[[Tx], None]:
+    return lambda tx: tx.put("episodes", rows)
+
+
+def parts(tx: Tx) -> dict[int, list[tuple[int, str]]]:
+    """The parts of two episodes, asked for together and one by one, which must be the same."""
+    where = {"space": "s", "conversation": ("c",), "level": 1}
+    found: dict[int, list[tuple[int, str]]] = {1: [], 5: []}
+    for row in tx.rows("episodes", where={**where, "parent": (1, 5)}, kept=True):
+        found[row["parent"]].append((row["first"], row["summary"]))
+    for parent in found:
+        alone = tx.rows("episodes", where={**where, "parent": (parent,)}, kept=True)
+        assert [(row["first"], row["summary"]) for row in alone] == found[parent]
+    return found
+
+
+CHANGES: list[Callable[[Tx], Any]] = [
+    put_episodes(episode(9, None)),
+    put_episodes(episode(9, None), episode(2, 1, "written again")),
+    put_episodes(episode(7, 5, "one more")),
+    put_episodes(episode(2, 5, "of another")),
+    put_episodes(episode(2, None, "of none")),
+    put_episodes(episode(3, 1, conversation="d")),
+    put_episodes(*(episode(number, 5) for number in range(100, 400))),
+    lambda tx: tx.remove("episodes", {"space": "s", "first": 100}),
+    lambda tx: tx.reset_view("window", "s", "c"),
+]
+
+
+@pytest.mark.parametrize("open_store", [SqliteStore, JsonStore])
+def test_cached_groups_of_rows_follow_every_change(open_store: Callable[[Path], Store], tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store")
+
+    def read_uncached(tx: Tx) -> dict[int, list[tuple[int, str]]]:
+        rows = tx.rows("episodes", where={"space": "s", "conversation": "c"})
+        return {n: [(row["first"], row["summary"]) for row in rows if row["parent"] == n] for n in (1, 5)}
+
+    try:
+        store.write(put_episodes(episode(1, 1), episode(2, 1), episode(5, 5)))
+        assert store.read(parts) == {1: [(1, ""), (2, "")], 5: [(5, "")]}
+        for change in CHANGES:
+            store.write(change)
+            assert store.read(parts) == store.read(read_uncached)
+    finally:
+        store.close()
+
+
+def test_changes_of_another_store_on_the_same_file_are_seen_between_own_ones(tmp_path: Path) -> None:
+    stores = [SqliteStore(tmp_path / "store.db") for _ in range(2)]
+    try:
+        stores[0].write(put_episodes(episode(1, 1), episode(5, 5)))
+        for number in range(1, 12):
+            assert [store.read(parts)[1] for store in stores] == [[(1, "" if number == 1 else str(number - 1))]] * 2
+            stores[0].write(put_episodes(episode(50 + number, None)))
+            stores[number % 2].write(put_episodes(episode(1, 1, str(number))))
+            stores[0].write(put_episodes(episode(70 + number, None)))
+    finally:
+        for store in stores:
+            store.close()
+
+
+def test_a_change_that_is_rolled_back_is_not_seen_through_the_next_one(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+
+    def fail_after(change: Callable[[Tx], None]) -> Callable[[Tx], None]:
+        def run(tx: Tx) -> None:
+            change(tx)
+            raise ValueError
+
+        return run
+
+    try:
+        store.write(put_episodes(episode(1, 1)))
+        assert store.read(parts)[1] == [(1, "")]
+        with pytest.raises(ValueError):
+            store.write(fail_after(put_episodes(episode(1, 1, "never"))))
+        store.write(put_episodes(episode(9, None)))
+        assert store.read(parts)[1] == [(1, "")]
+    finally:
+        store.close()
+
+
+def cached_group(parent: int, version: str) -> CachedRows:
+    where = {"space": "s", "conversation": ("c",), "parent": (parent,)}
+    return CachedRows((version, None), "episodes", where, [("s", "c", 1, parent)], [{}])
+
+
+def test_rows_that_own_changes_do_not_concern_are_still_known() -> None:
+    cache = RowCache()
+    cache.put("group", cached_group(1, "v0"))
+    cache.note_change("episodes", "v0", "v1", [episode(9, None)])
+    cache.note_change("episodes", "v1", "v2", [episode(7, 5)])
+    assert cache.find("group", ("v2", None)) is not None
+    assert cache.find("group", ("v1", None)) is None  # of a snapshot before
+    assert cache.find("group", ("v2", "1")) is None  # something was removed
+    assert cache.find("group", ("v9", None)) is None  # of another process
+    cache.note_change("episodes", "v2", "v3", [episode(7, 1)])
+    assert cache.find("group", ("v3", None)) is None
+
+
+def test_only_so_many_changes_are_remembered() -> None:
+    cache = RowCache()
+    cache.put("group", cached_group(1, "v0"))
+    for number in range(MAX_CHANGES + 1):
+        cache.note_change("episodes", f"v{number}", f"v{number + 1}", [episode(9, None)])
+    assert cache.find("group", (f"v{MAX_CHANGES + 1}", None)) is None
+
+
 def test_the_cache_is_bounded() -> None:
     cache = RowCache()
     rows = [object()] * 1_000
     for number in range(100):
-        cache.put(number, "v", rows)
-    known = [number for number in range(100) if cache.find(number, "v") is not None]
+        cache.put(number, CachedRows(("v", None), "spaces", WHERE, (), rows))
+    known = [number for number in range(100) if cache.find(number, ("v", None)) is not None]
     assert 99 in known
     assert len(known) * len(rows) <= MAX_CACHED

@@ -31,7 +31,8 @@ from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names,
 from recollect.stores.damage import sqlite_error
 from recollect.stores.migrations.apply import check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
-from recollect.stores.prepared import RowCache, driver_transaction
+from recollect.stores.prepared import driver_transaction
+from recollect.stores.row_cache import RowCache
 from recollect.stores.schema import TABLES, leases, meta
 from recollect.stores.sql import SqlStore
 from recollect.stores.sqlite import SqliteTx
@@ -100,7 +101,7 @@ class JsonStore(SqlStore):
         with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
             tx = SqliteTx(connection, self.matrices)
             yield tx
-            tx.note_versions()
+            tx.note_versions(self._row_cache)
             self._save_file(tx)
 
     def _connect(self) -> Connection:

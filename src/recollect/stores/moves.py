@@ -42,6 +42,7 @@ class MoveTx(IndexTx):
             return
         self.revoke_leases(moved)  # first: it waits for a worker that is storing at this moment
         self.update_messages([message_row(message) for message in moved])
+        self.note_reset()  # also if none of them is in the index: they may be kept in memory, as they were
         people = {
             (message.conversation, message.turn): {"user_id": message.user or NOBODY, "author": message.author}
             for message in moved
@@ -56,6 +57,7 @@ class MoveTx(IndexTx):
             return
         renamed = replace(conversation, id=new)
         self.revoke_leases([Message(space, old, 0, "", "user", "", None, "", conversation.created_at)])
+        self.note_reset()
         # The row of the conversation first: messages refer to it.
         self.write(conversations, conversations.insert(), conversation_row(renamed))
         self.rewrite_entries((entries.c.space == space, entries.c.conversation == old), lambda _: {"conversation": new})

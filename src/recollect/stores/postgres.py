@@ -113,6 +113,9 @@ class PostgresTx(MoveTx):
     def with_row_locks(self, query: Any) -> Any:
         return locking_query(query)
 
+    def log_version(self) -> str | None:
+        return None
+
     def table_version(self, table: str) -> TableVersion | None:
         """None: a note of it would keep writers waiting for each other, of which there may be several at a time."""
         return None

@@ -12,19 +12,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from operator import itemgetter
-from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from sqlalchemy import Dialect, Float, LargeBinary
 from sqlalchemy.exc import DBAPIError
 
-T = TypeVar("T")
 Convert = Callable[[Any], Any]
 Key = tuple[Any, str, tuple[str, ...], tuple[tuple[str, int], ...]]
 
 LISTS = (list, tuple)  # the parameters of a query that stand for several values
 MAX_NAMED = 4_096  # rows that are kept, of a kilobyte or two
-MAX_CACHED = 16_384  # rows of queries that are cached, and queries; those of facts and summaries have about a kilobyte
 MAX_PREPARED = 2_000  # statements in their compiled form; all are dropped when there are more
 
 _prepared: dict[Key, PreparedStatement] = {}
@@ -129,38 +126,6 @@ class PreparedStatement:
             for row in converted_rows:
                 row[place] = reader(row[place])
         return converted_rows
-
-
-class RowCache:
-    """The rows of queries as a process has read them, each with the version that its table had. Safe for threads; all
-    are dropped when they are too many."""
-
-    def __init__(self) -> None:
-        self._entries: dict[Any, tuple[Any, list[Any]]] = {}
-        self._row_count = 0
-        self._lock = Lock()
-
-    def find(self, key: Any, version: Any) -> list[Any] | None:
-        """The rows of a query in a version of its table; None if they are not known."""
-        entry = self._entries.get(key)
-        return entry[1] if entry is not None and entry[0] == version else None
-
-    def find_or_read(self, key: Any, version: Any, read: Callable[[], list[T]]) -> list[T]:
-        """The rows of a query in a version of its table, which are read if they are not known."""
-        rows: list[T] | None = self.find(key, version)
-        if rows is None:
-            rows = read()
-            self.put(key, version, rows)
-        return rows
-
-    def put(self, key: Any, version: Any, rows: list[Any]) -> None:
-        with self._lock:
-            earlier = self._entries.pop(key, None)
-            self._row_count += 1 + len(rows) - (0 if earlier is None else 1 + len(earlier[1]))
-            if self._row_count > MAX_CACHED:
-                self._entries.clear()
-                self._row_count = 1 + len(rows)
-            self._entries[key] = (version, rows)
 
 
 @lru_cache(maxsize=MAX_NAMED)

@@ -6,16 +6,17 @@ are compared, the order, whether a value is NULL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from itertools import dropwhile
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
 from sqlalchemy import Integer, Table, and_, bindparam, delete, exists, func, or_, select, tuple_, update
 
 from recollect.model import Conversation, Filter
+from recollect.ports import VERSION_NOTE
 from recollect.stores.schema import chunks, conversations, cursors, entries, leases, messages, meta, vectors
 
 Shape = tuple[str, ...]
@@ -135,11 +136,21 @@ def comparison_values(where: Mapping[str, Any]) -> dict[str, Any]:
     return {f"the_{name}": value for name, value in where.items() if value is not None}
 
 
-def split_values(where: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A comparison with a few values of a column as one for each of them: each is asked for again with other ones.
-    Nothing if no column has a few values."""
-    name = next((name for name, value in where.items() if isinstance(value, tuple) and 1 < len(value) <= FEW), None)
-    return [] if name is None else [{**where, name: (value,)} for value in dict.fromkeys(where[name])]
+def column_of_few(where: Mapping[str, Any]) -> str | None:
+    """The first column that a comparison compares with a few values; None if it does so with no column."""
+    return next((name for name, value in where.items() if isinstance(value, tuple) and 1 < len(value) <= FEW), None)
+
+
+@lru_cache(maxsize=64)
+def key_names(table: Table) -> tuple[str, ...]:
+    return tuple([key.name for key in table.primary_key])
+
+
+@lru_cache(maxsize=64)
+def key_reader(table: Table) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """What takes the key out of a row of a table."""
+    names = key_names(table)
+    return itemgetter(*names) if len(names) > 1 else lambda row: (row[names[0]],)
 
 
 def equality_conditions(table: Table, comparison: Comparison, without_index: Sequence[str] = ()) -> list[Any]:
@@ -247,7 +258,10 @@ HOLDERS = (
     .where(*_is_at_any_place(leases))
     .order_by(leases.c.conversation)  # so that everybody locks in the same order
 )
-NOTES = select(meta.c.key, meta.c.value).where(meta.c.key.in_(bindparam("keys", expanding=True)))
+# The notes of versions and one more. As a list of keys it would take twice as long: SQLite makes a table of a list.
+VERSIONS = select(meta.c.key, meta.c.value).where(
+    or_(meta.c.key == bindparam("other_key"), and_(meta.c.key >= VERSION_NOTE, meta.c.key < f"{VERSION_NOTE}\uffff"))
+)
 NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))
 FIND_CONVERSATION = select(conversations).where(
     conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")

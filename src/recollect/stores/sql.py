@@ -10,11 +10,9 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
-from operator import itemgetter
+from functools import lru_cache
 from typing import Any, TypeVar
 
-import numpy as np
 from sqlalchemy import (
     Connection,
     Engine,
@@ -31,11 +29,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from recollect.errors import DamagedMessage, StoreBusy, StoreError
 from recollect.model import Conversation, Erasure, Filter, Message
-from recollect.ports import Tx, Vectors
+from recollect.ports import Tx
 from recollect.stores import queries, schema
 from recollect.stores.connections import RetryPauses
-from recollect.stores.damage import OnDamage, RowReader, rows_one_by_one
-from recollect.stores.prepared import list_room, pad_list
+from recollect.stores.damage import rows_one_by_one
+from recollect.stores.row_cache import TableReader
 from recollect.stores.rows import (
     batches,
     conversation_row,
@@ -44,7 +42,6 @@ from recollect.stores.rows import (
     turn_conditions,
 )
 from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta
-from recollect.stores.vectors import cosines, stack_vectors, unit_vectors
 
 T = TypeVar("T")
 
@@ -63,11 +60,9 @@ FIXED = {
 ADD_MESSAGES = messages.insert()
 
 
-class SqlTx(RowReader, ABC):
-    """One transaction on a connection. `touched` collects the tables written to. If it `caches_rows`, those that are
-    kept are not even read again while their table is the same."""
+class SqlTx(TableReader, ABC):
+    """One transaction on a connection. `touched` collects the tables written to."""
 
-    caches_rows = False
     _locked_conversation: Conversation | None = None  # the conversation that was locked last, as it is in the table
 
     def __init__(self, connection: Connection) -> None:
@@ -95,20 +90,8 @@ class SqlTx(RowReader, ABC):
         self.touched.add(table.name)
         return self.connection.execute(statement, values) if values is not None else self.connection.execute(statement)
 
-    # Of statements that are built once and kept: a database may keep them in a form that is faster to run.
-
-    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
-        """The rows of a query that is kept."""
-        return self.connection.execute(query, params).all()
-
-    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
-        """The rows of a query that is kept, with the names of their columns; rows may be `kept`, too."""
-        result = self.connection.execute(query, params)
-        names = tuple(result.keys())
-        return [dict(zip(names, row, strict=True)) for row in result]
-
     def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Run a statement that is kept for each of these rows."""
+        """Run a statement for each of these rows. It is built once and kept, perhaps in a faster form."""
         self.write(table, statement, rows)
 
     # -- the log
@@ -306,92 +289,6 @@ class SqlTx(RowReader, ABC):
             self.write(meta, sql_delete(meta).where(meta.c.key == key))
             return
         self.put(meta.name, [{"key": key, "value": value}])
-
-    def rows(
-        self,
-        table: str,
-        after: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        *,
-        where: Mapping[str, Any] | None = None,
-        newest: bool = False,
-        damaged: OnDamage | None = None,
-        kept: bool = False,
-    ) -> list[Mapping[str, Any]]:
-        where = where or {}
-        if kept and self.caches_rows and after is None and damaged is None:
-            key = (table, tuple(where.items()), limit, newest)
-            return [*self.find_cached(table, key, partial(self._read_kept_rows, table, where, limit, newest))]
-        source = schema.TABLES[table]
-        query = queries.rows_query(
-            source, queries.comparison_shape(where), after is not None, limit is not None, newest
-        )
-        params = queries.comparison_values(where) | {"most": limit}
-        if after is not None:
-            params |= {f"after_{key.name}": after[key.name] for key in source.primary_key}
-        if damaged is not None:
-            return self.fetch_readable_rows(source, query, params, limit, newest, damaged)
-        with self.naming_damage(source, query, params):
-            return self.fetch_named(query, params, kept)
-
-    def _read_kept_rows(
-        self, table: str, where: Mapping[str, Any], limit: int | None, newest: bool
-    ) -> list[Mapping[str, Any]]:
-        """Rows to be cached. Those of a few values are cached value by value: they are asked for again with others."""
-        source = schema.TABLES[table]
-        parts = queries.split_values(where) if limit is None else []
-        if parts:
-            rows = [row for part in parts for row in self.rows(table, where=part, kept=True)]
-            return sorted(rows, key=itemgetter(*(key.name for key in source.primary_key)), reverse=newest)
-        query = queries.rows_query(source, queries.comparison_shape(where), False, limit is not None, newest)
-        params = queries.comparison_values(where) | {"most": limit}
-        with self.naming_damage(source, query, params):
-            return self.fetch_named(query, params, kept=True)
-
-    def find_cached(self, table: str, key: Any, read: Callable[[], list[T]]) -> list[T]:
-        """What was read of a table before, or is read now; nobody changes it."""
-        return read()
-
-    def near(
-        self,
-        table: str,
-        vector: Vectors,
-        limit: int,
-        *,
-        where: Mapping[str, Any],
-        known: Sequence[Mapping[str, Any]] = (),
-    ) -> list[tuple[Mapping[str, Any], float]]:
-        source = schema.TABLES[table]
-        keys = list(source.primary_key)
-        query = queries.vectors_query(source, queries.comparison_shape(where))
-        read_vectors = partial(self._read_unit_vectors, query, queries.comparison_values(where))
-        vectors = self.find_cached(table, (query, tuple(where.values())), read_vectors)
-        if not vectors:
-            return []
-        vector_rows, unit_matrix = vectors
-        scores = cosines(unit_matrix, unit_vectors(vector))
-        top = np.argpartition(-scores, limit)[: limit + 1] if len(vector_rows) > limit + 1 else range(len(vector_rows))
-        best = sorted(top, key=lambda i: (-float(scores[i]), tuple(vector_rows[i][1:])))[:limit]
-        rows = {tuple(row[key.name] for key in keys): row for row in known}
-        unread = [key for key in (tuple(vector_rows[i][1:]) for i in best) if key not in rows]
-        if unread:
-            rows |= {tuple(row[key.name] for key in keys): row for row in self.rows_by_key(source, unread)}
-        return [(rows[tuple(vector_rows[i][1:])], float(scores[i])) for i in best]
-
-    def _read_unit_vectors(self, query: Any, params: Mapping[str, Any]) -> list[Any]:
-        """The rows of a query of vectors, and the vectors as a matrix of unit rows; nothing if there are none."""
-        rows = self.fetch(query, params)
-        return [rows, unit_vectors(stack_vectors([row[0] for row in rows]))] if rows else []
-
-    def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
-        """The rows of a table with these keys."""
-        room = list_room(len(keys))
-        params = {
-            f"{column.name}_{number}": value
-            for number, key in enumerate(pad_list(keys, room))
-            for column, value in zip(source.primary_key, key, strict=True)
-        }
-        return self.fetch_named(queries.rows_by_key_query(source, room), params)
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         if not rows:

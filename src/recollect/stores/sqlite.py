@@ -17,7 +17,7 @@ from functools import cache, cached_property, partial
 from itertools import repeat
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +38,13 @@ from recollect.stores.index import REMOVALS, indexable_terms, scope_terms
 from recollect.stores.migrations.apply import check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.moves import MoveTx
-from recollect.stores.prepared import RowCache, list_room, open_cursor, prepare, wrap_error
+from recollect.stores.prepared import list_room, open_cursor, prepare, wrap_error
+from recollect.stores.row_cache import ANY, MAX_CHANGED, CachedRows, RowCache, Version, Where
 from recollect.stores.rows import to_message
 from recollect.stores.schema import VERSIONED, entries, messages, meta
 from recollect.stores.sql import SqlStore
 from recollect.stores.sqlite_file import DatabaseFile, file_engine
-from recollect.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
-
-T = TypeVar("T")
+from recollect.stores.vectors import Key, MatrixCache, cosines, doc_scores, top_docs, unit_vectors
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
@@ -96,6 +95,8 @@ class SqliteTx(MoveTx):
         self.matrices = matrices
         self._row_cache = row_cache
         self.caches_rows = row_cache is not None
+        # By the table, the rows that this transaction has put; None if it has done more, or if they are many.
+        self._stored_rows: dict[str, list[Mapping[str, Any]] | None] = {}
         self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
@@ -111,15 +112,32 @@ class SqliteTx(MoveTx):
         names = [column.name for column in source.primary_key]
         return [row for key in keys for row in self.rows(source.name, where=dict(zip(names, key, strict=True)))]
 
+    def write(self, table: Table, statement: Any, values: Any = None) -> Any:
+        self._stored_rows[table.name] = None
+        return super().write(table, statement, values)
+
     def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._stored_rows[table.name] = None
         self.touched.add(table.name)
         prepare(statement, self.connection.dialect, rows[0]).run_for_each(self._driver_cursor, rows)
 
-    def note_versions(self) -> None:
-        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere."""
-        if not self.touched.isdisjoint(VERSIONED):
-            table_names = sorted(VERSIONED.keys() & self.touched)
-            self.put(meta.name, [{"key": VERSIONED[name], "value": self._new_version} for name in table_names])
+    def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
+        stored_rows = self._stored_rows.get(table, [])
+        super().put(table, rows, add)
+        if rows and table in VERSIONED and stored_rows is not None and len(stored_rows) + len(rows) <= MAX_CHANGED:
+            self._stored_rows[table] = [*stored_rows, *({**row, **dict.fromkeys(add, ANY)} for row in rows)]
+
+    def note_versions(self, row_cache: RowCache) -> None:
+        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere. This
+        process knows which rows those are, if they were only put."""
+        if self.touched.isdisjoint(VERSIONED):
+            return
+        table_names = sorted(VERSIONED.keys() & self.touched)
+        for name in table_names:
+            stored_rows = self._stored_rows.get(name)
+            if stored_rows is not None:
+                row_cache.note_change(name, self._versions.get(VERSIONED[name]), self._new_version, stored_rows)
+        self.put(meta.name, [{"key": VERSIONED[name], "value": self._new_version} for name in table_names])
 
     @cached_property
     def _new_version(self) -> str:
@@ -129,7 +147,10 @@ class SqliteTx(MoveTx):
     @cached_property
     def _versions(self) -> dict[str, str]:
         """The versions of tables as this transaction sees them, by the names of their notes."""
-        return {row[0]: row[1] for row in self.fetch(queries.NOTES, {"keys": [REMOVALS, *VERSIONED.values()]})}
+        return {row[0]: row[1] for row in self.fetch(queries.VERSIONS, {"other_key": REMOVALS})}
+
+    def log_version(self) -> str | None:
+        return str(self._versions.get(REMOVALS))
 
     def table_version(self, table: str) -> TableVersion | None:
         if table not in VERSIONED:
@@ -137,12 +158,18 @@ class SqliteTx(MoveTx):
         removals = self._versions.get(REMOVALS)
         return TableVersion(f"{self._versions.get(VERSIONED[table])} {removals}", f"{self._new_version} {removals}")
 
-    def find_cached(self, table: str, key: Any, read: Callable[[], list[T]]) -> list[T]:
+    def find_cached(self, table: str, key: Any) -> list[Any] | None:
         """What was read before, if the table has the version that it had then."""
         if self._row_cache is None or table not in VERSIONED:
-            return read()
-        version = self._versions.get(VERSIONED[table]), self._versions.get(REMOVALS)
-        return self._row_cache.find_or_read(key, version, read)
+            return None
+        return self._row_cache.find(key, self._cache_version(table))
+
+    def add_cached(self, table: str, key: Any, where: Where, keys: Collection[Key], rows: list[Any]) -> None:
+        if self._row_cache is not None and table in VERSIONED:
+            self._row_cache.put(key, CachedRows(self._cache_version(table), table, where, keys, rows))
+
+    def _cache_version(self, table: str) -> Version:
+        return self._versions.get(VERSIONED[table]), self._versions.get(REMOVALS)
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         prepared = prepare(query, self.connection.dialect, params)
@@ -433,7 +460,7 @@ class SqliteStore(SqlStore):
             PooledTransaction(self._connections, "BEGIN IMMEDIATE", "COMMIT", self._writing_tx) as tx,
         ):
             yield tx
-            tx.note_versions()
+            tx.note_versions(self._row_cache)
             self._file.check_in_place()
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from recollect.stores.columns import parse_meta_number
 from recollect.stores.schema import meta, tallies
 
 Scope = tuple[str, str | None]
+Key = tuple[Any, ...]
 ReadAfter = Callable[[int], Iterable[tuple[NDArray[np.int64], Vectors]]]
 
 
@@ -147,6 +148,15 @@ def top_docs(docs: NDArray[np.int64], scores: Vectors, limit: int) -> list[tuple
         scores = scores[top]
     order = np.lexsort((-docs, -scores))
     return [(int(docs[i]), float(scores[i])) for i in order]
+
+
+def nearest_keys(keys: Sequence[Key], rows: Vectors, query: Vectors, limit: int) -> list[tuple[Key, float]]:
+    """The keys of the unit rows with the highest cosines, best first; of equal ones in the order of the keys."""
+    scores = cosines(rows, unit_vectors(query))
+    top = np.argpartition(-scores, limit)[: limit + 1].tolist() if len(keys) > limit + 1 else range(len(keys))
+    values = scores.tolist()
+    best = sorted((-values[place], keys[place]) for place in top)[:limit]
+    return [(key, -score) for score, key in best]
 
 
 def doc_scores(docs: NDArray[np.int64], data: Vectors, query: Vectors, doc_numbers: Sequence[int]) -> dict[int, float]:

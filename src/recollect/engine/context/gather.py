@@ -29,6 +29,7 @@ from recollect.engine.search import search_messages
 from recollect.engine.tables import log
 from recollect.engine.tables.changes import add_versions
 from recollect.engine.tables.facts import active_facts_by_person
+from recollect.engine.tables.last_messages import LastMessages
 from recollect.engine.views.digest_texts import MergedDigest
 from recollect.engine.views.digests import zone_of
 from recollect.engine.views.episode_search import active_rows, nearest_episodes
@@ -106,6 +107,7 @@ class ContextBuilder:
     def __init__(self, runtime: Runtime, scope: ConversationScope) -> None:
         self._runtime = runtime
         self._scope = scope
+        self._last_messages = LastMessages(scope.space, scope.id)
 
     async def build(
         self,
@@ -290,7 +292,7 @@ class ContextBuilder:
             return SpokenMessages([], [], start, is_whole=True)
         after = min(start, conversation.turns - JUST_SAID)
         is_short = conversation.turns <= SHORT_CONVERSATION
-        messages = self._last_messages(tx, 0 if is_short else after)
+        messages = self._last_messages.read(tx, conversation, 0 if is_short else max(after, 0), LOOK_BACK)
         self._runtime.held.note_read(conversation, messages)
         is_read_whole = is_short or (start == 0 and len(messages) < LOOK_BACK)
         question = request.question
@@ -405,12 +407,6 @@ class ContextBuilder:
         if person is not None:
             return Filter(self._scope.space, user=person)
         return Filter(self._scope.space, conversation=self._scope.id)
-
-    def _last_messages(self, tx: Tx, after: int) -> list[Message]:
-        """The messages after a turn, at most `LOOK_BACK` of them."""
-        where = Filter(self._scope.space, conversation=self._scope.id)
-        begin = (self._scope.id, max(after, 0))
-        return tx.messages(where, after=begin, limit=LOOK_BACK, newest=True, damaged=log.warn_of_damage)
 
     def _nearest_messages(self, tx: Tx, request: ContextRequest, messages: Sequence[Message]) -> dict[int, float]:
         """The users' messages among the last ones, before those that are sent whole, that are nearest to the question,

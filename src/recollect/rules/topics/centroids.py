@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
+from itertools import groupby
 from math import sqrt
 from typing import Any
 
@@ -21,6 +22,8 @@ SLOWEST = 0.12
 MOST_MOVED = 6
 """Centroids that are kept beside a matrix that has them as they were before: to copy it takes longer than to compare
 these by themselves."""
+SMALL = 16
+"""Centroids of a part that is compared together with others."""
 
 
 def round_vector(vector: Any) -> Row:
@@ -106,6 +109,12 @@ class Centroids:
     matrix: Row = field(default_factory=lambda: np.empty((0, 0), np.float32))
     moved_rows: Mapping[int, Row] = field(default_factory=dict)
 
+    def __eq__(self, other: object) -> bool:
+        return self is other  # arrays are compared member by member
+
+    def __hash__(self) -> int:
+        return id(self)
+
     @property
     def rows(self) -> Row:
         """All centroids as one matrix."""
@@ -158,7 +167,7 @@ NO_CENTROIDS = Centroids()
 
 def compare_with_centroids(vector: Row, parts: Iterable[Centroids]) -> Similarities:
     """The cosines of a vector with centroids; none for a zero vector."""
-    parts = [] if is_zero(vector) else [part for part in parts if len(part.topics)]
+    parts = [] if is_zero(vector) else join_small_parts([part for part in parts if len(part.firsts)])
     if not parts:
         return Similarities(np.empty(0, np.int64), np.empty(0, np.float32))
     if len(parts) == 1:
@@ -166,4 +175,28 @@ def compare_with_centroids(vector: Row, parts: Iterable[Centroids]) -> Similarit
     return Similarities(
         np.concatenate([part.topics for part in parts]),
         np.concatenate([part.cosines(vector) for part in parts]),
+    )
+
+
+def join_small_parts(parts: Sequence[Centroids]) -> list[Centroids]:
+    """The same centroids in the same order, with small parts that follow each other as one."""
+    joined: list[Centroids] = []
+    for is_small, run in groupby(parts, key=is_small_and_still):
+        run_parts = tuple(run)
+        joined += [join_parts(run_parts)] if is_small and len(run_parts) > 1 else run_parts
+    return joined
+
+
+def is_small_and_still(part: Centroids) -> bool:
+    return len(part.firsts) <= SMALL and not part.moved_rows
+
+
+@lru_cache(maxsize=16)
+def join_parts(parts: tuple[Centroids, ...]) -> Centroids:
+    """Parts as one. Of a conversation only the last parts change with each message: to compare all others at once takes
+    a fifth of the time."""
+    return Centroids(
+        [first for part in parts for first in part.firsts],
+        np.concatenate([part.topics for part in parts]),
+        np.concatenate([part.matrix for part in parts]),
     )
