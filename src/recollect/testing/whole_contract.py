@@ -206,7 +206,7 @@ def answers(tx: Tx) -> tuple[object, ...]:
         tx.erasures(),
         tx.count_by_erasure(),
         tx.cursor("index", "s", "c"),
-        tx.lagging("index", T0),
+        sorted(tx.lagging("index", T0), key=lambda lag: lag.space),  # they changed at the same moment: in any order
         tx.tally("s", None),
         sorted((candidate.message_id, candidate.counts, candidate.length) for candidate in candidates),
         frequencies,
