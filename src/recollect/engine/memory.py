@@ -12,11 +12,11 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cached_property, partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Self
 
 from recollect.engine.runtime import DAYS, Parts, Runtime
 from recollect.engine.scope import ConversationScope
-from recollect.engine.search import MAX_LIMIT, SearchOptions, check_search, search, search_here
+from recollect.engine.search import MAX_LIMIT, SearchOptions, check_search, search
 from recollect.engine.tables import log
 from recollect.engine.views.index import EMBEDDER
 from recollect.engine.work.metrics import activity_of
@@ -183,11 +183,6 @@ class MemoryEngine(MemoryFace):
             "limit": limit, "floor": floor, "kinds": kinds, "space": space,
         }  # fmt: skip
         return await search(self.runtime, check_search(self.runtime, query, **options))
-
-    def search_here(self, query: str, **options: Unpack[SearchOptions]) -> list[Hit] | None:
-        """The same with the same options, in the thread of the caller, whichever that is; None if anything has to be
-        waited for."""
-        return search_here(self.runtime, check_search(self.runtime, query, **options))
 
     async def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None

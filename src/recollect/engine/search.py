@@ -122,10 +122,11 @@ async def search_store(runtime: Runtime, where: Filter, find: Callable[..., list
     return await runtime.search(lambda: store.read(find))
 
 
-def search_here(runtime: Runtime, request: CheckedSearch) -> list[Hit] | None:
+def search_here(runtime: Runtime, query: str, **options: Unpack[SearchOptions]) -> list[Hit] | None:
     """The same as `search`, in the thread of the caller, whichever that is: to have the event loop's make it takes a
     tenth of a short search. None if anything has to be waited for or read first. An index that has changed is left to
     the event loop: a caller may be interrupted between any two steps (Ctrl-C)."""
+    request = check_search(runtime, query, **options)
     parts = runtime.parts
     where = request.where
     embed_now = getattr(parts.embedder, "embed_now", None)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from recollect.engine.private_loop import LoopThread, run_shielded
-from recollect.engine.search import SearchOptions
 from recollect.engine.sync_documents import BlockingDocuments
 from recollect.faces import ConversationFace, MemoryFace, documented_as
 from recollect.model import (
@@ -57,7 +57,20 @@ from recollect.model import (
 )
 from recollect.model.topics import IMPORTANCE
 
+if TYPE_CHECKING:
+    from recollect.engine.search import SearchOptions
+
 T = TypeVar("T")
+
+
+def search_for_callers(memory: MemoryFace) -> Callable[..., list[Hit] | None]:
+    """What searches a memory in the thread of a caller, and gives None if the memory has to do it itself."""
+    runtime = getattr(memory, "runtime", None)
+    if runtime is None:  # the memory is on a server
+        return lambda query, **options: None
+    from recollect.engine.search import search_here
+
+    return partial(search_here, runtime)
 
 
 @documented_as(MemoryFace)
@@ -69,7 +82,7 @@ class BlockingMemory:
         self._private = LoopThread()
         self._closing = threading.Lock()
         self._memory = memory
-        self._search_here: Callable[..., list[Hit] | None] | None = getattr(memory, "search_here", None)
+        self._search_here = search_for_callers(memory)
         try:
             self._private.wait((opening or memory.open)())
         except BaseException:
@@ -131,9 +144,7 @@ class BlockingMemory:
             "user": user, "conversation": conversation, "role": role, "after": after, "before": before,
             "limit": limit, "floor": floor, "kinds": kinds, "space": space,
         }  # fmt: skip
-        hits: list[Hit] | None = None
-        if self._search_here is not None and self._private.lets_callers_work:
-            hits = self._search_here(query, **options)
+        hits = self._search_here(query, **options) if self._private.lets_callers_work else None
         return self._private.wait(self._memory.search(query, **options)) if hits is None else hits
 
     def ask(
