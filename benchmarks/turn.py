@@ -26,7 +26,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from corpus import corpus
-from recollect import AsyncMemory, Draft
+from recollect import AsyncConversation, AsyncMemory, Draft
 from recollect.embed.static import StaticEmbedder
 from recollect.model import ChatMessage
 from recollect.ports import Completion, Request
@@ -83,29 +83,42 @@ class Measured:
     prompts: list[str] = field(default_factory=list)
 
 
+async def keep_history(url: str, said: Sequence[str], model: InstantModel) -> None:
+    """Keep these messages as one conversation that lasts until now, and have all views read them."""
+    now = datetime.now(UTC)
+    async with AsyncMemory(url, chat=model, followers=False) as memory:
+        chat = memory.conversation("long", user="alex")
+        for first in range(0, len(said), BATCH):
+            part = enumerate(said[first : first + BATCH], start=first)
+            await chat.extend(
+                [Draft("assistant" if n % 2 else "user", text, time=now - APART * (len(said) - n)) for n, text in part]
+            )
+            await memory.settle(3600)
+
+
+async def time_exchange(
+    memory: AsyncMemory, chat: AsyncConversation, model: InstantModel, text: str
+) -> tuple[float, float, float]:
+    """Seconds of an exchange, by the clock and of the processor, and of the catching up after it."""
+    before, start, work = model.seconds, time.perf_counter(), time.process_time()
+    await chat.reply(text)
+    spent = time.perf_counter() - start - (model.seconds - before)
+    worked = time.process_time() - work
+    start = time.perf_counter()
+    await memory.settle(600)
+    return spent, worked, time.perf_counter() - start
+
+
 async def measured(url: str, size: int, exchanges: int) -> Measured:
     texts = corpus(size + 2 * (exchanges + WARM))
     said, replies, asked = texts[:size], texts[size::2], texts[size + 1 :: 2]
-    model, found, now = InstantModel(replies), Measured(), datetime.now(UTC)
-    async with AsyncMemory(url, chat=model, followers=False) as memory:
-        chat = memory.conversation("long", user="alex")
-        for first in range(0, size, BATCH):
-            part = enumerate(said[first : first + BATCH], start=first)
-            await chat.extend(
-                [Draft("assistant" if n % 2 else "user", text, time=now - APART * (size - n)) for n, text in part]
-            )
-            await memory.settle(3600)
+    model, found = InstantModel(replies), Measured()
+    await keep_history(url, said, model)
     async with AsyncMemory(url, chat=model) as memory:
         await memory.settle(3600)
         chat = memory.conversation("long", user="alex")
         for number, text in enumerate(asked[: exchanges + WARM]):
-            before, start, work = model.seconds, time.perf_counter(), time.process_time()
-            await chat.reply(text)
-            spent = time.perf_counter() - start - (model.seconds - before)
-            worked = time.process_time() - work
-            start = time.perf_counter()
-            await memory.settle(600)
-            took = time.perf_counter() - start
+            spent, worked, took = await time_exchange(memory, chat, model, text)
             await asyncio.sleep(PAUSE)
             if number >= WARM:
                 found.turns.append(spent)
