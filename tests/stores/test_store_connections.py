@@ -31,6 +31,24 @@ def test_nothing_of_a_transaction_that_failed_is_in_the_next(tmp_path: Path) -> 
         assert store.read(lambda tx: tx.note("kept")) == "words"
 
 
+def test_a_transaction_that_is_interrupted_keeps_its_connection_and_nothing_else(tmp_path: Path) -> None:
+    connections: list[object] = []
+
+    def interrupt(tx: Any) -> None:
+        connections.append(tx.connection)
+        tx.set_note("lost", "words")
+        raise KeyboardInterrupt
+
+    with closing(SqliteStore(tmp_path / "memory.db")) as store:
+        for _ in range(THREADS):
+            with pytest.raises(KeyboardInterrupt):
+                store.write(interrupt)
+            assert store.read(lambda tx: tx.note("lost")) is None
+        store.write(lambda tx: tx.set_note("kept", "words"))
+        assert store.read(lambda tx: tx.note("kept")) == "words"
+    assert len(set(map(id, connections))) == 1
+
+
 def test_threads_that_read_at_once_have_a_connection_each(tmp_path: Path) -> None:
     barrier = Barrier(THREADS)
 

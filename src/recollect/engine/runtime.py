@@ -322,6 +322,7 @@ class Runtime:
         await self.meter.finish()
         await self.chat.close()
         await self._memory_models.close()
+        await self._callers.close()
         for threads in (self._threads, self._search_threads):
             await asyncio.to_thread(threads.close)
         await parts.embedder.close()
@@ -378,8 +379,7 @@ class Runtime:
 
     def search_here(self, fn: Callable[[], T]) -> T | None:
         """The same in the thread of the caller, whichever that is; None, and no call, if another thread does that."""
-        with self._callers:
-            return self._search_threads.call_here(fn)
+        return self._callers.call_here(fn)
 
     async def read(self, fn: Callable[[Any], T]) -> T:
         """Run a function in a transaction that only reads."""

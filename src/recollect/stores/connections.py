@@ -104,7 +104,8 @@ class OpenConnections:
 
 class PooledTransaction(Generic[T]):
     """One transaction of SQLite's driver on a connection that is kept open. It ends with `end`; if anything fails, with
-    ROLLBACK, and its connection goes back to the pool, which resets it.
+    ROLLBACK, and its connection goes back to the pool, which resets it. One that is interrupted (Ctrl-C) has not
+    failed, and its connection is kept: who is interrupted again while the pool holds its lock would leave it locked.
 
     It is a class, since a generator for each of these steps takes longer than the steps.
     """
@@ -136,7 +137,7 @@ class PooledTransaction(Generic[T]):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            self._roll_back()
+            self._roll_back(has_failed=issubclass(kind, Exception))
             return
         try:
             run_on_cursor(self._cursor, self._end)
@@ -145,10 +146,15 @@ class PooledTransaction(Generic[T]):
             raise
         self._connections.give_back(self._open_connection)
 
-    def _roll_back(self) -> None:
-        with suppress(DBAPIError):  # it may have ended already
+    def _roll_back(self, *, has_failed: bool = True) -> None:
+        try:
             run_on_cursor(self._cursor, "ROLLBACK")
-        self._open_connection.connection.close()
+        except DBAPIError:  # it may have ended already
+            has_failed = True
+        if has_failed:
+            self._open_connection.connection.close()
+        else:
+            self._connections.give_back(self._open_connection)
 
 
 class RetryPauses:

@@ -32,7 +32,6 @@ class CallThreads:
         self._threads: list[threading.Thread] = []
         self._unfinished_count = 0  # changed by the loop's thread alone
         self._is_closed = False
-        self._calling_here = threading.Lock()
         _open_threads.add(self)
 
     def call(self, fn: Callable[..., T], *args: Any) -> asyncio.Future[T]:
@@ -46,16 +45,6 @@ class CallThreads:
         if self._unfinished_count > len(self._threads) < self._most:
             self._start_thread()
         return future
-
-    def call_here(self, fn: Callable[[], T]) -> T | None:
-        """Call a function in the thread that asks for it, whichever that is. None, and no call, if another thread makes
-        such a call: it would only take the interpreter from it."""
-        if not self._calling_here.acquire(blocking=False):
-            return None
-        try:
-            return None if self._is_closed else fn()
-        finally:
-            self._calling_here.release()
 
     def _start_thread(self) -> None:
         # A daemon, since a program may end without closing its memory; `_close_all` waits for what is being done.
@@ -84,8 +73,6 @@ class CallThreads:
             self._calls.put(None)
         for thread in self._threads:
             thread.join()
-        with self._calling_here:
-            """Nobody calls any more, and nobody begins to."""
 
 
 def make_call(call: Call, finish: Callable[[asyncio.Future[Any], Any, BaseException | None], None]) -> None:
