@@ -145,11 +145,11 @@ def search_here(runtime: Runtime, query: str, **options: Unpack[SearchOptions]) 
 async def search(runtime: Runtime, request: CheckedSearch) -> list[Hit]:
     """The messages and the facts that answer a query best, best first. The scores of facts fit those of the messages:
     the best possible fact has the score of the best message."""
-    wanted = (request.query, request.where, request.limit)
-    hits = await search_messages(runtime, *wanted, request.floor) if "message" in request.kinds else []
+    search_scope = (request.query, request.where, request.limit)
+    hits = await search_messages(runtime, *search_scope, request.floor) if "message" in request.kinds else []
     if "fact" not in request.kinds:
         return hits
     from recollect.engine.context import fact_search  # it takes a dozen modules that a search of messages does without
 
-    fact_hits = await fact_search.search_facts(runtime, *wanted, hits[0].score if hits else ALONE, request.floor)
+    fact_hits = await fact_search.search_facts(runtime, *search_scope, hits[0].score if hits else ALONE, request.floor)
     return sorted([*hits, *fact_hits], key=lambda hit: -hit.score)[: request.limit]

@@ -137,7 +137,7 @@ class PooledTransaction(Generic[T]):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            self._roll_back(has_failed=issubclass(kind, Exception))
+            self._roll_back(needs_reset=issubclass(kind, Exception))
             return
         try:
             run_on_cursor(self._cursor, self._end)
@@ -146,12 +146,12 @@ class PooledTransaction(Generic[T]):
             raise
         self._connections.give_back(self._open_connection)
 
-    def _roll_back(self, *, has_failed: bool = True) -> None:
+    def _roll_back(self, *, needs_reset: bool = True) -> None:
         try:
             run_on_cursor(self._cursor, "ROLLBACK")
         except DBAPIError:  # it may have ended already
-            has_failed = True
-        if has_failed:
+            needs_reset = True
+        if needs_reset:
             self._open_connection.connection.close()
         else:
             self._connections.give_back(self._open_connection)

@@ -49,9 +49,11 @@ class CachedRows:
         """Whether it may be other rows after a row was stored: that was one of them, or is one of them now."""
         if queries.key_reader(schema.TABLES[self.table])(row) in self.keys:
             return True
-        for name, wanted in self.where.items():
+        for name, required_value in self.where.items():
             value = row.get(name, ANY)
-            if value is not ANY and (value not in wanted if isinstance(wanted, tuple) else value != wanted):
+            if value is not ANY and (
+                value not in required_value if isinstance(required_value, tuple) else value != required_value
+            ):
                 return False
         return True
 

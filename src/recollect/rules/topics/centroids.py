@@ -180,11 +180,11 @@ def compare_with_centroids(vector: Row, parts: Iterable[Centroids]) -> Similarit
 
 def join_small_parts(parts: Sequence[Centroids]) -> list[Centroids]:
     """The same centroids in the same order, with small parts that follow each other as one."""
-    joined: list[Centroids] = []
+    fewer_parts: list[Centroids] = []
     for is_small, run in groupby(parts, key=is_small_and_still):
         run_parts = tuple(run)
-        joined += [join_parts(run_parts)] if is_small and len(run_parts) > 1 else run_parts
-    return joined
+        fewer_parts += [join_parts(run_parts)] if is_small and len(run_parts) > 1 else run_parts
+    return fewer_parts
 
 
 def is_small_and_still(part: Centroids) -> bool:
