@@ -11,42 +11,29 @@ from typing import Any
 
 import pytest
 
-from recollect.ports import Tx
 from recollect.stores.sqlite import SqliteStore
 
 THREADS = 8  # more than the connections that are kept
 
 
-def test_nothing_of_a_transaction_that_failed_is_in_the_next(tmp_path: Path) -> None:
-    def fail(tx: Tx) -> None:
-        tx.set_note("lost", "words")
-        raise KeyError("by the caller")
-
-    with closing(SqliteStore(tmp_path / "memory.db")) as store:
-        for _ in range(THREADS):
-            with pytest.raises(KeyError):
-                store.write(fail)
-            assert store.read(lambda tx: tx.note("lost")) is None
-        store.write(lambda tx: tx.set_note("kept", "words"))
-        assert store.read(lambda tx: tx.note("kept")) == "words"
-
-
-def test_a_transaction_that_is_interrupted_keeps_its_connection_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt], ids=["failed", "interrupted"])
+def test_nothing_of_a_transaction_that_ended_early_is_in_the_next(tmp_path: Path, error: type[BaseException]) -> None:
     connections: list[object] = []
 
-    def interrupt(tx: Any) -> None:
+    def end_early(tx: Any) -> None:
         connections.append(tx.connection)
         tx.set_note("lost", "words")
-        raise KeyboardInterrupt
+        raise error
 
     with closing(SqliteStore(tmp_path / "memory.db")) as store:
         for _ in range(THREADS):
-            with pytest.raises(KeyboardInterrupt):
-                store.write(interrupt)
+            with pytest.raises(error):
+                store.write(end_early)
             assert store.read(lambda tx: tx.note("lost")) is None
         store.write(lambda tx: tx.set_note("kept", "words"))
         assert store.read(lambda tx: tx.note("kept")) == "words"
-    assert len(set(map(id, connections))) == 1
+    if error is KeyboardInterrupt:  # it says nothing of the connection, which is used again
+        assert len(set(map(id, connections))) == 1
 
 
 def test_threads_that_read_at_once_have_a_connection_each(tmp_path: Path) -> None:
