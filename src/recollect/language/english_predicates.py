@@ -13,6 +13,7 @@ import re
 from recollect.language.fact_words import wordlist
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
+from recollect.language.word_runs import words_before
 
 PLAIN_VERBS = wordlist(
     """accept achieve act add adjust adopt advise affect agree aim align allocate allow analyze announce answer apply
@@ -97,6 +98,7 @@ _NOUN_LIKE = wordlist(
 )
 _AFTER_NOUN = lazy_pattern(rf"\b(?P<subject>[^\W\d_]{{2,}})(?=\s(?:{_ADVERB}\s)?(?P<verb>[a-z]{{2,}})\b)")
 _WORD = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*")
+_SPACED = re.compile(r"\S+")
 _STOPS = (".", "!", "?", "…")
 _MANY_WORDS = 6  # words of a text that would have an English function word if it was English
 
@@ -183,9 +185,10 @@ def _has_request(text: str) -> bool:
 
 def _has_present(text: str) -> bool:
     """Whether a verb in the present follows its subject: "tomatoes need sun", "it takes two hours"."""
+    article_end: int | None = None
     for match in _THIRD_PERSON.finditer(text):
         verb = match["verb"].casefold()
-        before = text[: match.start()].split()
+        before = words_before(text, match.start()).split()
         if not before or before[-1].casefold() in _BEFORE_NOUN or before[-1][-1].isdigit():
             continue
         is_known = (
@@ -195,14 +198,21 @@ def _has_present(text: str) -> bool:
         )
         is_counted = text[match.end() + 1 : match.end() + 2].isdigit()
         is_noun_like = not match["object"] and not is_counted and not _NOUN_LIKE.isdisjoint((verb[:-1], verb[:-2]))
-        has_subject = match["place"] and not _BEFORE_NOUN.isdisjoint(word.casefold() for word in before)
-        if is_noun_like and not has_subject:
-            continue  # "long walks on the beach", "points for fantasy books and films"
+        if is_noun_like:
+            if article_end is None:
+                article_end = _end_of_first(_BEFORE_NOUN, text)
+            if not match["place"] or article_end > match.start():
+                continue  # "long walks on the beach", "points for fantasy books and films"
         if is_known or match["object"]:
             return True
     return any(
         match["verb"] in PLAIN_VERBS and _is_plural(match["subject"].casefold()) for match in _AFTER_NOUN.finditer(text)
     )
+
+
+def _end_of_first(words: frozenset[str], text: str) -> int:
+    """Where the first of some words ends in a text; behind the text if it has none."""
+    return next((match.end() for match in _SPACED.finditer(text) if match[0].casefold() in words), len(text) + 1)
 
 
 def _is_plural(word: str) -> bool:

@@ -20,6 +20,7 @@ PREFIX = 3
 """Characters of the beginning of a word, which a list may have in place of it."""
 DIGIT = "\x03"
 """Stands in a list for any word with a digit."""
+BEFORE_PLACE = 120  # characters of the words before a place: more than the longest phrase of a pattern
 ALL_LISTS = -1  # every bit
 LONG = 1_000  # characters of a text that is not kept for long
 REMEMBERED = 1_000  # short texts whose bits are kept
@@ -57,6 +58,15 @@ def plain_words(text: str) -> list[str]:
 def lower_letter_runs(text: str) -> list[str]:
     """The runs of letters of a text in lower case."""
     return text.translate(_LETTER_TABLE).split() if text.isascii() else _LETTERS.findall(text.lower())
+
+
+def words_before(text: str, place: int) -> str:
+    """The last words before a place in a text, with what separates them: all that a pattern that ends there can need.
+    To search all that is before each of many places would take the square of the text's length."""
+    start = place - BEFORE_PLACE
+    if start <= 0:
+        return text[:place]
+    return text[max(text.find(" ", start, place), start) : place]
 
 
 # -- lists of words

@@ -14,6 +14,7 @@ from recollect.language.dates import TimeSpan, spans
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.since_until import parse_date, parse_times
 from recollect.language.verbs import PAST_FORMS
+from recollect.language.word_runs import words_before
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.third_person_retelling import Predicate
 from recollect.rules.facts_english.words import any_of
@@ -59,7 +60,7 @@ def _is_time(text: str, span: TimeSpan, predicate: Predicate) -> bool:
     after = text[span.at + len(span.text) :]
     if predicate.tense != "past" and after.lstrip().startswith(","):
         return False
-    return not (_NO_TIME.search(text[: span.at]) or _HABIT.match(after) or _is_name_part(text, span))
+    return not (_NO_TIME.search(words_before(text, span.at)) or _HABIT.match(after) or _is_name_part(text, span))
 
 
 def _cut_time(text: str, span: TimeSpan, after: str) -> str:
@@ -110,11 +111,13 @@ def _is_name_part(text: str, span: TimeSpan) -> bool:
     """Whether a time is part of a name: "their Saturday class", "Black Friday"."""
     if _DAY_WORD.match(span.text):
         return False
-    if _ARTICLE.search(text[: span.at]):
+    before = words_before(text, span.at)
+    if _ARTICLE.search(before):
         return True
     is_bare_name = span.text.isalpha() and span.text.istitle()
-    after = text[span.at + len(span.text) :]
-    return is_bare_name and (_NAME_BEFORE.search(text[: span.at]) is not None or _NAME_AFTER.match(after) is not None)
+    return is_bare_name and (
+        _NAME_BEFORE.search(before) is not None or _NAME_AFTER.match(text, span.at + len(span.text)) is not None
+    )
 
 
 _THIS_PERIOD = lazy_pattern(r"\b(?:later\s|earlier\s)?this\s(month|year)\b", re.IGNORECASE)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from math import fsum
 
 from recollect.language.detect import detect
-from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence, sentences
 from recollect.language.word_weights import is_unspaced, matters, shorten_phrase, stems, weigh
 from recollect.model.frozen import dataclass
@@ -93,15 +92,25 @@ _LAST_OF_NONE = """
     since really very also just been have not
 """
 _DANGLING_WORDS = frozenset(_LAST_OF_NONE.split())
-_DANGLING = lazy_pattern(rf"(?:[\s,]+(?:{'|'.join(_LAST_OF_NONE.split())})){{1,20}}$", re.IGNORECASE)
+_LONGEST_DANGLING = max(map(len, _DANGLING_WORDS))
 
 
 def drop_dangling(text: str) -> str:
-    """A phrase without words that are not to be its last. Not more than twenty: a long run would be read again from
-    each of them."""
-    last = text.rpartition(" ")[2]
-    is_plain = last.isascii() and last.isalnum()  # as the words that most phrases end with
-    return text if is_plain and last.lower() not in _DANGLING_WORDS else _DANGLING.sub("", text)
+    """A phrase without words that are not to be its last; one that has no other word keeps the first."""
+    end = len(text)
+    while True:
+        start = end
+        while start and end - start <= _LONGEST_DANGLING and not _separates(text[start - 1]):
+            start -= 1
+        if start == 0 or text[start:end].lower() not in _DANGLING_WORDS:
+            return text[:end]
+        end = start
+        while end and _separates(text[end - 1]):
+            end -= 1
+
+
+def _separates(character: str) -> bool:
+    return character == "," or character.isspace()
 
 
 def render_pairs(pairs: Iterable[KeyValue]) -> str:

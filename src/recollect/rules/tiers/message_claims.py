@@ -14,6 +14,7 @@ from recollect.language.filler import is_filler, trim
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import AMOUNT, WHEN
 from recollect.language.sentences import Sentence, clauses
+from recollect.language.word_runs import words_before
 from recollect.language.word_weights import is_content, is_ordinary, words
 from recollect.model.frozen import dataclass
 
@@ -168,7 +169,7 @@ _OWNER = lazy_pattern(r"['’]s$")
 def _english_pairs(text: str) -> Iterator[KeyValue]:
     for key, weight, pattern in _FINDERS:
         for trigger in pattern.finditer(text):
-            if not _DOUBT.search(text[: trigger.start()]):
+            if not _DOUBT.search(words_before(text, trigger.start())):
                 yield KeyValue(key, leading_phrase(text[trigger.end() :]), weight)
     for favourite in _FAVOURITE.finditer(text):
         yield KeyValue(favourite[1], leading_phrase(text[favourite.end() :]), 9.5)
@@ -280,7 +281,8 @@ _UNSPACED_NAME = lazy_pattern(
 def _other_language_pairs(text: str) -> Iterator[KeyValue]:
     for key, pattern in _ELSEWHERE:
         for trigger in pattern.finditer(text):
-            rest = _AND_ELSEWHERE.split(text[trigger.end() :])[0]
+            end = _AND_ELSEWHERE.search(text, trigger.end())
+            rest = text[trigger.end() : end.start() if end else None]
             yield KeyValue(key, leading_phrase(rest, 3), 13 if key == "name" else 9)
     for name in _UNSPACED_NAME.finditer(text):
         yield KeyValue("name", name[1], 13)
