@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.language.word_runs import (
+    BEFORE_PLACE,
     DIGIT,
     LONG,
     TextMasks,
@@ -17,6 +18,7 @@ from recollect.language.word_runs import (
     lower_letter_runs,
     lower_words,
     plain_words,
+    words_before,
 )
 
 TEXTS = ("", "I don't_know, 3 BOWLS!", "tabs\tand\nbreaks\x1c\x1f", "Größe 12 m²", "naïve_word", "東京 2024", "...")
@@ -77,3 +79,20 @@ class TestListsOfWords:
 
         with ThreadPoolExecutor(8) as threads:
             assert all(threads.map(is_seen, range(400)))
+
+
+class TestWordsBefore:
+    @given(st.text(alphabet="ab c'\n", max_size=300), st.integers(0, 300))
+    def test_they_end_the_text_before_a_place_and_begin_at_a_word(self, text: str, place: int) -> None:
+        place = min(place, len(text))
+        before = words_before(text, place)
+        assert text[:place].endswith(before)
+        assert before == text[:place] or before.startswith(" ") or len(before) == BEFORE_PLACE
+
+    def test_a_short_text_is_given_whole(self) -> None:
+        assert words_before("the last Friday of May", 9) == "the last "
+
+    def test_of_a_long_text_no_word_is_cut(self) -> None:
+        before = words_before("another " * 100 + "Friday", 800)
+        assert {*before.split()} == {"another"}
+        assert len(before.split()) > 10

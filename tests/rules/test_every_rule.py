@@ -169,6 +169,22 @@ def test_f15_a_rule_takes_time_in_proportion_to_its_text(name: str) -> None:
     assert [wrong for unit in sorted(units) if (wrong := grows(name, unit)) is not None] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("language.english_predicates.has_predicate", "Christmas "),
+        ("language.english_predicates.has_predicate", "works at "),
+        ("rules.facts_english.statement_days.take_time", "Monday "),
+        ("rules.tiers.keyvalues.drop_dangling", "\t"),
+        ("rules.tiers.keyvalues.drop_dangling", " the"),
+        ("rules.tiers.message_claims.statement_pairs", "allergic to "),
+    ],
+)
+def test_f15_what_a_text_names_often_is_read_once(name: str, unit: str) -> None:
+    """A rule that looks at what is before each word, or at the end of a text, does not read all of the text for it."""
+    assert grows(name, unit) is None
+
+
 def test_f15_every_other_rule_does_too() -> None:
     """Over all of them, every family of texts is read."""
     others = [name for name in EVERY if name not in LINEAR]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.rules.tiers.keyvalues import key_values
+from recollect.rules.tiers.keyvalues import drop_dangling, key_values
 from recollect.tokens.tiktoken import TiktokenTokenizer
 
 count = TiktokenTokenizer().count
@@ -156,3 +156,23 @@ class TestBudget:
     @settings(max_examples=sample(50))
     def test_any_text_any_budget(self, text: str, budget: int) -> None:
         assert count(key_values(text, budget, count)) <= budget
+
+
+class TestDanglingWords:
+    @pytest.mark.parametrize(
+        ("phrase", "rest"),
+        [
+            ("a trip to Rome with the", "a trip to Rome"),
+            ("a trip to Rome, and", "a trip to Rome"),
+            ("tea , because  OF", "tea"),
+            ("tea and", "tea"),
+            ("tea and, ", "tea and, "),
+            ("the theatre", "the theatre"),
+            ("the", "the"),
+            ("of the", "of"),
+            ("", ""),
+            ("tea" + " of the" * 40, "tea"),
+        ],
+    )
+    def test_a_phrase_does_not_end_with_them(self, phrase: str, rest: str) -> None:
+        assert drop_dangling(phrase) == rest

@@ -29,6 +29,8 @@ MICROSECONDS = 1e6
 Rows = NDArray[np.intp]
 NO_ROWS = np.empty(0, np.intp)
 GROUP = 32  # scores, of which the highest is looked at first
+ROW_BITS = 32  # of a place of a term: the low bits are of its row, the others of its group
+LAST_ROW = (1 << ROW_BITS) - 1
 POSITION_BITS = 32  # of a sorted term: the low bits say where it is, the others are of its number
 POSITIONS = np.uint64((1 << POSITION_BITS) - 1)
 
@@ -114,10 +116,10 @@ class ScopeView:
             in_order = in_order and not len(new_terms)
         rows = self.owners.take(positions).astype(np.intp)
         term_groups = sought.groups.take(terms)
-        if not in_order:
-            order = np.lexsort((rows, term_groups))  # of a group of several terms, rows come term by term
-            rows = rows.take(order)
-            term_groups = term_groups.take(order)
+        if not in_order:  # of a group of several terms, rows come term by term
+            places = np.sort((term_groups << ROW_BITS) | rows)  # in a fifth of the time of `np.lexsort`
+            rows = places & LAST_ROW
+            term_groups = places >> ROW_BITS
         return Occurrences(rows, term_groups, len(self), len(groups))
 
     def _find_sorted(self, sorted_terms: Codes, sought: GroupCodes) -> tuple[Numbers, Rows, NDArray[np.bool_]]:
