@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
@@ -111,8 +111,10 @@ def _find_query_words(
 _short_query_words = lru_cache(maxsize=_REMEMBERED)(_find_query_words)
 
 
-def _alternatives(word: str, languages: Iterable[str]) -> tuple[str, ...]:
+def _alternatives(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     """The terms of a word, as written and without accents: some people leave accents out."""
+    if word.isascii() and word.isalpha() and len(word) <= MAX_TERM:
+        return _stems_in(word, languages)
     forms = dict.fromkeys((word, _fold(word)))
     return tuple(dict.fromkeys(term for language in languages for form in forms if (term := _term(form, language))))
 
@@ -413,6 +415,20 @@ def _stem(word: str, language: str) -> str:
     with _stemmer_lock:
         stemmer = _stemmer(language)
         return word if stemmer is None else str(stemmer.stemWord(word))
+
+
+def _stems_in(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    """The terms of a word of plain letters in each of these languages, as `_term` gives them one by one."""
+    with _stemmer_lock:
+        stems = [word if stemmer is None else stemmer.stemWord(word) for stemmer in _latin_stemmers(languages)]
+    return tuple(dict.fromkeys(filter(None, map(_fold, stems))))
+
+
+@lru_cache(maxsize=64)
+def _latin_stemmers(languages: tuple[str, ...]) -> tuple[Stemmer.Stemmer | None, ...]:
+    """What stems a Latin word in each of these languages; None for one that does not."""
+    latin_languages = dict.fromkeys(_language_of("a", language) for language in languages)
+    return tuple(_stemmer(language) if language in _STEMMERS else None for language in latin_languages)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
 from typing import Any
@@ -147,6 +148,31 @@ def test_memory_and_database_give_the_same_hits(
                     assert [hit[0] for hit in hits] == [hit.message.id for hit in expected]
                 else:
                     assert hits == seen(expected)
+
+
+@pytest.mark.every_store
+def test_memory_and_database_give_the_same_vectors_of_messages(store: Store) -> None:
+    """Of a long message, that of its beginning."""
+    world = World(store, 6)
+    indexes = ScopeIndexes(1 << 28)
+    for count in (40, 1, 20):
+        world.say(count)
+        second_parts = [replace(world.entry(message), part=1) for message in world.messages[-min(count, 3) :]]
+        world.store.write(lambda tx: tx.put_entries(second_parts))  # noqa: B023  called at once
+        world.remove(2)
+        for conversation in (*world.turns, "nowhere"):
+            turns = [*range(1, world.turns.get(conversation, 9) + 3)]
+
+            def vectors(tx: Tx, known: ScopeIndexes | None) -> dict[int, Any]:
+                source = StoreSource(tx, "s", None, NOW) if known is None else open_source(tx, known, "s", None, NOW)
+                return source.vectors_of(conversation, turns)  # noqa: B023  called at once
+
+            in_memory = store.read(lambda tx: vectors(tx, indexes))
+            in_database = store.read(lambda tx: vectors(tx, None))
+            assert [*in_memory] == [*in_database]
+            assert all(np.array_equal(in_memory[turn], in_database[turn]) for turn in in_database)
+            assert bool(in_memory) == (conversation != "nowhere")
+            assert store.read(lambda tx: open_source(tx, indexes, "s", None, NOW).vectors_of("c0", [])) == {}
 
 
 def test_what_was_removed_by_another_process_is_not_found(store: Store) -> None:

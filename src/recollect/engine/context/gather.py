@@ -15,7 +15,7 @@ from typing import Any, cast
 from recollect.engine.context import people as knowing
 from recollect.engine.context import recall
 from recollect.engine.context.build import assemble, head_of, room_beside
-from recollect.engine.context.index_or_database import open_source
+from recollect.engine.context.index_or_database import PassageSource, open_source
 from recollect.engine.context.render import CurrentTopic
 from recollect.engine.context.request import EXCHANGE, ContextRequest, task_messages
 from recollect.engine.context.state import ContextState
@@ -333,41 +333,48 @@ class ContextBuilder:
         excluded_ids = request.shown_ids | {message.id for message in spoken.window}
         known = {message.id: message for message in spoken.messages if not message.erased}
         reading_rule = recall.ReadingRule(worthwhile_share(request.text), excluded_ids, known)
-        hits, past_episodes, nothing_relevant, docs = self._recall(tx, request, person, reading_rule, episode_rows)
+        source = None if request.vector is None else self._open_source(tx, person, request.now)
+        hits, past_episodes, nothing_relevant = self._recall(tx, source, request, person, reading_rule, episode_rows)
         held_hits = self._match_held(request, person, spoken, max((hit.score for hit in hits), default=1.0))
         hits = sorted([*hits, *held_hits], key=lambda hit: -hit.score)
         nothing_relevant = nothing_relevant and not held_hits
         # While little has left the window, a search would bring all of it back, and nothing would be saved.
-        indexed_count = spoken.start if person is None else docs
-        outside_count = indexed_count if person is None else max(indexed_count - len(spoken.window), 0)
+        if person is None:
+            outside_count = spoken.start
+        else:
+            tally = tx.tally(self._scope.space, person) if source is None else source.tally()
+            outside_count = max(tally.docs - len(spoken.window), 0)
         return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
         outside_hits = [hit for hit in worthwhile_hits(hits, request.text) if hit.message.id not in excluded_ids]
         retrieved = outside_hits[:return_limit]
         elsewhere = [hit for hit in outside_hits if hit.message.conversation != self._scope.id][:return_limit]
-        relevance = self._nearest_messages(tx, request, spoken.nearest) if hits else {}
+        relevance = self._nearest_messages(source, request, spoken.nearest) if hits else {}
         shown_hits = [hit for hit in hits if hit.message.id in excluded_ids] + retrieved
         relevance |= {hit.message.turn: hit.score for hit in shown_hits if hit.message.conversation == self._scope.id}
         return RecalledMessages(retrieved, elsewhere, past_episodes, relevance, nothing_relevant and outside_count > 0)
 
+    def _open_source(self, tx: Tx, person: str | None, now: datetime) -> PassageSource:
+        scope = self._recall_scope(person)
+        check = self._runtime.index.check_vectors_of
+        return open_source(tx, self._runtime.indexes, scope.space, scope.user, now, check)
+
     def _recall(
         self,
         tx: Tx,
+        source: PassageSource | None,
         request: ContextRequest,
         person: str | None,
         reading_rule: recall.ReadingRule,
         episode_rows: Sequence[Mapping[str, Any]],
-    ) -> tuple[list[Hit], list[Episode], bool, int]:
+    ) -> tuple[list[Hit], list[Episode], bool]:
         """Messages and past episodes near the question, from the person's memory or from the channel; and whether the
-        search found nothing relevant: then no message is recalled, and only an episode that is very close. And how
-        many passages there are."""
-        if request.vector is None:
-            return [], [], False, 0 if person is None else tx.tally(self._scope.space, person).docs
+        search found nothing relevant: then no message is recalled, and only an episode that is very close."""
+        if source is None or request.vector is None:
+            return [], [], False
         parts = self._runtime.parts
         question = request.question
         scope = self._recall_scope(person)
         limit = min(max(request.budget.retrieved // TOKENS, RELEVANT[0]), RELEVANT[1])
-        check = self._runtime.index.check_vectors_of
-        source = open_source(tx, self._runtime.indexes, scope.space, scope.user, request.now, check)
         hits = recall.search(
             tx,
             source,
@@ -386,7 +393,7 @@ class ContextBuilder:
         if hits and nothing_relevant:
             least = max(least, parts.weights.cosine_at(CLOSE))
         past_episodes = nearest_episodes(tx, scope, request.vector, parts.near_episodes, least, episode_rows)
-        return [] if nothing_relevant else hits, past_episodes, nothing_relevant, source.tally().docs
+        return [] if nothing_relevant else hits, past_episodes, nothing_relevant
 
     def _match_held(
         self, request: ContextRequest, person: str | None, spoken: SpokenMessages, best_score: float
@@ -409,17 +416,16 @@ class ContextBuilder:
             return Filter(self._scope.space, user=person)
         return Filter(self._scope.space, conversation=self._scope.id)
 
-    def _nearest_messages(self, tx: Tx, request: ContextRequest, messages: Sequence[Message]) -> dict[int, float]:
+    def _nearest_messages(
+        self, source: PassageSource | None, request: ContextRequest, messages: Sequence[Message]
+    ) -> dict[int, float]:
         """The users' messages among the last ones, before those that are sent whole, that are nearest to the question,
         by turn."""
-        if request.vector is None:
+        if source is None or request.vector is None:
             return {}
         last_messages = messages[-JUST_SAID:][: -2 * request.budget.pairs or None]
         turns = {m.turn for m in last_messages if m.role == "user" and m.id not in request.shown_ids}
-        if not turns:
-            return {}
-        vectors = tx.vectors_of(self._scope.space, self._scope.id, min(turns), max(turns))
-        return nearest_turns(request.vector, {turn: vectors[turn] for turn in vectors.keys() & turns})
+        return nearest_turns(request.vector, source.vectors_of(self._scope.id, sorted(turns)))
 
     async def _search_query(
         self, text: str, question: Message | None

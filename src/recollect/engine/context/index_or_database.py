@@ -45,6 +45,9 @@ class PassageSource(Protocol):
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
         """The cosine of each passage; NaN for one without a vector."""
 
+    def vectors_of(self, conversation: str, turns: Sequence[int]) -> dict[int, Vectors]:
+        """By turn, which are in order, the vector of each message that has one, of its beginning if it is long."""
+
     def likeness(self, passages: Passages, groups: Groups) -> Likeness:
         """How near the words of each passage are to each group of terms, from 0 to 1."""
 
@@ -139,6 +142,9 @@ class IndexSource:
             return np.full(len(passages), np.nan)
         return self._view.cosines(passages.rows, self._cosines, query_vector)
 
+    def vectors_of(self, conversation: str, turns: Sequence[int]) -> dict[int, Vectors]:
+        return self._view.vectors_of(conversation, np.array(turns, np.int64))
+
     def likeness(self, passages: Passages, groups: Groups) -> Likeness:
         return self._view.likeness(passages.rows, groups)
 
@@ -204,6 +210,12 @@ class StoreSource:
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
         cosines = self._tx.cosines(self._scope, vector, passages.docs.tolist()) if vector.any() else {}
         return np.array([cosines.get(doc, np.nan) for doc in passages.docs.tolist()], np.float64)
+
+    def vectors_of(self, conversation: str, turns: Sequence[int]) -> dict[int, Vectors]:
+        if not turns:
+            return {}
+        vectors = self._tx.vectors_of(self._scope.space, conversation, turns[0], turns[-1])
+        return {turn: vectors[turn] for turn in turns if turn in vectors}
 
     def likeness(self, passages: Passages, groups: Groups) -> Likeness:
         lines = "\n".join(self._terms[doc] for doc in passages.docs.tolist())

@@ -23,7 +23,7 @@ from recollect.model.vectors import products
 from recollect.ports import Vectors
 from recollect.rules.log import EPOCH, MICROSECOND
 from recollect.rules.recall.message_specificity import Traits
-from recollect.rules.recall.passage_columns import Numbers, Passages
+from recollect.rules.recall.passage_columns import Numbers, Passages, place_keys
 
 MICROSECONDS = 1e6
 Rows = NDArray[np.intp]
@@ -202,6 +202,15 @@ class ScopeView:
         first = np.searchsorted(self.places, keys)
         sizes = np.searchsorted(self.places, keys, side="right") - first
         return np.sort(self.place_rows[ranges(first, sizes)])
+
+    def vectors_of(self, conversation: str, turns: Numbers) -> dict[int, Vectors]:
+        """By turn, which are in order, the vector of each message that has one, of its beginning if it is long."""
+        keys = place_keys(np.full(len(turns), number_of(self.conversation_names, conversation)), turns)
+        first = self.places.searchsorted(keys)
+        is_there = self.places.searchsorted(keys, side="right") > first
+        rows = self.place_rows[first[is_there]]
+        rows = rows[self.has_vector[rows]]
+        return dict(zip(self.turns[rows].tolist(), self.vectors[rows], strict=True))
 
     def passages(self, rows: Rows, occurrences: Occurrences) -> Passages:
         """The passages of these rows, given where terms occur."""

@@ -20,6 +20,7 @@ from recollect.model.frozen import dataclass
 Likeness = NDArray[np.float32]
 
 SLOT_BITS = 19  # of a word's number, by which it is looked up: one in eighty loses its place to a more frequent one
+FILLED = 4  # places for each word of some passages, up to which all passages are filled up to the length of the longest
 AT_ONCE = 64  # words compared at a time: for more the library starts threads, which takes longer than the work
 
 
@@ -65,29 +66,34 @@ def likeness_of_words(
     follow each other: so many of each passage, from these places on."""
     if not len(words) or not groups:
         return no_likeness(len(sizes), groups)
-    likeness = compare_words(words, groups)
-    if np.logical_and.reduce(sizes):
-        return np.asarray(np.maximum(np.maximum.reduceat(likeness, starts, axis=0), 0.0))
-    best = no_likeness(len(sizes), groups)
-    has_terms = sizes > 0
-    best[has_terms] = np.maximum(np.maximum.reduceat(likeness, starts[has_terms], axis=0), 0.0)
-    return best
+    likeness, rows = compare_words(words, groups)
+    longest = int(np.maximum.reduce(sizes))
+    if longest * len(sizes) <= FILLED * len(words):  # a column for each passage, which takes half as long as `reduceat`
+        columns = np.full((longest, len(sizes)), len(likeness) - 1)
+        columns.T[np.arange(longest) < sizes[:, np.newaxis]] = rows
+        best = np.maximum.reduce(likeness.take(columns, axis=0), axis=0)
+    else:
+        best = no_likeness(len(sizes), groups)
+        has_terms = sizes > 0
+        best[has_terms] = np.maximum.reduceat(likeness.take(rows, axis=0), starts[has_terms], axis=0)
+    return np.asarray(np.maximum(best, 0.0))
 
 
-def compare_words(words: NDArray[Any], groups: Sequence[Sequence[str]]) -> Likeness:
-    """How near each of these words is to each group of terms. A word is compared once, however often it comes."""
+def compare_words(words: NDArray[Any], groups: Sequence[Sequence[str]]) -> tuple[Likeness, NDArray[np.intp]]:
+    """How near words (rows) are to each group of terms (column), and the row of each of these words. A word is compared
+    once, however often it comes. The last row is of no word, and near to nothing."""
     known = load_known_words()
     is_there = np.zeros(len(known.codes), np.bool_)
     is_there[words] = True
     distinct_words = is_there.nonzero()[0]
-    padded_words = np.full(-(-len(distinct_words) // AT_ONCE) * AT_ONCE, len(known.codes) - 1)
+    padded_words = np.full((len(distinct_words) // AT_ONCE + 1) * AT_ONCE, len(known.codes) - 1)
     padded_words[: len(distinct_words)] = distinct_words
     blocks = known.rows.take(padded_words, axis=0).astype(np.float32).reshape(-1, AT_ONCE, known.rows.shape[1])
     likeness = np.matmul(blocks, known.vectors_of(groups).T).reshape(-1, len(groups))
     likeness *= known.scales.take(padded_words)[:, np.newaxis]
     rows = np.empty(len(known.codes), np.intp)
     rows[distinct_words] = np.arange(len(distinct_words))
-    return np.asarray(likeness.take(rows.take(words), axis=0))
+    return likeness, rows.take(words)
 
 
 def best_likeness(terms: Codes, sizes: NDArray[np.int64], groups: Sequence[Sequence[str]]) -> Likeness:
