@@ -145,7 +145,9 @@ class ScopeIndex:
     def __len__(self) -> int:
         return self._message_ids.size
 
-    def view(self) -> ScopeView:
+    def view(self, *, ahead: bool = False) -> ScopeView:
+        """The passages as they are now. `ahead`: nobody waits for it, so new terms are put among all others: a search
+        then looks for its words once."""
         if self._view is not None and self._views > 1:  # nothing has come or gone since
             return self._view
         self._views += 1
@@ -155,6 +157,8 @@ class ScopeIndex:
             self._view = None
         if self._views > 1:
             self._sort_new_terms()
+            if ahead and len(self) <= QUICK:  # of more, all terms would have to be copied for too long
+                self._merge_new_terms()
         if self._has_unknown_words():
             codes = self._terms.view()[self._words.size :]
             self._words.extend(load_known_words().find(codes), self._terms.size)
@@ -196,6 +200,14 @@ class ScopeIndex:
             self._view = None
             places = self._sorted_new_terms.searchsorted(new_terms)
             self._sorted_new_terms = np.insert(self._sorted_new_terms, places, new_terms)
+
+    def _merge_new_terms(self) -> None:
+        """Put the new terms, which are sorted, among all others."""
+        if len(self._sorted_new_terms):
+            self._view = None
+            places = self._sorted_terms.searchsorted(self._sorted_new_terms)
+            self._sorted_terms = np.insert(self._sorted_terms, places, self._sorted_new_terms)
+            self._sorted_new_terms = np.empty(0, np.uint64)
 
     def _has_unknown_words(self) -> bool:
         """Whether there are terms to look up in the table of words. A single search looks up those that it needs."""
@@ -353,7 +365,7 @@ class ScopeIndexes:
         with index.lock:
             if index.version != state.version:
                 index = self._bring_up_to_date(tx, (space, user), index, state)
-            view = index.view()
+            view = index.view(ahead=ahead)
         self._trim((space, user))
         return view
 
