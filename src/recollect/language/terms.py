@@ -113,8 +113,10 @@ _short_query_words = lru_cache(maxsize=_REMEMBERED)(_find_query_words)
 
 def _alternatives(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     """The terms of a word, as written and without accents: some people leave accents out."""
-    if word.isascii() and word.isalpha() and len(word) <= MAX_TERM:
-        return _stems_in(word, languages)
+    if word.isascii() and word.isalpha() and len(word) <= MAX_TERM:  # as `_term` gives them, one by one
+        with _stemmer_lock:
+            stems = [word if stemmer is None else stemmer.stemWord(word) for stemmer in _latin_stemmers(languages)]
+        return tuple(dict.fromkeys(filter(None, map(_fold, stems))))
     forms = dict.fromkeys((word, _fold(word)))
     return tuple(dict.fromkeys(term for language in languages for form in forms if (term := _term(form, language))))
 
@@ -406,8 +408,7 @@ def _fold(word: str) -> str:
     return "".join(b if b < "\u0400" else c for b, c in zip(bases, word, strict=True)).translate(_FOLDED)
 
 
-# A stemmer keeps state between calls. Its results are cached above, so it is called rarely enough for all threads to
-# share one.
+# A stemmer keeps state between calls. Its results are cached, so all threads can share one: it is called rarely.
 _stemmer_lock = threading.Lock()
 
 
@@ -417,18 +418,11 @@ def _stem(word: str, language: str) -> str:
         return word if stemmer is None else str(stemmer.stemWord(word))
 
 
-def _stems_in(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
-    """The terms of a word of plain letters in each of these languages, as `_term` gives them one by one."""
-    with _stemmer_lock:
-        stems = [word if stemmer is None else stemmer.stemWord(word) for stemmer in _latin_stemmers(languages)]
-    return tuple(dict.fromkeys(filter(None, map(_fold, stems))))
-
-
 @lru_cache(maxsize=64)
 def _latin_stemmers(languages: tuple[str, ...]) -> tuple[Stemmer.Stemmer | None, ...]:
-    """What stems a Latin word in each of these languages; None for one that does not."""
-    latin_languages = dict.fromkeys(_language_of("a", language) for language in languages)
-    return tuple(_stemmer(language) if language in _STEMMERS else None for language in latin_languages)
+    """What stems a Latin word in each of these languages; None where nothing does."""
+    of_latin = dict.fromkeys(_language_of("a", language) for language in languages)
+    return tuple(_stemmer(language) if language in _STEMMERS else None for language in of_latin)
 
 
 @cache
@@ -502,6 +496,4 @@ def _slices(text: str, limit: int) -> Iterator[str]:
 
 
 def _weight(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    return len(text) + (_DENSE - 1) * len(_ONE_UNSPACED.findall(text))
+    return len(text) + (0 if text.isascii() else (_DENSE - 1) * len(_ONE_UNSPACED.findall(text)))
