@@ -48,6 +48,21 @@ def test_in_many_words_each_counts_as_in_few() -> None:
     assert many == few * 500
 
 
+MANY_WORDS = "dogs instruments holidays boats gardens teachers kitchens letters mountains winters doctors trains"
+
+
+@pytest.mark.parametrize("long_text", ["some gravel by the lake", "gravel lake " * 200])
+def test_of_many_words_each_counts_as_by_itself(long_text: str) -> None:
+    """Whether passages are about as long as each other, or one is far longer."""
+    texts = ["our cat slept", "", "the violin and the piano", "a vacation by train", long_text]
+    all_words = likeness(MANY_WORDS, *texts)
+    words = MANY_WORDS.split()
+    one_by_one = [likeness(word, *texts) for word in words]
+    assert len(all_words[0]) == len(words)
+    for place, row in enumerate(all_words):
+        assert row == pytest.approx([column[place][0] for column in one_by_one], abs=1e-6)
+
+
 def test_it_knows_english() -> None:
     assert knows_language(["de", "en"])
     assert not knows_language(["de"])

@@ -20,7 +20,8 @@ from recollect.model.frozen import dataclass
 Likeness = NDArray[np.float32]
 
 SLOT_BITS = 19  # of a word's number, by which it is looked up: one in eighty loses its place to a more frequent one
-FILLED = 4  # places for each word of some passages, up to which all passages are filled up to the length of the longest
+MANY_GROUPS = 8  # of terms, as a whole message has them,
+FILLED = 4  # and places for each word of some passages, up to which all are filled up to the length of the longest
 AT_ONCE = 64  # words compared at a time: for more the library starts threads, which takes longer than the work
 
 
@@ -68,13 +69,16 @@ def likeness_of_words(
         return no_likeness(len(sizes), groups)
     likeness, rows = compare_words(words, groups)
     longest = int(np.maximum.reduce(sizes))
-    if longest * len(sizes) <= FILLED * len(words):  # a column for each passage, which takes half as long as `reduceat`
+    if len(groups) >= MANY_GROUPS and longest * len(sizes) <= FILLED * len(words):
+        # A column for each passage, filled up to the longest: for many groups that takes half as long as `reduceat`.
         columns = np.full((longest, len(sizes)), len(likeness) - 1)
         columns.T[np.arange(longest) < sizes[:, np.newaxis]] = rows
         best = np.maximum.reduce(likeness.take(columns, axis=0), axis=0)
+    elif np.logical_and.reduce(sizes):
+        best = np.maximum.reduceat(likeness.take(rows, axis=0), starts, axis=0)
     else:
-        best = no_likeness(len(sizes), groups)
         has_terms = sizes > 0
+        best = no_likeness(len(sizes), groups)
         best[has_terms] = np.maximum.reduceat(likeness.take(rows, axis=0), starts[has_terms], axis=0)
     return np.asarray(np.maximum(best, 0.0))
 
