@@ -66,7 +66,7 @@ class AsyncDocuments(DocumentsFace):
     async def get(self, namespace: Sequence[str], key: str) -> Document | None:
         where = {**self.owner_filter, "namespace": rules.join_namespace(namespace), "key": check_id("key", key)}
         now = self.runtime.parts.clock.now()
-        rows = await self.runtime.read(lambda tx: unexpired(tx.rows(TABLE, limit=1, where=where), now))
+        rows = await self.runtime.read(lambda tx: unexpired_rows(tx.rows(TABLE, limit=1, where=where), now))
         return document_of_row(rows[0]) if rows else None
 
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
@@ -74,7 +74,7 @@ class AsyncDocuments(DocumentsFace):
         now = self.runtime.parts.clock.now()
 
         def write(tx: Tx) -> bool:
-            rows = unexpired(tx.rows(TABLE, limit=1, where=where), now)
+            rows = unexpired_rows(tx.rows(TABLE, limit=1, where=where), now)
             tx.remove(TABLE, where)
             return bool(rows)
 
@@ -93,7 +93,7 @@ class AsyncDocuments(DocumentsFace):
 
         def write(tx: Tx) -> T:
             tx.lock(LOCK, self.space, namespace_key)
-            rows = unexpired(tx.rows(TABLE, where={**self.owner_filter, "namespace": namespace_key}), now)
+            rows = unexpired_rows(tx.rows(TABLE, where={**self.owner_filter, "namespace": namespace_key}), now)
             changes, answer = decide({row["key"]: document_of_row(row) for row in rows})
             apply_changes(tx, self.space, [rules.check_change(change, now) for change in changes], now, self.owner)
             return answer
@@ -117,7 +117,7 @@ class AsyncDocuments(DocumentsFace):
         now = self.runtime.parts.clock.now()
 
         def read(tx: Tx) -> list[Row]:
-            rows = unexpired(rows_below(tx, self.owner_filter, prefix), now)
+            rows = unexpired_rows(rows_below(tx, self.owner_filter, prefix), now)
             return [row for row in rows if rules.matches_filter(row["value"], where)]
 
         rows = await self.runtime.read(read)
@@ -200,7 +200,7 @@ async def documents_in(documents: AsyncDocuments, namespace: Sequence[str]) -> d
     """The documents of one namespace, by key."""
     where = {**documents.owner_filter, "namespace": rules.join_namespace(namespace)}
     now = documents.runtime.parts.clock.now()
-    rows = await documents.runtime.read(lambda tx: unexpired(tx.rows(TABLE, where=where), now))
+    rows = await documents.runtime.read(lambda tx: unexpired_rows(tx.rows(TABLE, where=where), now))
     return {row["key"]: document_of_row(row) for row in rows}
 
 
@@ -217,7 +217,7 @@ async def apply_if_unchanged(
 
     def write(tx: Tx) -> list[Document] | None:
         tx.lock(LOCK, documents.space, namespace_key)
-        rows = unexpired(tx.rows(TABLE, where={**documents.owner_filter, "namespace": namespace_key}), now)
+        rows = unexpired_rows(tx.rows(TABLE, where={**documents.owner_filter, "namespace": namespace_key}), now)
         if not is_same({row["key"]: document_of_row(row) for row in rows}):
             return None
         return apply_changes(tx, documents.space, ready, now, documents.owner)
@@ -240,7 +240,7 @@ def apply_changes(
         if change.value is None:
             tx.remove(TABLE, document_key if owner is None else document_key | {"user_id": owner})
             continue
-        existing = unexpired(tx.rows(TABLE, limit=1, where=document_key), now)
+        existing = unexpired_rows(tx.rows(TABLE, limit=1, where=document_key), now)
         if owner is not None and (change.user not in (None, owner) or (existing and existing[0]["user_id"] != owner)):
             raise ScopeError(f"the document {change.key!r} belongs to somebody else; choose another key")
         row = document_key | {
@@ -269,7 +269,7 @@ def keep_vectors(tx: Tx, rows: Sequence[Row]) -> None:
             tx.put(TABLE, [{**current[0], "embedder": row["embedder"], "vecs": row["vecs"]}])
 
 
-def unexpired(rows: Iterable[Row], now: datetime) -> list[Row]:
+def unexpired_rows(rows: Iterable[Row], now: datetime) -> list[Row]:
     """Those of the rows that have not expired."""
     return [row for row in rows if not has_expired(row["expires_at"], now)]
 
@@ -290,7 +290,7 @@ def namespaces_of(tx: Tx, owner_filter: Row, now: datetime) -> Iterator[tuple[st
     after: Row = {"space": owner_filter["space"], "namespace": "", "key": ""}
     while rows := tx.rows(TABLE, after, 1, where=owner_filter):
         after = rows[0]
-        if unexpired(rows, now):
+        if unexpired_rows(rows, now):
             yield rules.split_namespace(rows[0]["namespace"])
             after = {"space": owner_filter["space"], "namespace": rows[0]["namespace"] + rules.AFTER, "key": ""}
 

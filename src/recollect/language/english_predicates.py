@@ -185,7 +185,7 @@ def _has_request(text: str) -> bool:
 
 def _has_present(text: str) -> bool:
     """Whether a verb in the present follows its subject: "tomatoes need sun", "it takes two hours"."""
-    article_end: int | None = None
+    before_noun_end: int | None = None
     for match in _THIRD_PERSON.finditer(text):
         verb = match["verb"].casefold()
         before = words_before(text, match.start()).split()
@@ -199,9 +199,9 @@ def _has_present(text: str) -> bool:
         is_counted = text[match.end() + 1 : match.end() + 2].isdigit()
         is_noun_like = not match["object"] and not is_counted and not _NOUN_LIKE.isdisjoint((verb[:-1], verb[:-2]))
         if is_noun_like:
-            if article_end is None:
-                article_end = _end_of_first(_BEFORE_NOUN, text)
-            if not match["place"] or article_end > match.start():
+            if before_noun_end is None:
+                before_noun_end = _end_of_first(_BEFORE_NOUN, text)
+            if not match["place"] or before_noun_end > match.start():
                 continue  # "long walks on the beach", "points for fantasy books and films"
         if is_known or match["object"]:
             return True

@@ -51,9 +51,9 @@ class Role:
         self._thinking_tokens = thinking_tokens
 
     def for_task(self, task: str) -> LLM:
-        return Chain([self._bounded(model.for_task(task)) for model in self._metered], self._cooldowns)
+        return Chain([self._with_limits(model.for_task(task)) for model in self._metered], self._cooldowns)
 
-    def _bounded(self, model: LLM) -> LLM:
+    def _with_limits(self, model: LLM) -> LLM:
         """The model with what bounds each of its calls: the day's ceiling, and the room it has for thinking."""
         if self._tokens_today is not None and self._limit is not None:
             model = Ceiling(model, self._tokens_today, self._limit)

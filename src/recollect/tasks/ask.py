@@ -81,14 +81,14 @@ def build(inputs: Inputs) -> Request:
     parts = [
         section("PERSON", [Fenced(plain_name(inputs.name) or "the person")]),
         section("TODAY", [Fenced(inputs.today.isoformat())]),
-        section("FACTS", _labelled("F", inputs.facts), between="\n"),
-        section("MESSAGES", _labelled("M", inputs.messages), between="\n"),
+        section("FACTS", _label_lines("F", inputs.facts), between="\n"),
+        section("MESSAGES", _label_lines("M", inputs.messages), between="\n"),
         fence_text("QUESTION", inputs.question),
     ]
     return build_request(_SYSTEM, "\n".join(parts), max_tokens=600, schema=_SCHEMA)
 
 
-def _labelled(letter: str, lines: Sequence[Line]) -> list[Fenced]:
+def _label_lines(letter: str, lines: Sequence[Line]) -> list[Fenced]:
     labelled = [Fenced(f"{letter}{number}. {escape_line(line.text)}") for number, line in enumerate(lines, 1)]
     return labelled or [Fenced("(none)")]
 

@@ -123,11 +123,11 @@ def message_names(tx: Tx, scope: ConversationScope, ids: Iterable[str]) -> Itera
     turns = {int(match[1]) for id in ids if (match := TURN.fullmatch(id))}
     for row in rows_with(tx, "messages", scope, "turn", turns):
         if row["erasure"] is None:
-            yield f"m{row['turn']}", NamedItem("message", shown(row["content"]), scope.id, row["turn"])
+            yield f"m{row['turn']}", NamedItem("message", shorten_text(row["content"]), scope.id, row["turn"])
     others = [id for id in ids if not TURN.fullmatch(id)]
     for message in tx.find_messages(scope.space, ids=others, damaged=lambda _: None):
         if not message.erased:
-            yield message.id, NamedItem("message", shown(message.content), message.conversation, message.turn)
+            yield message.id, NamedItem("message", shorten_text(message.content), message.conversation, message.turn)
 
 
 def known_names(tx: Tx, scope: ConversationScope, user: str, ids: Iterable[str]) -> Iterator[tuple[str, NamedItem]]:
@@ -136,16 +136,16 @@ def known_names(tx: Tx, scope: ConversationScope, user: str, ids: Iterable[str])
     for start in range(0, len(wanted), AT_ONCE):
         where = {"space": scope.space, "user_id": user, "id": wanted[start : start + AT_ONCE]}
         for row in tx.rows("facts", where=where):
-            yield row["id"], NamedItem("fact", shown(f"{row['key']}: {row['value']}"))
+            yield row["id"], NamedItem("fact", shorten_text(f"{row['key']}: {row['value']}"))
         for row in tx.rows("statements", where=where):
-            yield row["id"], NamedItem("statement", shown(row["text"]))
+            yield row["id"], NamedItem("statement", shorten_text(row["text"]))
 
 
 def episode_name(match: re.Match[str]) -> NamedItem:
     return NamedItem("episode", f"turns {match[2]}\u2013{match[3]}", turn=int(match[2]))
 
 
-def shown(text: str) -> str:
+def shorten_text(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}\u2026"
 
 

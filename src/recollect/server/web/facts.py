@@ -48,18 +48,18 @@ async def change_fact(
 @router.post("/web/fact/add")
 async def add_fact(caller: WriteCaller, form: Form) -> Response:
     names = ("category", "key", "value")
-    values: dict[str, Any] = {name: form.required(name) for name in names}
+    values: dict[str, Any] = {name: form.required_text(name) for name in names}
     days = {name: parse_day(name, form.text(name)) for name in ("valid_from", "valid_to")}
-    return await change_fact(caller, form.required("user"), "added", caller.memory.add_fact, **values, **days)
+    return await change_fact(caller, form.required_text("user"), "added", caller.memory.add_fact, **values, **days)
 
 
 @router.post("/web/fact/edit")
 async def edit_fact(caller: WriteCaller, form: Form) -> Response:
-    work = partial(caller.memory.edit_fact, form.required("id"))
-    return await change_fact(caller, form.required("user"), "edited", work, value=form.required("value"))
+    work = partial(caller.memory.edit_fact, form.required_text("id"))
+    return await change_fact(caller, form.required_text("user"), "edited", work, value=form.required_text("value"))
 
 
 @router.post("/web/fact/delete")
 async def delete_fact(caller: WriteCaller, form: Form) -> Response:
-    work = partial(caller.memory.delete_fact, form.required("id"))
-    return await change_fact(caller, form.required("user"), "deleted", work)
+    work = partial(caller.memory.delete_fact, form.required_text("id"))
+    return await change_fact(caller, form.required_text("user"), "deleted", work)

@@ -64,7 +64,7 @@ async def make_key(caller: AdminCaller, form: Form) -> Response:
     make = partial(
         create_key,
         caller.memory.runtime.parts.store,
-        name=form.required("name"),
+        name=form.required_text("name"),
         spaces=[space.strip() for space in form.text("spaces").split(",") if space.strip()],
         scopes=scopes,
         user=form.text("user") or None,
@@ -79,5 +79,5 @@ async def make_key(caller: AdminCaller, form: Form) -> Response:
 async def end_key(caller: AdminCaller, form: Form) -> Response:
     """Make a key open nothing from now on."""
     check_keeper(caller.access)
-    await asyncio.to_thread(revoke_key, caller.memory.runtime.parts.store, form.required("id"))
+    await asyncio.to_thread(revoke_key, caller.memory.runtime.parts.store, form.required_text("id"))
     return redirect(view_of(caller).link("/web/keys"))

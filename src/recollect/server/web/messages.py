@@ -25,7 +25,7 @@ RequiredTurn = Annotated[int, Query(ge=1, le=MAX_TURN)]
 
 
 def turn_in(form: FormFields) -> int:
-    text = form.required("turn")
+    text = form.required_text("turn")
     if not (text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text)):
         raise Problem(422, "invalid_input", "turn: is not the number of a turn")
     return int(text)
@@ -61,15 +61,15 @@ async def show_message(caller: ReadCaller, conversation: Id, turn: RequiredTurn,
 @router.post("/web/message/edit")
 async def edit_message(caller: WriteCaller, form: Form) -> Response:
     """Give a message a new text; the old one stays as a version."""
-    conversation = form.required("conversation")
+    conversation = form.required_text("conversation")
     turn = turn_in(form)
     scope = scope_for(caller.access, caller.space, conversation, None)
-    await Edits(caller.memory.runtime).edit_message(scope, turn, form.required("text"))
+    await Edits(caller.memory.runtime).edit_message(scope, turn, form.required_text("text"))
     return redirect(view_of(caller).link("/web/message", conversation=conversation, turn=turn, done="edited"))
 
 
 def deletion_scope(caller: Caller, form: FormFields) -> ConversationScope:
-    return scope_for(caller.access, caller.space, form.required("conversation"), None)
+    return scope_for(caller.access, caller.space, form.required_text("conversation"), None)
 
 
 @router.post("/web/message/preview")

@@ -156,17 +156,17 @@ async def show_digests(caller: ReadCaller, id: Id, day: Annotated[str, Query(max
 @router.post("/web/person/remember")
 async def remember(caller: WriteCaller, form: Form) -> Response:
     """Keep a statement about a person."""
-    id = form.required("user")
+    id = form.required_text("user")
     expires = parse_expiry("expires", form.text("expires") or None)
-    await caller.memory.remember(form.required("text"), expires=expires, **person_arguments(caller, id))
+    await caller.memory.remember(form.required_text("text"), expires=expires, **person_arguments(caller, id))
     return redirect(view_of(caller).link("/web/person", id=id, done="remembered"))
 
 
 @router.post("/web/person/forget")
 async def forget(caller: WriteCaller, form: Form) -> Response:
     """Take out of a person's profile what fits the words."""
-    id = form.required("user")
-    outcome = await caller.memory.forget(form.required("text"), **person_arguments(caller, id))
+    id = form.required_text("user")
+    outcome = await caller.memory.forget(form.required_text("text"), **person_arguments(caller, id))
     notice = "everything" if outcome.everything else "forgotten" if outcome.found else "nothing"
     return redirect(view_of(caller).link("/web/person", id=id, done=notice, undo=outcome.id))
 
@@ -174,6 +174,6 @@ async def forget(caller: WriteCaller, form: Form) -> Response:
 @router.post("/web/person/undo")
 async def undo_change(caller: WriteCaller, form: Form) -> Response:
     """Take back a change of a fact, or a `forget`."""
-    id = form.required("user")
-    await undo_for(caller.memory, caller.access, form.required("id"), **person_arguments(caller, id))
+    id = form.required_text("user")
+    await undo_for(caller.memory, caller.access, form.required_text("id"), **person_arguments(caller, id))
     return redirect(view_of(caller).link("/web/person", id=id, done="undone"))

@@ -122,34 +122,36 @@ def back_to(caller: Caller, conversation: str, topic: str) -> Response:
 @router.post("/web/topic/merge")
 async def merge_topics(caller: WriteCaller, form: Form) -> Response:
     """Make another topic part of this one."""
-    conversation = form.required("conversation")
-    topic = await chat_of(caller, conversation).merge_topics(form.required("id"), form.required("other"))
+    conversation = form.required_text("conversation")
+    topic = await chat_of(caller, conversation).merge_topics(form.required_text("id"), form.required_text("other"))
     return back_to(caller, conversation, topic.id)
 
 
 @router.post("/web/topic/split")
 async def split_topic(caller: WriteCaller, form: Form) -> Response:
     """Take a topic out of the one it has become part of."""
-    conversation = form.required("conversation")
-    topic = await chat_of(caller, conversation).undo_merge(form.required("other"))
+    conversation = form.required_text("conversation")
+    topic = await chat_of(caller, conversation).undo_merge(form.required_text("other"))
     return back_to(caller, conversation, topic.id)
 
 
 @router.post("/web/topic/tag")
 async def tag_topic(caller: WriteCaller, form: Form) -> Response:
     """Give a topic a tag, or take it away."""
-    conversation = form.required("conversation")
+    conversation = form.required_text("conversation")
     remove = form.text("remove") == "yes"
-    topic = await chat_of(caller, conversation).tag_topic(form.required("id"), form.required("tag"), remove=remove)
+    topic = await chat_of(caller, conversation).tag_topic(
+        form.required_text("id"), form.required_text("tag"), remove=remove
+    )
     return back_to(caller, conversation, topic.id)
 
 
 @router.post("/web/topic/feedback")
 async def rate_topic(caller: WriteCaller, form: Form) -> Response:
     """Say that a topic matters, or does not."""
-    conversation = form.required("conversation")
+    conversation = form.required_text("conversation")
     scores = {"1": 1, "-1": -1}
     if form.text("score") not in scores:
         raise InvalidInput("score", "must be 1 or -1")
-    topic = await chat_of(caller, conversation).feedback(form.required("id"), scores[form.text("score")])
+    topic = await chat_of(caller, conversation).feedback(form.required_text("id"), scores[form.text("score")])
     return back_to(caller, conversation, topic.id)
