@@ -7,6 +7,7 @@ import click
 from quality.cost_command import cost
 from quality.facts_command import facts
 from quality.floor_command import floor
+from quality.frozen_command import frozen
 from quality.recall_command import recall
 from quality.speakers_command import speakers
 from quality.summaries_command import summaries
@@ -40,6 +41,7 @@ program.add_command(topics)
 program.add_command(tokens)
 program.add_command(facts)
 program.add_command(floor)
+program.add_command(frozen)
 program.add_command(window)
 
 
