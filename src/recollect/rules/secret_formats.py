@@ -45,7 +45,8 @@ _BASIC = re.compile(r"\bBasic\s{1,3}([A-Za-z0-9+/]{8,400}={0,2})")
 _BEARER = re.compile(r"\bBearer\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})", re.IGNORECASE)
 _SIGNED = re.compile(r"[?&;](?:sig|x-amz-signature|x-goog-signature|signature)=([A-Za-z0-9%+/_-]{20,}=?)", re.IGNORECASE)
 _CARD = re.compile(r"(?<![\w.+/#-])\d(?:[ \-\u00a0.]?\d){11,18}(?![\w/]|[.-]\d)")
-_IBAN = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})\d{2}[ -]?[A-Za-z0-9]{2}(?:[ \u00a0-]?[A-Za-z0-9]){7,40}")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9]{2})")
+_IBAN_REST = re.compile(r"(?:[A-Za-z0-9][ \u00a0-]?)+")
 _SSN = re.compile(r"(?<![\w-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![\w-])")
 _WORD = re.compile(r"[a-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
@@ -181,17 +182,16 @@ def _headers(text: str) -> Iterator[SecretMark]:
 
 
 def _ibans(text: str) -> Iterator[SecretMark]:
-    for match in _IBAN.finditer(text):
-        length = IBAN_LENGTHS.get(match[1].upper(), 0)
-        places = [at for at, char in enumerate(match[0]) if char.isalnum()][:length]
-        if not length or len(places) < length:
+    for start in _IBAN.finditer(text):
+        length = IBAN_LENGTHS.get(start[0][:2].upper(), 0)
+        piece = text[start.start() : start.start() + 2 * length]
+        places = [at for at, char in enumerate(piece) if char.isascii() and char.isalnum()][:length]
+        if not length or len(places) < length or not _IBAN_REST.fullmatch(piece, 0, places[-1] + 1):
             continue
-        end = match.start() + places[-1] + 1
-        if text[end : end + 1].isalnum():
-            continue
-        number = "".join(match[0][at] for at in places).upper()
-        if int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1:
-            yield SecretMark("IBAN", match.start(), end)
+        end = start.start() + places[-1] + 1
+        number = "".join(piece[at] for at in places).upper()
+        if not text[end : end + 1].isalnum() and int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1:
+            yield SecretMark("IBAN", start.start(), end)
 
 
 def _cards(text: str) -> Iterator[SecretMark]:

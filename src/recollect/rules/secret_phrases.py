@@ -84,6 +84,8 @@ _THING = re.compile(
 _REFERENCE = re.compile(
     r"\$?\{?\{?\s?[A-Za-z_][\w]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|\$\{?[A-Za-z_]|\$\(|%[A-Za-z_(]|\{|<|\[|\(|\*{2,}|[\w.]+[(\[]"
 )
+_COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
+_MODALS = ("should", "will", "would", "could", "might")
 _MADE_UP = ("password", "passwd", "secret", "token", "key", "test", "user", "foo", "demo", "my_", "my-", "some", "abc123", "pass")
 
 
@@ -172,6 +174,9 @@ def _values(text: str, match: re.Match[str]) -> Iterator[tuple[_Value, str, int]
         raw = token[0]
         bare = raw.strip("\"'`*").lower()
         signs = bare.rstrip(":=")
+        if bare in _MODALS and text[token.end() : token.end() + 4] == " be ":
+            at = token.end()
+            continue
         if bare in LINKS or (bare and not signs):
             link = ":" if not bare.isalpha() else "is"
             at = token.end()
@@ -225,7 +230,7 @@ def _cut(text: str, value: _Value, match: re.Match[str]) -> None:
 
 
 def _is_reference(value: _Value) -> bool:
-    if not value.text or value.text[0] in "[<{":
+    if not value.text or value.text[0] in "[<{>":
         return True
     return not value.quoted and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:12])
 
@@ -238,11 +243,11 @@ def _is_password(value: _Value, link: str, count: int, text: str) -> bool:
     if lowered.strip(".!?,") in TELLING or lowered in NO_SECRET or lowered in LINKS:
         return False
     if " " in word:
-        return value.quoted and bool(link) and len(word) >= 8 and not any(part in TELLING for part in lowered.split())
+        return value.quoted and bool(link) and len(word) >= 8 and lowered.split()[0] not in NO_SECRET and 2 * sum(part in TELLING for part in lowered.split()) < len(lowered.split())
     mixed = _is_mixed(word)
     if _THING.match(word) and not (link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]):
         return False
-    if link == ":" and (value.quoted or "_" in word) and any(part in lowered for part in _MADE_UP):
+    if link == ":" and (value.quoted or "_" in word or word.isalpha()) and any(part in lowered for part in _MADE_UP):
         return False
     if not link:
         return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and len(word) >= 6 and value.last))
@@ -329,8 +334,11 @@ def _listed_codes(text: str, at: int) -> Iterator[SecretMark]:
 def _keys(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
     word = match[0].lower()
     weak = bool(match["bare"]) or word in (
-        "auth", "credential", "credentials", "pat", "cookie", "session", "sid", "ключ", "مفتاح", "anahtar", "bearer", "कुंजी",
+        "auth", "credential", "credentials", "pat", "session", "sid", "ключ", "مفتاح", "anahtar", "bearer", "कुंजी",
     )  # fmt: skip
+    if word == "cookie":
+        yield from _cookies(text, match.end())
+        return
     if match["bare"] and _is_other_key(text, match.start()):
         return
     for value, link, count in _values(text, match):
@@ -341,6 +349,16 @@ def _keys(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
         if _is_token(value, word, weak, link, count):
             yield SecretMark("API key" if "key" in word or "api" in word else "token", value.start, value.end)
             return
+
+
+def _cookies(text: str, at: int) -> Iterator[SecretMark]:
+    for _ in range(20):
+        cookie = _COOKIE.match(text, at)
+        if cookie is None:
+            return
+        if len(cookie[1]) >= 16 and not is_placeholder(cookie[1]) and _is_unguessable(cookie[1], hexes=True):
+            yield SecretMark("token", *cookie.span(1))
+        at = cookie.end()
 
 
 def _is_other_key(text: str, start: int) -> bool:
@@ -359,7 +377,7 @@ def _is_token(value: _Value, word: str, weak: bool, link: str, count: int) -> bo
     if re.match(r"0x[0-9a-fA-F]{40}$|ssh-|AAAA[A-Z]", token) or not re.search(r"\d", token) or not re.search("[A-Za-z]", token):
         return False
     if weak:
-        return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=word in ("cookie", "session", "sid", "auth", "bearer"))
+        return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=word in ("session", "sid", "auth", "bearer"))
     if not link and (count > 5 or len(token) < 16):
         return False
     if link and "secret" in word and len(token) >= 8 and _is_mixed(token):
@@ -378,7 +396,7 @@ def _is_unguessable(token: str, *, hexes: bool) -> bool:
         return True
     if len(pieces) >= 3 and len({len(piece) for piece in pieces}) == 1 and token.isupper():
         return True
-    return any(len(piece) >= 10 and _alternates(piece) for piece in pieces)
+    return any((len(piece) >= 10 and _alternates(piece)) or (len(piece) >= 20 and piece[0] not in "/.") for piece in pieces if re.search(r"\d", piece))
 
 
 def _alternates(piece: str) -> bool:

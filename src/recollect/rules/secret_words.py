@@ -165,7 +165,7 @@ NAME_ENDS = (
 # Values that stand for one, in examples.
 PLACEHOLDERS = (
     "your", "example", "placeholder", "dummy", "redacted", "masked", "hidden", "change_me", "change-me", "insert", "replace",
-    "todo", "_here", "-here", "xxxx", "....", "****", "1234567890abcdef", "none", "null", "undefined", "asdf",
+    "todo", "changeme", "_here", "-here", "xxxx", "....", "****", "1234567890abcdef", "none", "null", "undefined", "asdf",
     "••••", "fixme", "sample",
 )  # fmt: skip
 # Things with letters and digits that are talked about next to passwords.

@@ -15,7 +15,7 @@ from recollect.model.secrets import SecretMark
 from recollect.rules.secret_formats import formats, recovery_phrases
 from recollect.rules.secret_phrases import WORD_BEFORE, phrases
 
-_SIGNS = re.compile(r"\d[ .-]?\d[ .-]?\d[ .-]?\d|[!-~]{16}")
+_SIGNS = re.compile(r"\d[ .-]?\d[ .-]?\d[ .-]?\d|[!-~]{16}|\s/\s|\s-[pu]")
 _PLACEHOLDER = re.compile(r"\[secret: [a-zA-Z -]{1,30}\]")
 
 
