@@ -8,7 +8,7 @@ password ("is too short") is none. At most so many characters after each word ar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_formats import is_placeholder, is_random
@@ -20,35 +20,48 @@ from recollect.rules.secret_words import (
     LINKS,
     NAME_ENDS,
     NO_SECRET,
+    OTHER_KEYS,
     PASSWORD_PARTS,
     PASSWORD_WORDS,
+    PIN_CODES,
     PIN_WORDS,
+    PROOF_CODES,
+    SECRET_KEYS,
     STILL,
     TELLING,
     TELLING_ENDS,
+    WEAK_KEY_WORDS,
 )
 
 _WINDOW = 240  # characters after a word that are looked at
 _FILLERS = 6  # words that may stand before a link
-_STARTS = r"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z])))"
-_ENDS = r"(?![^\W\d_])"
 
 
-def _any(words: tuple[str, ...]) -> str:
-    return "|".join(re.escape(word) for word in sorted(set(words), key=len, reverse=True))
+def _kinds() -> dict[str, str]:
+    tables = (
+        ("card", CARD_CODE_WORDS),
+        ("proof", CODE_WORDS),
+        ("pin", PIN_WORDS),
+        ("password", PASSWORD_PARTS + PASSWORD_WORDS),
+        ("key", KEY_WORDS),
+        ("weak", WEAK_KEY_WORDS),
+        ("code", ("code", "codes")),
+    )
+    return {word: kind for kind, words in reversed(tables) for word in words}
 
 
-def _split(patterns: tuple[str, ...], ascii_only: bool) -> str:
-    return "|".join(pattern for pattern in patterns if pattern.isascii() == ascii_only)
+def _pattern(words: Iterable[str]) -> re.Pattern[str]:
+    """Finds any of the words, the longest first; grouped by how they begin, which is several times as fast."""
+    groups: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        groups.setdefault(word[0], []).append(re.escape(word[1:]))
+    return re.compile("|".join(f"{re.escape(first)}(?:{'|'.join(rests)})" for first, rests in sorted(groups.items())))
 
 
-WORD_BEFORE = re.compile(
-    rf"{_STARTS}(?P<code>{_any((*CODE_WORDS, *CARD_CODE_WORDS))}){_ENDS}"
-    rf"|{_STARTS}(?P<pin>{_any(PIN_WORDS)}){_ENDS}"
-    rf"|(?P<password>{_any(PASSWORD_PARTS)}|{_STARTS}(?:{_any(PASSWORD_WORDS)}){_ENDS})"
-    rf"|(?P<key>{_STARTS}(?:{_split(KEY_WORDS, True)})(?-i:(?![a-z]))|{_split(KEY_WORDS, False)}|{_STARTS}(?P<bare>key){_ENDS})",
-    re.IGNORECASE,
-)
+_KINDS = _kinds()
+_PARTS = frozenset(PASSWORD_PARTS) | {word for word in _KINDS if not word.isascii()}
+_WORD = _pattern(_KINDS)
+_ASCII_WORD = _pattern(word for word in _KINDS if word.isascii())
 _NAME_REST = re.compile(r"[A-Za-z_-][\w-]{0,30}|[^\W\x00-\x7f]{0,12}")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _SIGN_LINK = re.compile(r"[\"'`*_)\]]{0,4}[ \t]{0,3}(?:=>|->|:=|=(?!=)|:(?!:)|：|＝|→)[ \t*_]{0,8}(?:\n[ \t]{0,8})?")
@@ -63,10 +76,7 @@ _CODES = re.compile(
 )
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
 _DIGITS = re.compile(r"#?\d{4,10}[#*]?|#\d{3,8}|\d{2,4}([ -])\d{2,4}(?:\1\d{2,4})?")
-_BACK = re.compile(
-    r"(\S{6,60})[\"'”»]?,?\s(?:is|as|was|are|ist|als|est|es|é|è|это|—|-|is also|für das|for the)\s(?:\w{1,12}\s){0,3}$",
-    re.IGNORECASE,
-)
+_BACK = frozenset("is as was are ist als est es é è это - — for".split())
 _PAIR_WORD = re.compile(
     r"(?<![^\W_])(?:log-?in|logon|log in|sign in|signin|credentials?|creds|user(?:name)?|wi-?fi|wlan|account|zugang(?:sdaten)?|"
     r"anmeldung|identifiants?|usuario|acceso|accesso|credenziali|utente|логин|вход|giriş|kullanıcı|账号|帳號|ログイン|계정)",
@@ -94,7 +104,7 @@ class _Value:
 
     __slots__ = ("end", "last", "quoted", "start", "text")
 
-    def __init__(self, text: str, start: int, end: int, limit: int) -> None:
+    def __init__(self, text: str, start: int, end: int) -> None:
         self.quoted = end - start > 2 and text[start] in "\"'`“«„「" and text[end - 1] in "\"'`”»“」"
         if self.quoted:
             start, end = start + 1, end - 1
@@ -110,51 +120,111 @@ class _Value:
         )[:1] in (".", ",", ";", "\n", "?", "!", "。", "，", "")
 
 
+class _Word:
+    """A word of the text that announces a secret, and of which kind."""
+
+    __slots__ = ("end", "kind", "start", "text")
+
+    def __init__(self, text: str, kind: str, start: int, end: int) -> None:
+        self.text, self.kind, self.start, self.end = text, kind, start, end
+
+
 def phrases(text: str, taken: bytearray) -> Iterator[SecretMark]:
     """What the words before it say is a secret. What is `taken` is no word and no secret."""
-    for match in WORD_BEFORE.finditer(text):
-        if taken[match.start()]:
+    lowered = text.lower()
+    if len(lowered) != len(text):  # some capitals have small letters of two signs
+        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(lowered):
+        word = None if taken[match.start()] else _word_of(text, lowered, match)
+        if word is None:
             continue
-        for mark in _after(text, match):
+        for mark in _after(text, word):
+            if mark.end >= word.end + _WINDOW:
+                mark = SecretMark(mark.kind, mark.start, _to_space(text, mark.end))
             taken[mark.start : mark.end] = b"\1" * (mark.end - mark.start)
             yield mark
-        if match["password"] and not taken[match.start()]:
-            yield from _before(text, match.start())
+        if word.kind == "password":
+            yield from _before(text, word.start)
     yield from _pairs(text)
 
 
-def _after(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
-    if match["code"]:
-        return _codes(text, match)
-    if match["pin"]:
-        return _pins(text, match)
-    if match["password"]:
-        return _passwords(text, match)
-    return _keys(text, match)
+def _to_space(text: str, at: int) -> int:
+    rest = re.compile(r"[^\s\"'`]*").match(text, at)
+    return rest.end() if rest else at
 
 
-def _rest_of_name(text: str, match: re.Match[str]) -> int:
+def _word_of(text: str, lowered: str, match: re.Match[str]) -> _Word | None:
+    """The word, if it is one by itself or a part of a name; "key" and "code" are told apart by the word before."""
+    word, start, end = match[0], *match.span()
+    if word not in _PARTS and not (_begins(text, start) and _ends(text, end)):
+        return None
+    kind = _KINDS[word]
+    if kind not in ("code", "weak"):
+        return _Word(word, kind, start, end)
+    before = lowered[max(0, start - 24) : start].rstrip(" _-").replace("_", " ").split()
+    last = before[-1].lstrip("(\"'") if before else ""
+    if word in ("key", "keys"):
+        if last in OTHER_KEYS:
+            return None
+        if last.rpartition("-")[2] in SECRET_KEYS or last.endswith(("api", "access", "secret")):
+            return _Word("api key", "key", start, end)
+    if kind == "code":
+        return _code_of(word, last.strip("-"), start, end)
+    return _Word(word, kind, start, end)
+
+
+def _code_of(word: str, last: str, start: int, end: int) -> _Word | None:
+    if last in PIN_CODES:
+        return _Word(word, "pin", start, end)
+    if last == "security":
+        return _Word("security code", "card", start, end)
+    if last in PROOF_CODES or last.rpartition("-")[2] in PROOF_CODES:
+        return _Word(f"{last} {word}", "proof", start, end)
+    return None
+
+
+def _begins(text: str, start: int) -> bool:
+    before = text[start - 1 : start]
+    return not before.isalnum() or (before.islower() and text[start].isupper())
+
+
+def _ends(text: str, end: int) -> bool:
+    after = text[end : end + 1]
+    return not after.isalpha() or (after.isupper() and text[end - 1].islower())
+
+
+def _after(text: str, word: _Word) -> Iterator[SecretMark]:
+    if word.kind in ("proof", "card"):
+        return _codes(text, word)
+    if word.kind == "pin":
+        return _pins(text, word)
+    if word.kind == "password":
+        return _passwords(text, word)
+    return _keys(text, word)
+
+
+def _rest_of_name(text: str, match: _Word) -> int:
     """Where the name ends that a word is part of; -1 if the name tells of something else."""
-    rest = _NAME_REST.match(text, match.end())
+    rest = _NAME_REST.match(text, match.end)
     name = rest[0] if rest else ""
     if not name or name in ("-", "_", "--") or name.startswith("--"):
-        return match.end()
+        return match.end
     if any(map(str.isdigit, name)) and name.isascii():
         return -1
     lowered = name.lower().strip("_-")
     if lowered not in ("s", "es", "en") and lowered.isascii() and any(lowered.endswith(end) or lowered.startswith(end) for end in NAME_ENDS):
         return -1
-    return match.end() + len(name)
+    return match.end + len(name)
 
 
-def _values(text: str, match: re.Match[str]) -> Iterator[tuple[_Value, str, int]]:
+def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
     """What may be the secret after a word: with how it is linked (":" a sign, "is" a word, "" not), and after how many
     other words."""
     at = _rest_of_name(text, match)
     if at < 0:
         return
-    limit = match.end() + _WINDOW
-    option = text[match.start() - 2 : match.start()] == "--" or text[max(0, match.start() - 12) : match.start()].rpartition(" ")[2].startswith("--")
+    limit = match.end + _WINDOW
+    option = text[match.start - 2 : match.start] == "--" or text[max(0, match.start - 12) : match.start].rpartition(" ")[2].startswith("--")
     link = ":" if option else ""
     value_link = _VALUE_LINK.match(text, at)
     sign = value_link or _SIGN_LINK.match(text, at)
@@ -165,7 +235,7 @@ def _values(text: str, match: re.Match[str]) -> Iterator[tuple[_Value, str, int]
             pass
         if text[at : at + 1] in ("[", ".") or text[at : at + 2] in ("==", "!="):
             return
-    pattern = _ASCII_TOKEN if _UNSPACED.search(match[0]) else _TOKEN
+    pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
     count = 0
     for token in pattern.finditer(text, at, limit):
         gap = text[at : token.start()]
@@ -184,11 +254,7 @@ def _values(text: str, match: re.Match[str]) -> Iterator[tuple[_Value, str, int]
         if link and bare in STILL:
             at = token.end()
             continue
-        end = token.end()
-        if end == limit:
-            more = re.compile(r"\S*").match(text, end)
-            end = more.end() if more else end
-        yield _Value(text, token.start(), end, limit), link, count
+        yield _Value(text, token.start(), token.end()), link, count
         lowered = bare.strip(".,;:!?()")
         if lowered in NO_SECRET or raw[-1] in ".!?;" or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
             return
@@ -197,8 +263,8 @@ def _values(text: str, match: re.Match[str]) -> Iterator[tuple[_Value, str, int]
         at = token.end()
 
 
-def _passwords(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
-    if "phrase" in match[0].lower():
+def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
+    if "phrase" in match.text:
         yield from _passphrases(text, match)
     for value, link, count in _values(text, match):
         if link == ":" and not value.quoted:
@@ -212,18 +278,18 @@ def _passwords(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
             return
 
 
-def _passphrases(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
-    link = re.compile(r"\s*(?:is|was|:|=|ist|lautet|est|es)\s+", re.IGNORECASE).match(text, match.end())
+def _passphrases(text: str, match: _Word) -> Iterator[SecretMark]:
+    link = re.compile(r"\s*(?:is|was|:|=|ist|lautet|est|es)\s+", re.IGNORECASE).match(text, match.end)
     words = _PASSPHRASE.match(text, link.end(), link.end() + 120) if link else None
     if words and not any(word in TELLING or word in NO_SECRET for word in re.split("[ -]", words[1])):
         yield SecretMark("password", *words.span(1))
 
 
-def _cut(text: str, value: _Value, match: re.Match[str]) -> None:
+def _cut(text: str, value: _Value, match: _Word) -> None:
     """Ends a value that stands after a sign where a list, a line of settings or an address goes on."""
     cut = _CODE_CUT.search(value.text)
     end = cut.start() if cut and cut.start() else len(value.text)
-    if text[max(0, match.start() - 30) : match.start()].rpartition(" ")[2].find("?") >= 0 or "&" in text[max(0, match.start() - 1) : match.start()]:
+    if text[max(0, match.start - 30) : match.start].rpartition(" ")[2].find("?") >= 0 or "&" in text[max(0, match.start - 1) : match.start]:
         end = min(end, (value.text + "&").find("&"))
     value.text = value.text[:end]
     value.end = value.start + end
@@ -275,17 +341,19 @@ def _is_mixed(word: str) -> bool:
 
 def _before(text: str, start: int) -> Iterator[SecretMark]:
     """ "hunter2 is the password": what stands before the word."""
-    base = max(0, start - 100)
-    match = _BACK.search(text[base:start])
-    if match is None:
+    words = list(_TOKEN.finditer(text, max(0, start - 80), start))[-5:]
+    at = next((at for at in range(len(words) - 1, 0, -1) if words[at][0].lower() in _BACK), 0)
+    if not at or words[at - 1].start() == max(0, start - 80) > 0:
         return
-    value = _Value(text, base + match.start(1), base + match.end(1), start)
-    if _is_mixed(value.text) and not _THING.match(value.text) and not is_placeholder(value.text) and not _is_reference(value):
-        if value.text.lower() not in KNOWN_THINGS and len(value.text) >= 6:
-            yield SecretMark("password", value.start, value.end)
+    value = _Value(text, *words[at - 1].span())
+    word = value.text
+    if len(word) < 6 or not _is_mixed(word) or word.lower() in KNOWN_THINGS or _THING.match(word):
+        return
+    if not is_placeholder(word) and not _is_reference(value):
+        yield SecretMark("password", value.start, value.end)
 
 
-def _pins(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
+def _pins(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
         digits = _DIGITS.fullmatch(value.text)
         if digits and (link or not count):
@@ -299,17 +367,15 @@ def _pins(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
             return
 
 
-def _codes(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
-    word = match[0].lower()
-    several = word.endswith(("codes", "коды", "secours", "respaldo")) or "backup" in word or "recovery" in word
-    if several:
-        yield from _listed_codes(text, match.end())
+def _codes(text: str, match: _Word) -> Iterator[SecretMark]:
+    if match.text.endswith(("codes", "коды", "secours", "respaldo")) or "backup" in match.text or "recovery" in match.text:
+        yield from _listed_codes(text, match.end)
         return
     for value, link, count in _values(text, match):
-        if re.fullmatch(r"\d{3,4}", value.text) and word in CARD_CODE_WORDS and (link or not count):
+        if match.kind == "card" and re.fullmatch(r"\d{3,4}", value.text) and (link or not count):
             yield SecretMark("card security code", value.start, value.end)
             return
-        if re.fullmatch(r"\d{4,8}|\d{3}-\d{3}|[A-Z]-\d{5,8}", value.text) and word not in ("cid", "csc") and (link or not count):
+        if re.fullmatch(r"\d{4,8}|\d{3}-\d{3}|[A-Z]-\d{5,8}", value.text) and (link or not count):
             yield SecretMark("one-time code", value.start, value.end)
             return
         if link == ":":
@@ -331,23 +397,17 @@ def _listed_codes(text: str, at: int) -> Iterator[SecretMark]:
         at = code.end()
 
 
-def _keys(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
-    word = match[0].lower()
-    weak = bool(match["bare"]) or word in (
-        "auth", "credential", "credentials", "pat", "session", "sid", "ключ", "مفتاح", "anahtar", "bearer", "कुंजी",
-    )  # fmt: skip
-    if word == "cookie":
-        yield from _cookies(text, match.end())
-        return
-    if match["bare"] and _is_other_key(text, match.start()):
+def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
+    if match.text == "cookie":
+        yield from _cookies(text, match.end)
         return
     for value, link, count in _values(text, match):
         if not value.quoted:
             _cut(text, value, match)
         if _is_reference(value) or is_placeholder(value.text):
             return
-        if _is_token(value, word, weak, link, count):
-            yield SecretMark("API key" if "key" in word or "api" in word else "token", value.start, value.end)
+        if _is_token(value, match, link, count):
+            yield SecretMark("API key" if "key" in match.text or "api" in match.text else "token", value.start, value.end)
             return
 
 
@@ -361,26 +421,17 @@ def _cookies(text: str, at: int) -> Iterator[SecretMark]:
         at = cookie.end()
 
 
-def _is_other_key(text: str, start: int) -> bool:
-    """Keys of tables, caches and people's doors: "primary key", "idempotency key"."""
-    before = re.findall(r"[a-z]+", text[max(0, start - 24) : start].lower())
-    return bool(before) and before[-1] in {
-        "primary", "foreign", "partition", "sort", "cache", "public", "idempotency", "issue", "row", "object", "lookup", "hash",
-        "unique", "dictionary", "dict", "map", "index", "group", "composite", "natural", "surrogate", "publishable", "site",
-    }  # fmt: skip
-
-
-def _is_token(value: _Value, word: str, weak: bool, link: str, count: int) -> bool:
+def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     token = value.text
     if not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token) or _THING.match(token) or token.lower() in KNOWN_THINGS:
         return False
     if re.match(r"0x[0-9a-fA-F]{40}$|ssh-|AAAA[A-Z]", token) or not re.search(r"\d", token) or not re.search("[A-Za-z]", token):
         return False
-    if weak:
-        return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=word in ("session", "sid", "auth", "bearer"))
+    if match.kind == "weak":
+        return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=match.text in ("session", "sid", "auth"))
     if not link and (count > 5 or len(token) < 16):
         return False
-    if link and "secret" in word and len(token) >= 8 and _is_mixed(token):
+    if link and "secret" in match.text and len(token) >= 8 and _is_mixed(token):
         return not any(part in token.lower() for part in _MADE_UP) or is_random(token)
     return len(token) >= 10 and _is_unguessable(token, hexes=True)
 
@@ -406,17 +457,20 @@ def _alternates(piece: str) -> bool:
 
 def _pairs(text: str) -> Iterator[SecretMark]:
     """A name and its password with a stroke between, and those of commands."""
-    for word in _PAIR_WORD.finditer(text):
-        match = _PAIR.match(text, word.end(), word.end() + 140)
-        if match and _is_mixed(match[1]):
-            value = _Value(text, *match.span(1), match.end())
-            if not _THING.match(value.text) and not is_placeholder(value.text) and not _is_reference(value) and len(value.text) >= 5:
-                yield SecretMark("password", value.start, value.end)
-    if "-u" in text:
-        for match in _CURL.finditer(text):
-            if match[2].lower() not in ("password", "pass", "pw", "secret") and not match[2].isdigit() and match[2][0] not in "$<{[*":
-                if not is_placeholder(match[2]):
-                    yield SecretMark("password", *match.span(2))
-    for match in _DASH_P.finditer(text):
-        if match[2][0] not in "$<{[*" and not is_placeholder(match[2]):
+    if " / " in text or " | " in text or ":" in text:
+        for word in _PAIR_WORD.finditer(text):
+            match = _PAIR.match(text, word.end(), word.end() + 140)
+            value = _Value(text, *match.span(1)) if match else None
+            if value and len(value.text) >= 5 and _is_mixed(value.text) and not _THING.match(value.text):
+                if not is_placeholder(value.text) and not _is_reference(value):
+                    yield SecretMark("password", value.start, value.end)
+    for match in _CURL.finditer(text) if " -" in text else ():
+        if match[2].lower() not in ("password", "pass", "pw", "secret") and not match[2].isdigit() and _is_given(match[2]):
             yield SecretMark("password", *match.span(2))
+    for match in _DASH_P.finditer(text) if " -p" in text else ():
+        if _is_given(match[2]):
+            yield SecretMark("password", *match.span(2))
+
+
+def _is_given(value: str) -> bool:
+    return value[0] not in "$<{[*" and not is_placeholder(value)

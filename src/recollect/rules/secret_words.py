@@ -77,38 +77,53 @@ PASSWORD_PARTS = (
 )  # fmt: skip
 PASSWORD_WORDS = ("pass", "passw", "pw", "pwd", "psw", "psk", "passe", "mdp", "clave", "parola", "chiave", "wpa", "creds")
 PIN_WORDS = (
-    "pin", "pin code", "pin-code", "pincode", "pin number", "passcode", "code pin", "codice pin", "código pin",
-    "codigo pin", "geheimzahl", "пин", "пин-код", "пинкод", "пин код", "pin kodu", "door code", "gate code",
-    "alarm code", "entry code", "unlock code", "lock code", "lockbox code", "access code", "safe code", "garage code",
-    "keypad code", "building code", "screen lock", "türcode", "code de la porte", "digicode", "puk", "sperrcode",
-    "暗証番号", "暗证号码", "핀번호", "핀 번호", "رقم pin", "الرقم السري", "पिन", "pin numarası", "locker combination",
-    "safe combination", "lock combination", "mpin", "upi pin", "voicemail code", "code du coffre", "código de la puerta",
+    "pin", "pins", "pin-code", "pincode", "pin code", "pin number", "passcode", "code pin", "codice pin", "código pin",
+    "codigo pin", "geheimzahl", "пин", "пин-код", "пинкод", "пин код", "pin kodu", "türcode", "code de la porte",
+    "digicode", "puk", "sperrcode", "暗証番号", "暗证号码", "핀번호", "핀 번호", "الرقم السري", "पिन", "pin numarası",
+    "combination", "mpin", "code du coffre", "código de la puerta",
 )  # fmt: skip
 CODE_WORDS = (
-    "backup code", "backup codes", "recovery code", "recovery codes", "rescue codes", "scratch codes",
-    "verification code", "authentication code", "one-time code", "one time code", "one-time password", "login code",
-    "security code", "2fa code", "2fa codes", "mfa code", "otp", "sms code", "sms-code", "bestätigungscode", "tan",
-    "backup-codes", "codes de secours", "code de vérification", "código de verificación", "códigos de respaldo",
-    "código de verificação", "codice di verifica", "код подтверждения", "код из смс", "резервные коды", "验证码",
-    "驗證碼", "認証コード", "確認コード", "인증번호", "인증 코드", "رمز التحقق", "doğrulama kodu", "ओटीपी",
+    "one-time password", "otp", "bestätigungscode", "tan", "backup-codes", "codes de secours", "code de vérification",
+    "código de verificación", "códigos de respaldo", "código de verificação", "codice di verifica", "код подтверждения",
+    "код из смс", "резервные коды", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "인증 코드", "رمز التحقق",
+    "doğrulama kodu", "ओटीपी",
 )  # fmt: skip
 CARD_CODE_WORDS = (
-    "cvv", "cvv2", "cvc", "cvc2", "csc", "cid", "security code", "card code", "prüfnummer", "prüfziffer", "kartenprüfnummer",
+    "cvv", "cvv2", "cvc", "cvc2", "csc", "prüfnummer", "prüfziffer", "kartenprüfnummer",
     "cryptogramme", "código de seguridad", "código de segurança", "codice di sicurezza", "güvenlik kodu", "安全码",
 )  # fmt: skip
-# Words after which a key or a token stands.
+# Words after which a key or a token stands; after the weak ones only what is surely random.
 KEY_WORDS = (
-    r"api[ _-]?keys?", r"apikey", r"api[ _-]?tokens?", r"api[ _-]?secrets?",
-    r"(?:access|secret|private|encryption|signing|account|shared[ _-]?access|license|licence|auth|master|ssh|service|"
-    r"consumer|client|deploy|product|activation|webhook|live|storage|subscription|maps|app|bot|admin|openai|azure|aws|"
-    r"stripe|session|hmac|jwt|cookie|instrumentation|write|read|ingest|project|publish|nonce)[ _-]?(?:api[ _-]?)?keys?",
-    r"secretaccesskey", r"sharedaccesskey", r"accountkey", r"sharedaccesssignature",
-    r"tokens?", r"secrets?", r"bearer", r"credentials?", r"auth", r"jeton", r"clé (?:api|secrète|d'api)",
-    r"clave (?:api|secreta|de api)", r"chave (?:api|secreta|de api|da api)", r"chiave (?:api|segreta)", r"api-schlüssel",
-    r"geheimer schlüssel", r"токен", r"ключ", r"api anahtarı", r"令牌", r"密钥", r"金鑰", r"トークン", r"apiキー", r"シークレット",
-    r"토큰", r"api 키", r"مفتاح", r"رمز الوصول", r"टोकन", r"कुंजी", r"jeton", r"anahtar",
-    r"pat", r"sessionid", r"sessid", r"phpsessid", r"jsessionid", r"sid", r"session[_-]?cookie", r"cookie", r"session",
+    "apikey", "apikeys", "token", "tokens", "secret", "secrets", "jeton", "clé api", "clé secrète", "clé d'api",
+    "clave api", "clave secreta", "clave de api", "chave api", "chave secreta", "chave de api", "chave da api",
+    "chiave api", "chiave segreta", "schlüssel", "токен", "api anahtarı", "令牌", "密钥", "金鑰", "トークン", "apiキー",
+    "シークレット", "토큰", "api 키", "رمز الوصول", "टोकन", "sessionid", "sessid", "phpsessid", "jsessionid", "cookie",
+    "accountkey", "sharedaccesskey", "accesskey", "secretkey",
 )  # fmt: skip
+WEAK_KEY_WORDS = ("auth", "credential", "credentials", "pat", "session", "sid", "ключ", "مفتاح", "anahtar", "कुंजी", "key", "keys")
+# Before "key": which are secret, and which are not.
+SECRET_KEYS = frozenset(
+    """
+    api access secret private encryption signing account license licence auth master ssh service consumer client deploy
+    product activation webhook live storage subscription maps app bot admin openai azure aws stripe session hmac jwt
+    cookie instrumentation write read ingest project publish security recovery gemini claude anthropic google twilio
+    sendgrid github gitlab slack test prod production server root vpn wireguard wep wpa wifi token
+    """.split()
+)
+OTHER_KEYS = frozenset(
+    """
+    primary foreign partition sort cache public idempotency issue row object lookup hash unique dictionary dict map index
+    group composite natural surrogate publishable site
+    """.split()
+)
+# Before "code": which are a PIN, and which prove who somebody is. Any other code (zip, promo, error) is no secret.
+PIN_CODES = frozenset(
+    "door gate alarm entry unlock lock lockbox access safe garage keypad building pin voicemail entrance locker".split()
+)
+PROOF_CODES = frozenset(
+    "backup recovery rescue scratch verification authentication authenticator one-time time login security 2fa mfa sms "
+    "otp sign-in signin two-factor factor sms- emergency".split()
+)
 # What may join a word and its secret.
 LINKS = frozenset(
     "is was are be ist war sind lautet heißt heisst est était c'est sont es era son é era são è sono это был هو هي هى "
