@@ -50,7 +50,7 @@ _CARD = re.compile(
     r"(?<![\w.+/#-])(?:\d{12,19}|\d{4}([ \u00a0.-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![\w/]|[.-]\d)"
 )
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9]{2})")
-_IBAN_REST = re.compile(r"(?:[A-Za-z0-9][ \u00a0-]?)+")
+_IBAN_REST = re.compile(r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+")
 _SSN = re.compile(r"(?<![\w-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![\w-])")
 _WORD = re.compile(r"[a-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
@@ -58,6 +58,7 @@ _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
 _DATABASES = frozenset(DATABASES.split())
 _JOINS = re.compile(r"[\s,;.|•*\"'-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
 _PHRASE_HINT = re.compile(r"(?i)seed|recovery|mnemonic|wallet|phrase|ledger|metamask|bip-?39|wiederherstellung|récupération|recuper")
+_SHORTEST_PHRASE = 12 * 4 - 1  # characters
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
@@ -74,12 +75,14 @@ def formats(text: str) -> Iterator[SecretMark]:
             yield from _known_keys(text, start, end)
     if "://" in text and "@" in text:
         yield from _addresses(text)
-    yield from _headers(text)
+    if runs or "asic " in text or "earer " in text:
+        yield from _headers(text)
     if _FIGURES.search(text):
         yield from _ibans(text)
         yield from _cards(text)
         yield from _social_security(text)
-    yield from _recovery_phrases(text)
+    if len(text) >= _SHORTEST_PHRASE:
+        yield from _recovery_phrases(text)
 
 
 def is_placeholder(value: str) -> bool:
@@ -90,6 +93,7 @@ def is_placeholder(value: str) -> bool:
 
 def is_random(value: str) -> bool:
     """Whether letters, capitals and figures change as often as in what a machine made up."""
+    value = value[:64]
     kinds = [("a" if char.islower() else "A" if char.isupper() else "1") for char in value if char.isalnum()]
     changes = sum(left != right for left, right in zip(kinds, kinds[1:], strict=False))
     numbers = sum(left != "1" == right for left, right in zip(["a", *kinds], kinds, strict=False))
@@ -98,12 +102,13 @@ def is_random(value: str) -> bool:
 
 def _private_keys(text: str) -> Iterator[SecretMark]:
     after = 0
+    last = text.rfind("-----END")
     for begun in _BEGIN.finditer(text):
         if begun.start() < after:
             continue
         lines = _KEY_LINES.match(text, begun.end())
         close = f"-----END {begun[1]}-----"
-        at = text.find(close, begun.end(), begun.end() + 20_000)
+        at = text.find(close, begun.end(), begun.end() + 9_000) if begun.end() < last else -1
         if at >= 0 and sum(map(str.isalnum, text[begun.end() : begun.end() + 80])) >= 24:
             after = at + len(close)
         elif at < 0 and lines:
@@ -200,6 +205,8 @@ def _ibans(text: str) -> Iterator[SecretMark]:
             continue
         end = start.start() + places[-1] + 1
         number = "".join(piece[at] for at in places).upper()
+        if sum(map(str.isdigit, number)) * 3 < length:
+            continue
         if not text[end : end + 1].isalnum() and int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1:
             yield SecretMark("IBAN", start.start(), end)
 

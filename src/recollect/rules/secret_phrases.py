@@ -18,6 +18,8 @@ from recollect.rules.secret_words import (
     KEY_WORDS,
     KNOWN_THINGS,
     LINKS,
+    LOGIN_WORDS,
+    LOOSE_LINKS,
     NAME_ENDS,
     NO_SECRET,
     OTHER_KEYS,
@@ -45,6 +47,7 @@ def _kinds() -> dict[str, str]:
         ("password", PASSWORD_PARTS + PASSWORD_WORDS),
         ("key", KEY_WORDS),
         ("weak", WEAK_KEY_WORDS),
+        ("login", LOGIN_WORDS),
         ("code", ("code", "codes")),
     )
     return {word: kind for kind, words in reversed(tables) for word in words}
@@ -77,11 +80,6 @@ _CODES = re.compile(
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
 _DIGITS = re.compile(r"#?\d{4,10}[#*]?|#\d{3,8}|\d{2,4}([ -])\d{2,4}(?:\1\d{2,4})?")
 _BACK = frozenset("is as was are ist als est es é è это - — for".split())
-_PAIR_WORD = re.compile(
-    r"(?<![^\W_])(?:log-?in|logon|log in|sign in|signin|credentials?|creds|user(?:name)?|wi-?fi|wlan|account|zugang(?:sdaten)?|"
-    r"anmeldung|identifiants?|usuario|acceso|accesso|credenziali|utente|логин|вход|giriş|kullanıcı|账号|帳號|ログイン|계정)",
-    re.IGNORECASE,
-)
 _PAIR = re.compile(r"[^\n/|]{0,40}?(?<=[\s:=])[^\s/|:]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d))(\S{4,60})")
 _CURL = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?([^\s:\"'@/]{1,60}):([^\s\"']{2,120})")
 _DASH_P = re.compile(r"\b(?:(?:mysql\w{0,10}|mariadb|mongo\w{0,8})\b[^\n]{0,80}?\s-p|sshpass -p ?)([\"']?)([^\s\"'-][^\s\"']{2,80})\1")
@@ -145,7 +143,7 @@ def phrases(text: str, taken: bytearray) -> Iterator[SecretMark]:
             yield mark
         if word.kind == "password":
             yield from _before(text, word.start)
-    yield from _pairs(text)
+    yield from _options(text)
 
 
 def _to_space(text: str, at: int) -> int:
@@ -196,6 +194,8 @@ def _ends(text: str, end: int) -> bool:
 def _after(text: str, word: _Word) -> Iterator[SecretMark]:
     if word.kind in ("proof", "card"):
         return _codes(text, word)
+    if word.kind == "login":
+        return _pairs(text, word)
     if word.kind == "pin":
         return _pins(text, word)
     if word.kind == "password":
@@ -249,6 +249,10 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
             continue
         if bare in LINKS or (bare and not signs):
             link = ":" if not bare.isalpha() else "is"
+            at = token.end()
+            continue
+        if bare in LOOSE_LINKS:
+            link = "to"
             at = token.end()
             continue
         if link and bare in STILL:
@@ -309,7 +313,7 @@ def _is_password(value: _Value, link: str, count: int, text: str) -> bool:
     if lowered.strip(".!?,") in TELLING or lowered in NO_SECRET or lowered in LINKS:
         return False
     if " " in word:
-        return value.quoted and bool(link) and len(word) >= 8 and lowered.split()[0] not in NO_SECRET and 2 * sum(part in TELLING for part in lowered.split()) < len(lowered.split())
+        return value.quoted and link in (":", "is") and len(word) >= 8 and lowered.split()[0] not in NO_SECRET and 2 * sum(part in TELLING for part in lowered.split()) < len(lowered.split())
     mixed = _is_mixed(word)
     if _THING.match(word) and not (link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]):
         return False
@@ -321,7 +325,8 @@ def _is_password(value: _Value, link: str, count: int, text: str) -> bool:
         return True
     if lowered.isdigit():
         return len(word) >= 4
-    return _is_plain_password(value, link)
+    plural = text[value.start - 12 : value.start].lower().count("words ") > 0
+    return link != "to" and not plural and _is_plain_password(value, link)
 
 
 def _is_plain_password(value: _Value, link: str) -> bool:
@@ -438,6 +443,7 @@ def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
 
 def _is_unguessable(token: str, *, hexes: bool) -> bool:
     """Random letters and figures; with `hexes` also those of one case, as UUIDs and hexadecimal numbers are."""
+    token = token[:80]
     pieces = [piece for piece in re.split(r"[-_./+=~:%]", token) if len(piece) >= 4]
     if any(len(piece) >= 12 and is_random(piece) for piece in pieces) or is_random(token):
         return True
@@ -455,15 +461,17 @@ def _alternates(piece: str) -> bool:
     return sum(left != right for left, right in zip(digits, digits[1:], strict=False)) >= max(3, len(piece) // 6)
 
 
-def _pairs(text: str) -> Iterator[SecretMark]:
-    """A name and its password with a stroke between, and those of commands."""
-    if " / " in text or " | " in text or ":" in text:
-        for word in _PAIR_WORD.finditer(text):
-            match = _PAIR.match(text, word.end(), word.end() + 140)
-            value = _Value(text, *match.span(1)) if match else None
-            if value and len(value.text) >= 5 and _is_mixed(value.text) and not _THING.match(value.text):
-                if not is_placeholder(value.text) and not _is_reference(value):
-                    yield SecretMark("password", value.start, value.end)
+def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
+    """A name and its password with a stroke between: "login: anna / hunter2"."""
+    match = _PAIR.match(text, word.end, word.end + 140)
+    value = _Value(text, *match.span(1)) if match else None
+    if value and len(value.text) >= 5 and _is_mixed(value.text) and not _THING.match(value.text):
+        if not is_placeholder(value.text) and not _is_reference(value):
+            yield SecretMark("password", value.start, value.end)
+
+
+def _options(text: str) -> Iterator[SecretMark]:
+    """Those that commands are given."""
     for match in _CURL.finditer(text) if " -" in text else ():
         if match[2].lower() not in ("password", "pass", "pw", "secret") and not match[2].isdigit() and _is_given(match[2]):
             yield SecretMark("password", *match.span(2))

@@ -75,7 +75,13 @@ PASSWORD_PARTS = (
     "wachtwoord", "hasło", "haslo", "lösenord", "adgangskode", "passord", "salasana", "heslo", "jelszó", "parolă",
     "κωδικός", "סיסמה", "סיסמא", "รหัสผ่าน", "mật khẩu", "kata sandi", "kata laluan", "رمز عبور", "گذرواژه", "лозинка",
 )  # fmt: skip
-PASSWORD_WORDS = ("pass", "passw", "pw", "pwd", "psw", "psk", "passe", "mdp", "clave", "parola", "chiave", "wpa", "creds")
+PASSWORD_WORDS = ("pass", "passw", "pw", "pwd", "psw", "psk", "passe", "mdp", "clave", "parola", "chiave", "wpa")
+LOGIN_WORDS = (
+    "login", "log-in", "log in", "logon", "sign in", "signin", "credential", "credentials", "creds", "user", "username",
+    "wifi", "wi-fi", "wlan", "account", "zugang", "zugangsdaten", "anmeldung", "identifiants", "identifiant", "usuario",
+    "acceso", "accesso", "credenziali", "credenciales", "utente", "логин", "вход", "giriş", "kullanıcı", "账号", "帳號",
+    "ログイン", "계정", "usuário",
+)  # fmt: skip
 PIN_WORDS = (
     "pin", "pins", "pin-code", "pincode", "pin code", "pin number", "passcode", "code pin", "codice pin", "código pin",
     "codigo pin", "geheimzahl", "пин", "пин-код", "пинкод", "пин код", "pin kodu", "türcode", "code de la porte",
@@ -100,7 +106,7 @@ KEY_WORDS = (
     "シークレット", "토큰", "api 키", "رمز الوصول", "टोकन", "sessionid", "sessid", "phpsessid", "jsessionid", "cookie",
     "accountkey", "sharedaccesskey", "accesskey", "secretkey",
 )  # fmt: skip
-WEAK_KEY_WORDS = ("auth", "credential", "credentials", "pat", "session", "sid", "ключ", "مفتاح", "anahtar", "कुंजी", "key", "keys")
+WEAK_KEY_WORDS = ("auth", "pat", "session", "sid", "ключ", "مفتاح", "anahtar", "कुंजी", "key", "keys")
 # Before "key": which are secret, and which are not.
 SECRET_KEYS = frozenset(
     """
@@ -128,14 +134,15 @@ PROOF_CODES = frozenset(
 LINKS = frozenset(
     "is was are be ist war sind lautet heißt heisst est était c'est sont es era son é era são è sono это был هو هي هى "
     "كانت है हैं था is: are: = : -> => := → ： ＝ – — reads equals remains becomes be: value "
-    "to auf zu à en a per på er är jest to: です는 은 olarak".split()
+    "er är jest to: olarak".split()
 )  # fmt: skip
 STILL = frozenset(
     "now currently still just actually simply probably always literally jetzt aktuell immer noch nun momentan ahora "
     "actualmente toujours maintenant agora sempre adesso ora теперь сейчас şimdi artık حاليا الآن अब set changed"
     .split()
 )  # fmt: skip
-EQUALS = frozenset("auf to zu à en a per value".split())
+# What joins them as well, but has other uses: after it no plain word is a secret.
+LOOSE_LINKS = frozenset("to auf zu à en a per på para olarak with mit avec con com на".split())
 # After a link: words that tell about a password and are none; what ends in these parts tells about it, too.
 TELLING = frozenset(
     """
