@@ -35,7 +35,8 @@ from recollect.rules.secret_words import (
     WEAK_KEY_WORDS,
 )
 
-_WINDOW = 240  # characters after a word that are looked at
+_WINDOW = 160  # characters after a word that are looked at
+_MANY = 500  # words that announce a secret: in a text with more of them, each is looked after only up to the next
 _FILLERS = 6  # words that may stand before a link
 
 
@@ -121,10 +122,11 @@ class _Value:
 class _Word:
     """A word of the text that announces a secret, and of which kind."""
 
-    __slots__ = ("end", "kind", "start", "text")
+    __slots__ = ("end", "kind", "limit", "start", "text")
 
     def __init__(self, text: str, kind: str, start: int, end: int) -> None:
         self.text, self.kind, self.start, self.end = text, kind, start, end
+        self.limit = end + _WINDOW  # what is after it is not looked at
 
 
 def phrases(text: str, taken: bytearray) -> Iterator[SecretMark]:
@@ -132,16 +134,19 @@ def phrases(text: str, taken: bytearray) -> Iterator[SecretMark]:
     lowered = text.lower()
     if len(lowered) != len(text):  # some capitals have small letters of two signs
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(lowered):
+    matches = list((_ASCII_WORD if text.isascii() else _WORD).finditer(lowered))
+    for at, match in enumerate(matches):
         word = None if taken[match.start()] else _word_of(text, lowered, match)
         if word is None:
             continue
+        if _MANY < at < len(matches) - 1:
+            word.limit = min(word.limit, matches[at + 1].start())
         for mark in _after(text, word):
-            if mark.end >= word.end + _WINDOW:
+            if mark.end >= word.end + _WINDOW - 1:
                 mark = SecretMark(mark.kind, mark.start, _to_space(text, mark.end))
             taken[mark.start : mark.end] = b"\1" * (mark.end - mark.start)
             yield mark
-        if word.kind == "password":
+        if word.kind == "password" and at <= _MANY:
             yield from _before(text, word.start)
     yield from _options(text)
 
@@ -212,7 +217,7 @@ def _rest_of_name(text: str, match: _Word) -> int:
     if any(map(str.isdigit, name)) and name.isascii():
         return -1
     lowered = name.lower().strip("_-")
-    if lowered not in ("s", "es", "en") and lowered.isascii() and any(lowered.endswith(end) or lowered.startswith(end) for end in NAME_ENDS):
+    if lowered not in ("s", "es", "en") and lowered.isascii() and (lowered.endswith(NAME_ENDS) or lowered.startswith(NAME_ENDS)):
         return -1
     return match.end + len(name)
 
@@ -223,7 +228,6 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
     at = _rest_of_name(text, match)
     if at < 0:
         return
-    limit = match.end + _WINDOW
     option = text[match.start - 2 : match.start] == "--" or text[max(0, match.start - 12) : match.start].rpartition(" ")[2].startswith("--")
     link = ":" if option else ""
     value_link = _VALUE_LINK.match(text, at)
@@ -237,7 +241,7 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
             return
     pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
     count = 0
-    for token in pattern.finditer(text, at, limit):
+    for token in pattern.finditer(text, at, match.limit):
         gap = text[at : token.start()]
         if "\n" in gap and not link:
             return
@@ -258,7 +262,8 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
         if link and bare in STILL:
             at = token.end()
             continue
-        yield _Value(text, token.start(), token.end()), link, count
+        if link or not raw.isalpha():
+            yield _Value(text, token.start(), token.end()), link, count
         lowered = bare.strip(".,;:!?()")
         if lowered in NO_SECRET or raw[-1] in ".!?;" or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
             return
@@ -275,7 +280,7 @@ def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
             _cut(text, value, match)
         if _is_reference(value):
             return
-        if _is_password(value, link, count, text):
+        if _is_password(value, link, count, text) and not is_placeholder(value.text):
             yield SecretMark("password", value.start, value.end)
             return
         if link and value.text.lower() not in STILL and not (link == "is" and count == 0 and value.text.lower() in ("for", "of")):
@@ -308,14 +313,14 @@ def _is_reference(value: _Value) -> bool:
 def _is_password(value: _Value, link: str, count: int, text: str) -> bool:
     word = value.text
     lowered = word.lower()
-    if not 3 <= len(word) <= 200 or is_placeholder(word) or lowered in KNOWN_THINGS or "[" in word:
+    if not 3 <= len(word) <= 200 or lowered in KNOWN_THINGS or "[" in word:
         return False
     if lowered.strip(".!?,") in TELLING or lowered in NO_SECRET or lowered in LINKS:
         return False
     if " " in word:
         return value.quoted and link in (":", "is") and len(word) >= 8 and lowered.split()[0] not in NO_SECRET and 2 * sum(part in TELLING for part in lowered.split()) < len(lowered.split())
     mixed = _is_mixed(word)
-    if _THING.match(word) and not (link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]):
+    if _is_thing(word) and not (link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]):
         return False
     if link == ":" and (value.quoted or "_" in word or word.isalpha()) and any(part in lowered for part in _MADE_UP):
         return False
@@ -339,6 +344,11 @@ def _is_plain_password(value: _Value, link: str) -> bool:
     return word.strip("!-_.").replace("-", "").replace("_", "").isalpha() and (value.quoted or word.rstrip("!").isalpha() or link == ":")
 
 
+def _is_thing(word: str) -> bool:
+    """Whether it has a form of its own that is no secret's: an address, a file, a version, an amount."""
+    return bool(_THING.match(word)) if len(word) <= 80 else word.startswith(("http", "www."))
+
+
 def _is_mixed(word: str) -> bool:
     letters = any(map(str.isalpha, word))
     return letters and (any(map(str.isdigit, word)) or any(char in "!@#$%^&*?+=~" for char in word[:-1]))
@@ -352,7 +362,7 @@ def _before(text: str, start: int) -> Iterator[SecretMark]:
         return
     value = _Value(text, *words[at - 1].span())
     word = value.text
-    if len(word) < 6 or not _is_mixed(word) or word.lower() in KNOWN_THINGS or _THING.match(word):
+    if len(word) < 6 or not _is_mixed(word) or word.lower() in KNOWN_THINGS or _is_thing(word):
         return
     if not is_placeholder(word) and not _is_reference(value):
         yield SecretMark("password", value.start, value.end)
@@ -365,7 +375,7 @@ def _pins(text: str, match: _Word) -> Iterator[SecretMark]:
             yield SecretMark("PIN", value.start, value.end)
             return
         if digits or (link == ":" and not digits):
-            if link and _is_mixed(value.text) and not _THING.match(value.text) and len(value.text) >= 4:
+            if link and _is_mixed(value.text) and not _is_thing(value.text) and len(value.text) >= 4:
                 yield SecretMark("PIN", value.start, value.end)
             return
         if count > 4:
@@ -409,9 +419,9 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
         if not value.quoted:
             _cut(text, value, match)
-        if _is_reference(value) or is_placeholder(value.text):
+        if _is_reference(value):
             return
-        if _is_token(value, match, link, count):
+        if _is_token(value, match, link, count) and not is_placeholder(value.text):
             yield SecretMark("API key" if "key" in match.text or "api" in match.text else "token", value.start, value.end)
             return
 
@@ -428,7 +438,7 @@ def _cookies(text: str, at: int) -> Iterator[SecretMark]:
 
 def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     token = value.text
-    if not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token) or _THING.match(token) or token.lower() in KNOWN_THINGS:
+    if not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token) or _is_thing(token) or token.lower() in KNOWN_THINGS:
         return False
     if re.match(r"0x[0-9a-fA-F]{40}$|ssh-|AAAA[A-Z]", token) or not re.search(r"\d", token) or not re.search("[A-Za-z]", token):
         return False
@@ -463,9 +473,9 @@ def _alternates(piece: str) -> bool:
 
 def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
     """A name and its password with a stroke between: "login: anna / hunter2"."""
-    match = _PAIR.match(text, word.end, word.end + 140)
+    match = _PAIR.match(text, word.end, word.limit)
     value = _Value(text, *match.span(1)) if match else None
-    if value and len(value.text) >= 5 and _is_mixed(value.text) and not _THING.match(value.text):
+    if value and len(value.text) >= 5 and _is_mixed(value.text) and not _is_thing(value.text):
         if not is_placeholder(value.text) and not _is_reference(value):
             yield SecretMark("password", value.start, value.end)
 
