@@ -47,11 +47,11 @@ _BASIC = re.compile(r"Basic\s{1,3}([A-Za-z0-9+/]{8,400}={0,2})")
 _BEARER = re.compile(r"(?:B|b)(?:earer|EARER)\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})")
 _SIGNED = re.compile(r"[?&;](?:[sS]ig|(?:[xX]-[A-Za-z]{3,4}-)?[sS]ignature)=([A-Za-z0-9%+/_-]{20,}=?)")
 _CARD = re.compile(
-    r"(?<![\w.+/#-])(?:\d{12,19}|\d{4}([ \u00a0.-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![\w/]|[.-]\d)"
+    r"(?<![A-Za-z0-9_.+/#-])(?:\d{12,19}|\d{4}([ \u00a0.-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![A-Za-z0-9_/]|[.-]\d)"
 )
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9]{2})")
 _IBAN_REST = re.compile(r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+")
-_SSN = re.compile(r"(?<![\w-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![\w-])")
+_SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
 _WORD = re.compile(r"[a-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
@@ -141,6 +141,8 @@ def _known_keys(text: str, start: int, end: int) -> Iterator[SecretMark]:
             continue
         yield SecretMark(FORMATS[int(str(match.lastgroup)[1:])][0], match.start(), match.start() + len(value))
     for match in _PREFIXED.finditer(text, start, end):
+        if match[0].startswith(("pk", "pub", "sha", "md5")):
+            continue
         if is_random(match[1]) and re.search("[a-z]", match[1]) and re.search("[A-Z]", match[1]):
             yield SecretMark("token", *match.span())
 
@@ -221,6 +223,8 @@ def _cards(text: str) -> Iterator[SecretMark]:
         against = max(before.rfind(word) for word in NO_CARD_HINTS)
         after = text[match.end() : match.end() + 30].lower()
         told = hint > against or (against < 0 and any(word in after for word in CARD_HINTS))
+        if hint < 0 and any(word in after for word in NO_CARD_HINTS):
+            continue
         if against <= hint and _is_card(number, told=told):
             yield SecretMark("card number", *match.span())
 

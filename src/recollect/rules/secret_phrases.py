@@ -66,9 +66,10 @@ _KINDS = _kinds()
 _PARTS = frozenset(PASSWORD_PARTS) | {word for word in _KINDS if not word.isascii()}
 _WORD = _pattern(_KINDS)
 _ASCII_WORD = _pattern(word for word in _KINDS if word.isascii())
+_BEFORE = re.compile(r"[^\W_]+")
 _NAME_REST = re.compile(r"[A-Za-z_-][\w-]{0,30}|[^\W\x00-\x7f]{0,12}")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
-_SIGN_LINK = re.compile(r"[\"'`*_)\]]{0,4}[ \t]{0,3}(?:=>|->|:=|=(?!=)|:(?!:)|：|＝|→)[ \t*_]{0,8}(?:\n[ \t]{0,8})?")
+_SIGN_LINK = re.compile(r"[\"'`*_]{0,4}[ \t]{0,3}(?:>(?=[^<>\s]{3,100}</)|=>|->|:=|=(?!=)|:(?!:)|：|＝|→)[ \t*_]{0,8}(?:\n[ \t]{0,8})?")
 _VALUE_LINK = re.compile(r"[\"'][\s,]{1,3}value[\"']?\s{0,2}[=:]\s{0,2}(?=[\"'])")
 _TOKEN = re.compile(r"\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»|„[^“\n]{1,120}“|\S+")
 _ASCII_TOKEN = re.compile(r"\"[^\"\n]{1,120}\"|「[^」\n]{1,60}」|“[^”\n]{1,120}”|[!-~]+|[^\s!-~]+")
@@ -94,6 +95,9 @@ _REFERENCE = re.compile(
     r"\$?\{?\{?\s?[A-Za-z_][\w]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|\$\{?[A-Za-z_]|\$\(|%[A-Za-z_(]|\{|<|\[|\(|\*{2,}|[\w.]+[(\[]"
 )
 _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
+_POSTAL = ("pin code", "pincode", "pin-code")  # in India, also of a place
+_OWN = re.compile(r"(?i)card|bank|phone|sim\b|door|unlock|\bapp\b|my |mein|mon |mi |alarm|safe|atm")
+_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
 _MODALS = ("should", "will", "would", "could", "might")
 _MADE_UP = ("password", "passwd", "secret", "token", "key", "test", "user", "foo", "demo", "my_", "my-", "some", "abc123", "pass")
 
@@ -164,15 +168,15 @@ def _word_of(text: str, lowered: str, match: re.Match[str]) -> _Word | None:
     kind = _KINDS[word]
     if kind not in ("code", "weak"):
         return _Word(word, kind, start, end)
-    before = lowered[max(0, start - 24) : start].rstrip(" _-").replace("_", " ").split()
-    last = before[-1].lstrip("(\"'") if before else ""
+    before = _BEFORE.findall(lowered, max(0, start - 24), start)
+    last = before[-1] if before else ""
     if word in ("key", "keys"):
         if last in OTHER_KEYS:
             return None
-        if last.rpartition("-")[2] in SECRET_KEYS or last.endswith(("api", "access", "secret")):
+        if last in SECRET_KEYS or last.endswith(("api", "access", "secret")):
             return _Word("api key", "key", start, end)
     if kind == "code":
-        return _code_of(word, last.strip("-"), start, end)
+        return _code_of(word, last, start, end)
     return _Word(word, kind, start, end)
 
 
@@ -181,7 +185,7 @@ def _code_of(word: str, last: str, start: int, end: int) -> _Word | None:
         return _Word(word, "pin", start, end)
     if last == "security":
         return _Word("security code", "card", start, end)
-    if last in PROOF_CODES or last.rpartition("-")[2] in PROOF_CODES:
+    if last in PROOF_CODES:
         return _Word(f"{last} {word}", "proof", start, end)
     return None
 
@@ -307,6 +311,8 @@ def _cut(text: str, value: _Value, match: _Word) -> None:
 def _is_reference(value: _Value) -> bool:
     if not value.text or value.text[0] in "[<{>":
         return True
+    if not value.quoted and _CALL.match(value.text):
+        return True
     return not value.quoted and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:12])
 
 
@@ -371,6 +377,8 @@ def _before(text: str, start: int) -> Iterator[SecretMark]:
 def _pins(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
         digits = _DIGITS.fullmatch(value.text)
+        if len(value.text) == 6 and match.text in _POSTAL and not _OWN.search(text[max(0, match.start - 40) : match.end]):
+            return
         if digits and (link or not count):
             yield SecretMark("PIN", value.start, value.end)
             return
@@ -440,10 +448,10 @@ def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     token = value.text
     if not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token) or _is_thing(token) or token.lower() in KNOWN_THINGS:
         return False
-    if re.match(r"0x[0-9a-fA-F]{40}$|ssh-|AAAA[A-Z]", token) or not re.search(r"\d", token) or not re.search("[A-Za-z]", token):
+    if re.match(r"0x[0-9a-fA-F]{40}$|SHA256:|sha\d|ssh-|AAAA[A-Z]", token) or not re.search(r"\d", token) or not re.search("[A-Za-z]", token):
         return False
     if match.kind == "weak":
-        return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=match.text in ("session", "sid", "auth"))
+        return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=link == ":" and count == 0)
     if not link and (count > 5 or len(token) < 16):
         return False
     if link and "secret" in match.text and len(token) >= 8 and _is_mixed(token):

@@ -60,7 +60,7 @@ DATABASES += " couchdb neo4j bolt cockroachdb snowflake jdbc db2 elasticsearch m
 # Words after which a password stands. Those in PASSWORD_PARTS also count inside a longer word (DB_PASSWORD, şifresi).
 PASSWORD_PARTS = (
     "password", "passwd", "passwort", "passwrd", "passphrase", "pass phrase", "pass word", "passkey phrase",
-    "kennwort", "losungswort", "zugangscode",
+    "kennwort", "losungswort",
     "mot de passe", "mots de passe", "motdepasse",
     "contraseña", "contrasena", "contraseñas",
     "senha", "palavra-passe", "palavra passe",
@@ -70,7 +70,7 @@ PASSWORD_PARTS = (
     "密码", "密碼", "口令",
     "パスワード", "暗証番号", "パスコード",
     "비밀번호", "비번", "패스워드", "암호",
-    "كلمة السر", "كلمة المرور", "كلمه السر", "كلمه المرور", "باسورد", "الباسورد", "الرقم السري",
+    "كلمة السر", "كلمة سر", "كلمة مرور", "كلمة المرور", "كلمه السر", "كلمه المرور", "باسورد", "الباسورد", "الرقم السري",
     "पासवर्ड", "पासवर्ड़",
     "wachtwoord", "hasło", "haslo", "lösenord", "adgangskode", "passord", "salasana", "heslo", "jelszó", "parolă",
     "κωδικός", "סיסמה", "סיסמא", "รหัสผ่าน", "mật khẩu", "kata sandi", "kata laluan", "رمز عبور", "گذرواژه", "лозинка",
@@ -85,7 +85,7 @@ LOGIN_WORDS = (
 PIN_WORDS = (
     "pin", "pins", "pin-code", "pincode", "pin code", "pin number", "passcode", "code pin", "codice pin", "código pin",
     "codigo pin", "geheimzahl", "пин", "пин-код", "пинкод", "пин код", "pin kodu", "türcode", "code de la porte",
-    "digicode", "puk", "sperrcode", "暗証番号", "暗证号码", "핀번호", "핀 번호", "الرقم السري", "पिन", "pin numarası",
+    "digicode", "zugangscode", "puk", "combo", "sperrcode", "暗証番号", "暗证号码", "핀번호", "핀 번호", "الرقم السري", "पिन", "pin numarası",
     "combination", "mpin", "code du coffre", "código de la puerta",
 )  # fmt: skip
 CODE_WORDS = (
@@ -100,7 +100,7 @@ CARD_CODE_WORDS = (
 )  # fmt: skip
 # Words after which a key or a token stands; after the weak ones only what is surely random.
 KEY_WORDS = (
-    "apikey", "apikeys", "token", "tokens", "secret", "secrets", "jeton", "clé api", "clé secrète", "clé d'api",
+    "apikey", "apikeys", "appid", "appkey", "apitoken", "token", "tokens", "secret", "secrets", "jeton", "clé api", "clé secrète", "clé d'api",
     "clave api", "clave secreta", "clave de api", "chave api", "chave secreta", "chave de api", "chave da api",
     "chiave api", "chiave segreta", "schlüssel", "токен", "api anahtarı", "令牌", "密钥", "金鑰", "トークン", "apiキー",
     "シークレット", "토큰", "api 키", "رمز الوصول", "टोकन", "sessionid", "sessid", "phpsessid", "jsessionid", "cookie",
@@ -119,7 +119,7 @@ SECRET_KEYS = frozenset(
 OTHER_KEYS = frozenset(
     """
     primary foreign partition sort cache public idempotency issue row object lookup hash unique dictionary dict map index
-    group composite natural surrogate publishable site
+    group composite natural surrogate publishable site host
     """.split()
 )
 # Before "code": which are a PIN, and which prove who somebody is. Any other code (zip, promo, error) is no secret.
@@ -162,7 +162,7 @@ TELLING = frozenset(
     serializers models fields forms request self this await new return const let var function async type field
     """.split()
 )
-TELLING_ENDS = ("ed", "ing", "ly", "able", "ible", "ive", "ful", "less", "tion", "ment", "ness", "able", "ism", "ist", "ity")
+TELLING_ENDS = ("ed", "ing", "able", "ible", "ive", "ful", "less")
 # Before the secret: words after which none comes.
 NO_SECRET = frozenset(
     """
@@ -173,7 +173,7 @@ NO_SECRET = frozenset(
     if whether because when while never not no isn't wasn't doesn't don't won't length: usage address contract id ids
     muss müssen soll sollte mindestens darf braucht hat debe deben tener mínimo doit doivent avoir moins minimum deve
     devono devem ter avere almeno должен должна должно быть не короче минимум olmalı en az must: bucket
-    area postal delivery
+    area postal delivery fingerprint fingerprint: digest checksum
     """.split()
 )
 # Of a name that holds a word: what it tells about is not the secret (`password_hash`, `max_tokens`, `token_count`).
