@@ -49,6 +49,7 @@ _SIGNED = re.compile(r"[?&;](?:[sS]ig|(?:[xX]-[A-Za-z]{3,4}-)?[sS]ignature)=([A-
 _CARD = re.compile(
     r"(?<![A-Za-z0-9_.+/#-])(?:\d{12,19}|\d{4}([ \u00a0.-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![A-Za-z0-9_/]|[.-]\d)"
 )
+_CARD_CODE = re.compile(r"[\s,;|]{1,3}(?:exp\w{0,8}[:.]?\s)?\d{1,2}/\d{2}(?:\d{2})?[\s,;|]{1,3}(\d{3,4})(?![\w/])")
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9]{2})")
 _IBAN_REST = re.compile(r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+")
 _SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
@@ -227,6 +228,8 @@ def _cards(text: str) -> Iterator[SecretMark]:
             continue
         if against <= hint and _is_card(number, told=told):
             yield SecretMark("card number", *match.span())
+            if (code := _CARD_CODE.match(text, match.end())) is not None:
+                yield SecretMark("card security code", *code.span(1))
 
 
 def _is_card(number: str, *, told: bool) -> bool:

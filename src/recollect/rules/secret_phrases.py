@@ -17,6 +17,7 @@ from recollect.rules.secret_words import (
     CODE_WORDS,
     KEY_WORDS,
     KNOWN_THINGS,
+    LINKED_PASSWORD_WORDS,
     LINKS,
     LOGIN_WORDS,
     LOOSE_LINKS,
@@ -26,7 +27,9 @@ from recollect.rules.secret_words import (
     PASSWORD_PARTS,
     PASSWORD_WORDS,
     PIN_CODES,
+    PIN_PLACES,
     PIN_WORDS,
+    PLAIN_LINKS,
     PROOF_CODES,
     SECRET_KEYS,
     STILL,
@@ -80,7 +83,7 @@ _CODES = re.compile(
     r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}|\d{4} \d{4})(?![A-Za-z0-9])"
 )
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
-_DIGITS = re.compile(r"#?\d{4,10}[#*]?|#\d{3,8}|\d{2,4}([ -])\d{2,4}(?:\1\d{2,4})?")
+_DIGITS = re.compile(r"#?\d{4,10}[#*]?|\d{3,6}[A-Z]|#\d{3,8}|\d{2,4}([ -])\d{2,4}(?:\1\d{2,4})?")
 _BACK = frozenset("is as was are ist als est es é è это - — for".split())
 _PAIR = re.compile(r"[^\n/|]{0,40}?(?<=[\s:=])[^\s/|:]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d))(\S{4,60})")
 _CURL = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?([^\s:\"'@/]{1,60}):([^\s\"']{2,120})")
@@ -97,6 +100,7 @@ _REFERENCE = re.compile(
 _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
 _POSTAL = ("pin code", "pincode", "pin-code")  # in India, also of a place
 _OWN = re.compile(r"(?i)card|bank|phone|sim\b|door|unlock|\bapp\b|my |mein|mon |mi |alarm|safe|atm")
+_WIRELESS = re.compile(r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
 _MODALS = ("should", "will", "would", "could", "might")
 _MADE_UP = ("password", "passwd", "secret", "token", "key", "test", "user", "foo", "demo", "my_", "my-", "some", "abc123", "pass")
@@ -135,6 +139,7 @@ class _Word:
 
 def phrases(text: str, taken: bytearray) -> Iterator[SecretMark]:
     """What the words before it say is a secret. What is `taken` is no word and no secret."""
+    yield from _options(text)
     lowered = text.lower()
     if len(lowered) != len(text):  # some capitals have small letters of two signs
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
@@ -152,7 +157,6 @@ def phrases(text: str, taken: bytearray) -> Iterator[SecretMark]:
             yield mark
         if word.kind == "password" and at <= _MANY:
             yield from _before(text, word.start)
-    yield from _options(text)
 
 
 def _to_space(text: str, at: int) -> int:
@@ -176,18 +180,18 @@ def _word_of(text: str, lowered: str, match: re.Match[str]) -> _Word | None:
         if last in SECRET_KEYS or last.endswith(("api", "access", "secret")):
             return _Word("api key", "key", start, end)
     if kind == "code":
-        return _code_of(word, last, start, end)
+        return _code_of(lowered, word, last, start, end)
     return _Word(word, kind, start, end)
 
 
-def _code_of(word: str, last: str, start: int, end: int) -> _Word | None:
+def _code_of(lowered: str, word: str, last: str, start: int, end: int) -> _Word | None:
     if last in PIN_CODES:
         return _Word(word, "pin", start, end)
     if last == "security":
         return _Word("security code", "card", start, end)
     if last in PROOF_CODES:
         return _Word(f"{last} {word}", "proof", start, end)
-    return None
+    return _Word(word, "pin", start, end) if PIN_PLACES.intersection(_BEFORE.findall(lowered, end, end + 40)[:5]) else None
 
 
 def _begins(text: str, start: int) -> bool:
@@ -236,6 +240,8 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
     link = ":" if option else ""
     value_link = _VALUE_LINK.match(text, at)
     sign = value_link or _SIGN_LINK.match(text, at)
+    if text[at - 1] in "是为為はが는은이":
+        link = "est"
     if sign:
         at, link = sign.end(), ":"
     elif text[at : at + 2] in ("==", "!=") or text[at : at + 1] in "([.":
@@ -256,7 +262,7 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
             at = token.end()
             continue
         if bare in LINKS or (bare and not signs):
-            link = ":" if not bare.isalpha() else "is"
+            link = "is" if bare in PLAIN_LINKS else "est" if bare.isalpha() else ":"
             at = token.end()
             continue
         if bare in LOOSE_LINKS:
@@ -266,10 +272,11 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
         if link and bare in STILL:
             at = token.end()
             continue
-        if link or not raw.isalpha():
+        if (link or not raw.isalpha()) and raw not in ("?", "!", "...", "…", ","):
             yield _Value(text, token.start(), token.end()), link, count
         lowered = bare.strip(".,;:!?()")
-        if lowered in NO_SECRET or raw[-1] in ".!?;" or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
+        ends = raw[-1] in ".!?;" and not text[token.end() : token.end() + 5].lower().startswith((" it's", " it’s", " it i"))
+        if lowered in NO_SECRET or ends or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
             return
         link = ":" if raw[-1] in ":=" or raw.endswith("：") else ""
         count += 1
@@ -284,7 +291,7 @@ def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
             _cut(text, value, match)
         if _is_reference(value):
             return
-        if _is_password(value, link, count, text) and not is_placeholder(value.text):
+        if _is_password(value, link, count, text, match.text) and not is_placeholder(value.text):
             yield SecretMark("password", value.start, value.end)
             return
         if link and value.text.lower() not in STILL and not (link == "is" and count == 0 and value.text.lower() in ("for", "of")):
@@ -316,7 +323,7 @@ def _is_reference(value: _Value) -> bool:
     return not value.quoted and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:12])
 
 
-def _is_password(value: _Value, link: str, count: int, text: str) -> bool:
+def _is_password(value: _Value, link: str, count: int, text: str, word_before: str) -> bool:
     word = value.text
     lowered = word.lower()
     if not 3 <= len(word) <= 200 or lowered in KNOWN_THINGS or "[" in word:
@@ -324,11 +331,13 @@ def _is_password(value: _Value, link: str, count: int, text: str) -> bool:
     if lowered.strip(".!?,") in TELLING or lowered in NO_SECRET or lowered in LINKS:
         return False
     if " " in word:
-        return value.quoted and link in (":", "is") and len(word) >= 8 and lowered.split()[0] not in NO_SECRET and 2 * sum(part in TELLING for part in lowered.split()) < len(lowered.split())
+        return value.quoted and link in (":", "is", "est") and len(word) >= 8 and lowered.split()[0] not in NO_SECRET and 2 * sum(part in TELLING for part in lowered.split()) < len(lowered.split())
     mixed = _is_mixed(word)
     if _is_thing(word) and not (link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]):
         return False
     if link == ":" and (value.quoted or "_" in word or word.isalpha()) and any(part in lowered for part in _MADE_UP):
+        return False
+    if not link and word_before in LINKED_PASSWORD_WORDS:
         return False
     if not link:
         return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and len(word) >= 6 and value.last))
@@ -337,7 +346,7 @@ def _is_password(value: _Value, link: str, count: int, text: str) -> bool:
     if lowered.isdigit():
         return len(word) >= 4
     plural = text[value.start - 12 : value.start].lower().count("words ") > 0
-    return link != "to" and not plural and _is_plain_password(value, link)
+    return (link in (":", "is") or (link == "est" and value.quoted)) and not plural and _is_plain_password(value, link)
 
 
 def _is_plain_password(value: _Value, link: str) -> bool:
@@ -379,7 +388,7 @@ def _pins(text: str, match: _Word) -> Iterator[SecretMark]:
         digits = _DIGITS.fullmatch(value.text)
         if len(value.text) == 6 and match.text in _POSTAL and not _OWN.search(text[max(0, match.start - 40) : match.end]):
             return
-        if digits and (link or not count):
+        if digits and (link or (not count and len(value.text) <= 6)):
             yield SecretMark("PIN", value.start, value.end)
             return
         if digits or (link == ":" and not digits):
@@ -489,7 +498,9 @@ def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
 
 
 def _options(text: str) -> Iterator[SecretMark]:
-    """Those that commands are given."""
+    """Those that commands are given, and that of the code a phone joins a wireless network by."""
+    for match in _WIRELESS.finditer(text) if "WIFI:" in text else ():
+        yield SecretMark("password", *match.span(1))
     for match in _CURL.finditer(text) if " -" in text else ():
         if match[2].lower() not in ("password", "pass", "pw", "secret") and not match[2].isdigit() and _is_given(match[2]):
             yield SecretMark("password", *match.span(2))

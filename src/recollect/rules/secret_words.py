@@ -75,7 +75,8 @@ PASSWORD_PARTS = (
     "wachtwoord", "hasło", "haslo", "lösenord", "adgangskode", "passord", "salasana", "heslo", "jelszó", "parolă",
     "κωδικός", "סיסמה", "סיסמא", "รหัสผ่าน", "mật khẩu", "kata sandi", "kata laluan", "رمز عبور", "گذرواژه", "лозинка",
 )  # fmt: skip
-PASSWORD_WORDS = ("pass", "passw", "pw", "pwd", "psw", "psk", "passe", "mdp", "clave", "parola", "chiave", "wpa")
+PASSWORD_WORDS = ("pass", "passw", "pw", "pwd", "psw", "psk", "passe", "mdp", "clave", "parola", "chiave")
+LINKED_PASSWORD_WORDS = ("pass", "passe", "clave", "chiave")  # with other uses: only after a link
 LOGIN_WORDS = (
     "login", "log-in", "log in", "logon", "sign in", "signin", "credential", "credentials", "creds", "user", "username",
     "wifi", "wi-fi", "wlan", "account", "zugang", "zugangsdaten", "anmeldung", "identifiants", "identifiant", "usuario",
@@ -126,16 +127,25 @@ OTHER_KEYS = frozenset(
 PIN_CODES = frozenset(
     "door gate alarm entry unlock lock lockbox access safe garage keypad building pin voicemail entrance locker".split()
 )
+PIN_PLACES = frozenset(
+    """
+    safe door gate alarm garage building locker house apartment front back shed office room card phone luggage bike lock
+    portail porte coffre immeuble carte téléphone tür haustür tor tresor haus karte handy fahrradschloss puerta portón
+    caja tarjeta móvil porta cofre cartão portão celular cancello cassaforte carta telefono
+    """.split()
+)
 PROOF_CODES = frozenset(
     "backup recovery rescue scratch verification authentication authenticator one-time time login security 2fa mfa sms "
     "otp sign-in signin two-factor factor sms- emergency".split()
 )
 # What may join a word and its secret.
 LINKS = frozenset(
-    "is was are be ist war sind lautet heißt heisst est était c'est sont es era son é era são è sono это был هو هي هى "
+    "is was are be it's it’s ist war sind lautet heißt heisst est était c'est sont es era son é era são è sono это был هو هي هى "
     "كانت है हैं था is: are: = : -> => := → ： ＝ – — reads equals remains becomes be: value "
     "er är jest to: olarak".split()
 )  # fmt: skip
+# Those after which a plain word may be the secret: the words that tell about passwords are known in these languages.
+PLAIN_LINKS = frozenset("is was be it's it’s ist lautet heißt heisst is:".split())
 STILL = frozenset(
     "now currently still just actually simply probably always literally jetzt aktuell immer noch nun momentan ahora "
     "actualmente toujours maintenant agora sempre adesso ora теперь сейчас şimdi artık حاليا الآن अब set changed"
@@ -187,7 +197,7 @@ NAME_ENDS = (
 # Values that stand for one, in examples.
 PLACEHOLDERS = (
     "your", "example", "placeholder", "dummy", "redacted", "masked", "hidden", "change_me", "change-me", "insert", "replace",
-    "todo", "changeme", "_here", "-here", "xxxx", "....", "****", "1234567890abcdef", "none", "null", "undefined", "asdf",
+    "todo", "changeme", "_here", "xxxx", "....", "****", "1234567890abcdef", "none", "null", "undefined", "asdf",
     "••••", "fixme", "sample",
 )  # fmt: skip
 # Things with letters and digits that are talked about next to passwords.

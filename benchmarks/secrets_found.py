@@ -1,6 +1,6 @@
 """How many secrets are found, how many look-alikes are taken for one, and how long that takes.
 
-    python benchmarks/secrets.py [--data FOLDER]
+    python benchmarks/secrets_found.py [--data FOLDER]
 
 Prints figures for the two corpora of tests/rules/data. With a folder of conversations (JSON files and logs of IRC in
 it, however nested), every message of it is read, too: how many were marked, each of them with what would stand in its
