@@ -11,17 +11,29 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from recollect.rules.secrets import find_secrets, mask_text
+from recollect.rules.secrets import find_secrets
 
 CORPORA = Path(__file__).parent.parent / "tests" / "rules" / "data"
 SAID = ("text", "content", "query", "clean_text")  # the fields of messages
-HOSTILE = ("password is ", "1", "4 ", "a", "a1", "abandon ", "eyJ", "sk-", "token=", "key: ", "://a:", "-----BEGIN PRIVATE KEY-----")
+HOSTILE = (
+    "password is ",
+    "1",
+    "4 ",
+    "a",
+    "a1",
+    "abandon ",
+    "eyJ",
+    "sk-",
+    "token=",
+    "key: ",
+    "://a:",
+    "-----BEGIN PRIVATE KEY-----",
+)
 
 
 def main() -> None:
@@ -53,7 +65,10 @@ def print_corpus(path: Path) -> None:
         else:
             lookalikes += 1
             false += bool(marked)
-    print(f"{path.name}: found {found} of {secrets} ({exact} to the character), marked {false} of {lookalikes} look-alikes")
+    print(
+        f"{path.name}: found {found} of {secrets} ({exact} to the character), "
+        f"marked {false} of {lookalikes} look-alikes"
+    )
 
 
 def read_line(line: str) -> tuple[str, list[tuple[int, int]]]:
@@ -81,7 +96,11 @@ def print_messages(path: Path, folder: Path) -> None:
     )
     for text, marks in marked:
         for mark in marks:
-            around = text[max(0, mark.start - 60) : mark.start], text[mark.start : mark.end], text[mark.end : mark.end + 30]
+            around = (
+                text[max(0, mark.start - 60) : mark.start],
+                text[mark.start : mark.end],
+                text[mark.end : mark.end + 30],
+            )
             print("   ", mark.kind, "|", "⟦{1}⟧".join(("{0}", "{2}")).format(*around).replace("\n", "\\n"))
 
 
@@ -105,4 +124,4 @@ def said(value: Any) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

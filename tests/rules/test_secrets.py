@@ -39,7 +39,10 @@ EXAMPLES = {
     "token": "my token is " + "ghp" + "_a8Kd93kfLs02mXc7Qe5Rt1Yz6Bn4Vw0Pq2Lm",
     "password": "the wifi password is bluebird77",
     "database password": "postgres://app:" + "kirschbaum-77@db.example.com/prod",
-    "private key": "-----BEGIN PRIVATE" + " KEY-----\n" + "MIIa8Kd93kfLs02mXc7Qe5Rt1Yz6Bn4Vw\n" * 3 + "-----END PRIVATE KEY-----",
+    "private key": "-----BEGIN PRIVATE"
+    + " KEY-----\n"
+    + "MIIa8Kd93kfLs02mXc7Qe5Rt1Yz6Bn4Vw\n" * 3
+    + "-----END PRIVATE KEY-----",
     "webhook address": "https://hooks.slack" + ".com/services/T0A1B2C3D/B0A1B2C3D/a8Kd93kfLs02mXc7Qe5Rt1Yz",
     "card number": "my card is 4111 1111 1111 1111",
     "card security code": "cvv 318",
@@ -79,7 +82,9 @@ def test_hardly_any_look_alike_is_taken_for_a_secret(name: str) -> None:
 
 
 def test_the_corpora_are_as_large_as_promised() -> None:
-    sizes = [(sum(bool(spans) for _, spans in read(name)), sum(not spans for _, spans in read(name))) for name in CORPORA]
+    sizes = [
+        (sum(bool(spans) for _, spans in read(name)), sum(not spans for _, spans in read(name))) for name in CORPORA
+    ]
     assert sizes[0] >= (200, 400)
     assert sizes[1] >= (100, 200)
 
@@ -87,7 +92,9 @@ def test_the_corpora_are_as_large_as_promised() -> None:
 pieces = st.lists(
     st.one_of(
         st.sampled_from(TEXTS),
-        st.sampled_from(["password", " is ", ": ", "=", "PIN ", "hunter2", "4711", '"', "'", "token ", "key", " / ", "\n", "[", "İ"]),
+        st.sampled_from(
+            ["password", " is ", ": ", "=", "PIN ", "hunter2", "4711", '"', "'", "token ", "key", " / ", "\n", "[", "İ"]
+        ),
         st.text(max_size=12),
     ),
     max_size=6,
@@ -100,11 +107,10 @@ def test_marks_are_in_order_and_what_is_outside_them_stays(text: str) -> None:
     ends = [0, *(mark.end for mark in marks)]
     assert all(end <= mark.start < mark.end <= len(text) for end, mark in zip(ends, marks, strict=False))
     masked = mask_text(text, marks)
-    for mark in reversed(marks):
-        assert text[mark.end :] == masked[len(masked) - (len(text) - mark.end) :] if mark is marks[-1] else True
     kept = [text[end : mark.start] for end, mark in zip(ends, marks, strict=False)] + [text[ends[-1] :]]
     assert masked == "".join(
-        part + placeholder for part, placeholder in zip(kept, [*(placeholder_of(mark.kind) for mark in marks), ""], strict=True)
+        part + placeholder
+        for part, placeholder in zip(kept, [*(placeholder_of(mark.kind) for mark in marks), ""], strict=True)
     )
 
 

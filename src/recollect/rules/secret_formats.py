@@ -13,6 +13,7 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_words import (
@@ -47,18 +48,23 @@ _BASIC = re.compile(r"Basic\s{1,3}([A-Za-z0-9+/]{8,400}={0,2})")
 _BEARER = re.compile(r"(?:B|b)(?:earer|EARER)\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})")
 _SIGNED = re.compile(r"[?&;](?:[sS]ig|(?:[xX]-[A-Za-z]{3,4}-)?[sS]ignature)=([A-Za-z0-9%+/_-]{20,}=?)")
 _CARD = re.compile(
-    r"(?<![A-Za-z0-9_.+/#-])(?:\d{12,19}|\d{4}([ \u00a0.-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![A-Za-z0-9_/]|[.-]\d)"
+    r"(?<![A-Za-z0-9_.+/#-])(?:\d{12,19}|\d{4}([ \u00a0.-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?"
+    r"|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![A-Za-z0-9_/]|[.-]\d)"
 )
 _CARD_CODE = re.compile(r"[\s,;|]{1,3}(?:exp\w{0,8}[:.]?\s)?\d{1,2}/\d{2}(?:\d{2})?[\s,;|]{1,3}(\d{3,4})(?![\w/])")
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9]{2})")
-_IBAN_REST = re.compile(r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+")
+_IBAN_REST = re.compile(
+    r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+"
+)
 _SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
 _WORD = re.compile(r"[a-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
 _DATABASES = frozenset(DATABASES.split())
 _JOINS = re.compile(r"[\s,;.|•*\"'-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
-_PHRASE_HINT = re.compile(r"(?i)seed|recovery|mnemonic|wallet|phrase|ledger|metamask|bip-?39|wiederherstellung|récupération|recuper")
+_PHRASE_HINT = re.compile(
+    r"(?i)seed|recovery|mnemonic|wallet|phrase|ledger|metamask|bip-?39|wiederherstellung|récupération|recuper"
+)
 _SHORTEST_PHRASE = 12 * 4 - 1  # characters
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
@@ -96,7 +102,7 @@ def is_random(value: str) -> bool:
     """Whether letters, capitals and figures change as often as in what a machine made up."""
     value = value[:64]
     kinds = [("a" if char.islower() else "A" if char.isupper() else "1") for char in value if char.isalnum()]
-    changes = sum(left != right for left, right in zip(kinds, kinds[1:], strict=False))
+    changes = sum(left != right for left, right in pairwise(kinds))
     numbers = sum(left != "1" == right for left, right in zip(["a", *kinds], kinds, strict=False))
     return len(set(value)) >= min(10, len(value) // 2) and numbers >= 2 and changes * 3 >= len(kinds)
 
@@ -179,7 +185,7 @@ def _is_stand_in(value: str) -> bool:
         value.lower() in {"password", "pass", "passwd", "pwd", "pw", "secret", "passwort", "token", "x", "senha", "key"}
         or value[0] in "<{[*$%("
         or is_placeholder(value)
-        or value.isupper() and value.replace("_", "").isalpha()
+        or (value.isupper() and value.replace("_", "").isalpha())
     )
 
 
@@ -210,7 +216,10 @@ def _ibans(text: str) -> Iterator[SecretMark]:
         number = "".join(piece[at] for at in places).upper()
         if sum(map(str.isdigit, number)) * 3 < length:
             continue
-        if not text[end : end + 1].isalnum() and int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1:
+        if (
+            not text[end : end + 1].isalnum()
+            and int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1
+        ):
             yield SecretMark("IBAN", start.start(), end)
 
 
@@ -241,7 +250,7 @@ def _is_card(number: str, *, told: bool) -> bool:
         or (size == 14 and (two in (36, 38, 39) or 300 <= four // 10 <= 305))
     )
     rare = told and (first in "56" or (first == "4" and size in (13, 19)) or four // 100 == 22)
-    return (usual or rare) and len(set(number)) > 2 and _passes_luhn(number)
+    return (usual or rare) and len(set(number)) > 1 and _passes_luhn(number)
 
 
 def _passes_luhn(number: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_formats import is_placeholder, is_random
@@ -72,9 +73,13 @@ _ASCII_WORD = _pattern(word for word in _KINDS if word.isascii())
 _BEFORE = re.compile(r"[^\W_]+")
 _NAME_REST = re.compile(r"[A-Za-z_-][\w-]{0,30}|[^\W\x00-\x7f]{0,12}")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
-_SIGN_LINK = re.compile(r"[\"'`*_]{0,4}[ \t]{0,3}(?:>(?=[^<>\s]{3,100}</)|=>|->|:=|=(?!=)|:(?!:)|：|＝|→)[ \t*_]{0,8}(?:\n[ \t]{0,8})?")
+_SIGN_LINK = re.compile(
+    r"[\"'`*_]{0,4}[ \t]{0,3}(?:>(?=[^<>\s]{3,100}</)|=>|->|:=|=(?!=)|:(?!:)|：|＝|→)[ \t*_]{0,8}(?:\n[ \t]{0,8})?"
+)
 _VALUE_LINK = re.compile(r"[\"'][\s,]{1,3}value[\"']?\s{0,2}[=:]\s{0,2}(?=[\"'])")
-_TOKEN = re.compile(r"\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»|„[^“\n]{1,120}“|\S+")
+_TOKEN = re.compile(
+    r"\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»|„[^“\n]{1,120}“|\S+"
+)
 _ASCII_TOKEN = re.compile(r"\"[^\"\n]{1,120}\"|「[^」\n]{1,60}」|“[^”\n]{1,120}”|[!-~]+|[^\s!-~]+")
 _OPENERS = "\"'`“«„「(*<"
 _CODE_CUT = re.compile(r"[\"'`<>;,)}\]\\]")
@@ -84,10 +89,12 @@ _CODES = re.compile(
 )
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
 _DIGITS = re.compile(r"#?\d{4,10}[#*]?|\d{3,6}[A-Z]|#\d{3,8}|\d{2,4}([ -])\d{2,4}(?:\1\d{2,4})?")
-_BACK = frozenset("is as was are ist als est es é è это - — for".split())
+_BACK = frozenset(["is", "as", "was", "are", "ist", "als", "est", "es", "é", "è", "это", "-", "—", "for"])
 _PAIR = re.compile(r"[^\n/|]{0,40}?(?<=[\s:=])[^\s/|:]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d))(\S{4,60})")
 _CURL = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?([^\s:\"'@/]{1,60}):([^\s\"']{2,120})")
-_DASH_P = re.compile(r"\b(?:(?:mysql\w{0,10}|mariadb|mongo\w{0,8})\b[^\n]{0,80}?\s-p|sshpass -p ?)([\"']?)([^\s\"'-][^\s\"']{2,80})\1")
+_DASH_P = re.compile(
+    r"\b(?:(?:mysql\w{0,10}|mariadb|mongo\w{0,8})\b[^\n]{0,80}?\s-p|sshpass -p ?)([\"']?)([^\s\"'-][^\s\"']{2,80})\1"
+)
 _THING = re.compile(
     r"(?:https?://|www\.|[./~]+\w|@|#\w+$)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|[\w-]+\.(?:[a-z]{2,4}|[a-z]{2}\d)$|v?\d+(?:\.\d+)+\w*$|"
     r"\d+(?:st|nd|rd|th|s|x|k|m|h|kb|mb|gb|tb|km|kg|g|ml|cm|mm|px|am|pm|min|hrs?|ms|bits?)$|\d+-[a-z]+(?:-[a-z]+)*$|"
@@ -103,7 +110,22 @@ _OWN = re.compile(r"(?i)card|bank|phone|sim\b|door|unlock|\bapp\b|my |mein|mon |
 _WIRELESS = re.compile(r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
 _MODALS = ("should", "will", "would", "could", "might")
-_MADE_UP = ("password", "passwd", "secret", "token", "key", "test", "user", "foo", "demo", "my_", "my-", "some", "abc123", "pass")
+_MADE_UP = (
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "key",
+    "test",
+    "user",
+    "foo",
+    "demo",
+    "my_",
+    "my-",
+    "some",
+    "abc123",
+    "pass",
+)
 
 
 class _Value:
@@ -191,7 +213,9 @@ def _code_of(lowered: str, word: str, last: str, start: int, end: int) -> _Word 
         return _Word("security code", "card", start, end)
     if last in PROOF_CODES:
         return _Word(f"{last} {word}", "proof", start, end)
-    return _Word(word, "pin", start, end) if PIN_PLACES.intersection(_BEFORE.findall(lowered, end, end + 40)[:5]) else None
+    return (
+        _Word(word, "pin", start, end) if PIN_PLACES.intersection(_BEFORE.findall(lowered, end, end + 40)[:5]) else None
+    )
 
 
 def _begins(text: str, start: int) -> bool:
@@ -225,7 +249,11 @@ def _rest_of_name(text: str, match: _Word) -> int:
     if any(map(str.isdigit, name)) and name.isascii():
         return -1
     lowered = name.lower().strip("_-")
-    if lowered not in ("s", "es", "en") and lowered.isascii() and (lowered.endswith(NAME_ENDS) or lowered.startswith(NAME_ENDS)):
+    if (
+        lowered not in ("s", "es", "en")
+        and lowered.isascii()
+        and (lowered.endswith(NAME_ENDS) or lowered.startswith(NAME_ENDS))
+    ):
         return -1
     return match.end + len(name)
 
@@ -236,7 +264,9 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
     at = _rest_of_name(text, match)
     if at < 0:
         return
-    option = text[match.start - 2 : match.start] == "--" or text[max(0, match.start - 12) : match.start].rpartition(" ")[2].startswith("--")
+    option = text[match.start - 2 : match.start] == "--" or text[max(0, match.start - 12) : match.start].rpartition(
+        " "
+    )[2].startswith("--")
     link = ":" if option else ""
     value_link = _VALUE_LINK.match(text, at)
     sign = value_link or _SIGN_LINK.match(text, at)
@@ -245,7 +275,7 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
     if sign:
         at, link = sign.end(), ":"
     elif text[at : at + 2] in ("==", "!=") or text[at : at + 1] in "([.":
-        if not text[at : at + 1] or text[at : at + 2] != "" and text[at] != ".":
+        if not text[at : at + 1] or (text[at : at + 2] != "" and text[at] != "."):
             pass
         if text[at : at + 1] in ("[", ".") or text[at : at + 2] in ("==", "!="):
             return
@@ -275,7 +305,9 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
         if (link or not raw.isalpha()) and raw not in ("?", "!", "...", "…", ","):
             yield _Value(text, token.start(), token.end()), link, count
         lowered = bare.strip(".,;:!?()")
-        ends = raw[-1] in ".!?;" and not text[token.end() : token.end() + 5].lower().startswith((" it's", " it’s", " it i"))
+        ends = raw[-1] in ".!?;" and not text[token.end() : token.end() + 5].lower().startswith(
+            (" it's", " it’s", " it i")
+        )
         if lowered in NO_SECRET or ends or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
             return
         link = ":" if raw[-1] in ":=" or raw.endswith("：") else ""
@@ -294,7 +326,11 @@ def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
         if _is_password(value, link, count, text, match.text) and not is_placeholder(value.text):
             yield SecretMark("password", value.start, value.end)
             return
-        if link and value.text.lower() not in STILL and not (link == "is" and count == 0 and value.text.lower() in ("for", "of")):
+        if (
+            link
+            and value.text.lower() not in STILL
+            and not (link == "is" and count == 0 and value.text.lower() in ("for", "of"))
+        ):
             return
 
 
@@ -309,7 +345,10 @@ def _cut(text: str, value: _Value, match: _Word) -> None:
     """Ends a value that stands after a sign where a list, a line of settings or an address goes on."""
     cut = _CODE_CUT.search(value.text)
     end = cut.start() if cut and cut.start() else len(value.text)
-    if text[max(0, match.start - 30) : match.start].rpartition(" ")[2].find("?") >= 0 or "&" in text[max(0, match.start - 1) : match.start]:
+    if (
+        text[max(0, match.start - 30) : match.start].rpartition(" ")[2].find("?") >= 0
+        or "&" in text[max(0, match.start - 1) : match.start]
+    ):
         end = min(end, (value.text + "&").find("&"))
     value.text = value.text[:end]
     value.end = value.start + end
@@ -331,9 +370,17 @@ def _is_password(value: _Value, link: str, count: int, text: str, word_before: s
     if lowered.strip(".!?,") in TELLING or lowered in NO_SECRET or lowered in LINKS:
         return False
     if " " in word:
-        return value.quoted and link in (":", "is", "est") and len(word) >= 8 and lowered.split()[0] not in NO_SECRET and 2 * sum(part in TELLING for part in lowered.split()) < len(lowered.split())
+        return (
+            value.quoted
+            and link in (":", "is", "est")
+            and len(word) >= 8
+            and lowered.split()[0] not in NO_SECRET
+            and 2 * sum(part in TELLING for part in lowered.split()) < len(lowered.split())
+        )
     mixed = _is_mixed(word)
-    if _is_thing(word) and not (link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]):
+    if _is_thing(word) and not (
+        link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]
+    ):
         return False
     if link == ":" and (value.quoted or "_" in word or word.isalpha()) and any(part in lowered for part in _MADE_UP):
         return False
@@ -356,7 +403,9 @@ def _is_plain_password(value: _Value, link: str) -> bool:
         return False
     if not word.rstrip("!").isascii() and link != ":":
         return False
-    return word.strip("!-_.").replace("-", "").replace("_", "").isalpha() and (value.quoted or word.rstrip("!").isalpha() or link == ":")
+    return word.strip("!-_.").replace("-", "").replace("_", "").isalpha() and (
+        value.quoted or word.rstrip("!").isalpha() or link == ":"
+    )
 
 
 def _is_thing(word: str) -> bool:
@@ -386,7 +435,11 @@ def _before(text: str, start: int) -> Iterator[SecretMark]:
 def _pins(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
         digits = _DIGITS.fullmatch(value.text)
-        if len(value.text) == 6 and match.text in _POSTAL and not _OWN.search(text[max(0, match.start - 40) : match.end]):
+        if (
+            len(value.text) == 6
+            and match.text in _POSTAL
+            and not _OWN.search(text[max(0, match.start - 40) : match.end])
+        ):
             return
         if digits and (link or (not count and len(value.text) <= 6)):
             yield SecretMark("PIN", value.start, value.end)
@@ -400,7 +453,11 @@ def _pins(text: str, match: _Word) -> Iterator[SecretMark]:
 
 
 def _codes(text: str, match: _Word) -> Iterator[SecretMark]:
-    if match.text.endswith(("codes", "коды", "secours", "respaldo")) or "backup" in match.text or "recovery" in match.text:
+    if (
+        match.text.endswith(("codes", "коды", "secours", "respaldo"))
+        or "backup" in match.text
+        or "recovery" in match.text
+    ):
         yield from _listed_codes(text, match.end)
         return
     for value, link, count in _values(text, match):
@@ -415,7 +472,9 @@ def _codes(text: str, match: _Word) -> Iterator[SecretMark]:
 
 
 def _listed_codes(text: str, at: int) -> Iterator[SecretMark]:
-    lead = re.compile(r"[^\d\n:]{0,40}?(?:[:=]|\bare\b|\bis\b|\bsind\b|\bsont\b|\bson\b|(?=\s[A-Za-z0-9-]*\d))\s*").match(text, at)
+    lead = re.compile(
+        r"[^\d\n:]{0,40}?(?:[:=]|\bare\b|\bis\b|\bsind\b|\bsont\b|\bson\b|(?=\s[A-Za-z0-9-]*\d))\s*"
+    ).match(text, at)
     if lead is None:
         return
     at = lead.end()
@@ -439,7 +498,9 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
         if _is_reference(value):
             return
         if _is_token(value, match, link, count) and not is_placeholder(value.text):
-            yield SecretMark("API key" if "key" in match.text or "api" in match.text else "token", value.start, value.end)
+            yield SecretMark(
+                "API key" if "key" in match.text or "api" in match.text else "token", value.start, value.end
+            )
             return
 
 
@@ -455,9 +516,17 @@ def _cookies(text: str, at: int) -> Iterator[SecretMark]:
 
 def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     token = value.text
-    if not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token) or _is_thing(token) or token.lower() in KNOWN_THINGS:
+    if (
+        not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token)
+        or _is_thing(token)
+        or token.lower() in KNOWN_THINGS
+    ):
         return False
-    if re.match(r"0x[0-9a-fA-F]{40}$|SHA256:|sha\d|ssh-|AAAA[A-Z]", token) or not re.search(r"\d", token) or not re.search("[A-Za-z]", token):
+    if (
+        re.match(r"0x[0-9a-fA-F]{40}$|SHA256:|sha\d|ssh-|AAAA[A-Z]", token)
+        or not re.search(r"\d", token)
+        or not re.search("[A-Za-z]", token)
+    ):
         return False
     if match.kind == "weak":
         return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=link == ":" and count == 0)
@@ -480,21 +549,26 @@ def _is_unguessable(token: str, *, hexes: bool) -> bool:
         return True
     if len(pieces) >= 3 and len({len(piece) for piece in pieces}) == 1 and token.isupper():
         return True
-    return any((len(piece) >= 10 and _alternates(piece)) or (len(piece) >= 20 and piece[0] not in "/.") for piece in pieces if re.search(r"\d", piece))
+    return any(
+        (len(piece) >= 10 and _alternates(piece)) or (len(piece) >= 20 and piece[0] not in "/.")
+        for piece in pieces
+        if re.search(r"\d", piece)
+    )
 
 
 def _alternates(piece: str) -> bool:
     digits = [char.isdigit() for char in piece]
-    return sum(left != right for left, right in zip(digits, digits[1:], strict=False)) >= max(3, len(piece) // 6)
+    return sum(left != right for left, right in pairwise(digits)) >= max(3, len(piece) // 6)
 
 
 def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
     """A name and its password with a stroke between: "login: anna / hunter2"."""
     match = _PAIR.match(text, word.end, word.limit)
     value = _Value(text, *match.span(1)) if match else None
-    if value and len(value.text) >= 5 and _is_mixed(value.text) and not _is_thing(value.text):
-        if not is_placeholder(value.text) and not _is_reference(value):
-            yield SecretMark("password", value.start, value.end)
+    if value is None or len(value.text) < 5 or not _is_mixed(value.text) or _is_thing(value.text):
+        return
+    if not is_placeholder(value.text) and not _is_reference(value):
+        yield SecretMark("password", value.start, value.end)
 
 
 def _options(text: str) -> Iterator[SecretMark]:
@@ -502,7 +576,11 @@ def _options(text: str) -> Iterator[SecretMark]:
     for match in _WIRELESS.finditer(text) if "WIFI:" in text else ():
         yield SecretMark("password", *match.span(1))
     for match in _CURL.finditer(text) if " -" in text else ():
-        if match[2].lower() not in ("password", "pass", "pw", "secret") and not match[2].isdigit() and _is_given(match[2]):
+        if (
+            match[2].lower() not in ("password", "pass", "pw", "secret")
+            and not match[2].isdigit()
+            and _is_given(match[2])
+        ):
             yield SecretMark("password", *match.span(2))
     for match in _DASH_P.finditer(text) if " -p" in text else ():
         if _is_given(match[2]):
