@@ -108,23 +108,12 @@ _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
 _POSTAL = ("pin code", "pincode", "pin-code")  # in India, also of a place
 _OWN = re.compile(r"(?i)card|bank|phone|sim\b|door|unlock|\bapp\b|my |mein|mon |mi |alarm|safe|atm")
 _WIRELESS = re.compile(r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});")
+_VARIABLE = re.compile(r"\$\{?\w+\}?|\$\(.*|%\(?\w+\)?[s%]?")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
 _MODALS = ("should", "will", "would", "could", "might")
-_MADE_UP = (
-    "password",
-    "passwd",
-    "secret",
-    "token",
-    "key",
-    "test",
-    "user",
-    "foo",
-    "demo",
-    "my_",
-    "my-",
-    "some",
-    "abc123",
-    "pass",
+_MADE_UP = re.compile(
+    r"(?:password|passwd|passwort|pass|pwd|secret|token|key|test|user|foo|bar|demo|my|some|abc|api|admin|db|new|old|client|"
+    r"access|auth|jwt|app|[-_ .])+(?:\d|12|123|1234|12345)?"
 )
 
 
@@ -274,11 +263,8 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
         link = "est"
     if sign:
         at, link = sign.end(), ":"
-    elif text[at : at + 2] in ("==", "!=") or text[at : at + 1] in "([.":
-        if not text[at : at + 1] or (text[at : at + 2] != "" and text[at] != "."):
-            pass
-        if text[at : at + 1] in ("[", ".") or text[at : at + 2] in ("==", "!="):
-            return
+    elif text.startswith(("==", "!=", "[", "."), at):
+        return
     pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
     count = 0
     for token in pattern.finditer(text, at, match.limit):
@@ -355,7 +341,7 @@ def _cut(text: str, value: _Value, match: _Word) -> None:
 
 
 def _is_reference(value: _Value) -> bool:
-    if not value.text or value.text[0] in "[<{>":
+    if not value.text or value.text[0] in "[<{>" or _VARIABLE.fullmatch(value.text):
         return True
     if not value.quoted and _CALL.match(value.text):
         return True
@@ -382,7 +368,7 @@ def _is_password(value: _Value, link: str, count: int, text: str, word_before: s
         link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]
     ):
         return False
-    if link == ":" and (value.quoted or "_" in word or word.isalpha()) and any(part in lowered for part in _MADE_UP):
+    if link == ":" and (value.quoted or "_" in word or word.isalpha()) and _MADE_UP.fullmatch(lowered[:60]):
         return False
     if not link and word_before in LINKED_PASSWORD_WORDS:
         return False
@@ -533,7 +519,7 @@ def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     if not link and (count > 5 or len(token) < 16):
         return False
     if link and "secret" in match.text and len(token) >= 8 and _is_mixed(token):
-        return not any(part in token.lower() for part in _MADE_UP) or is_random(token)
+        return not _MADE_UP.fullmatch(token[:60].lower())
     return len(token) >= 10 and _is_unguessable(token, hexes=True)
 
 

@@ -229,10 +229,8 @@ NAME_ENDS = (
 )  # fmt: skip
 # Values that stand for one, in examples.
 PLACEHOLDERS = (
-    "your", "example", "placeholder", "dummy", "redacted", "masked", "hidden", "change_me", "change-me", "insert",
-    "replace",
-    "todo", "changeme", "_here", "xxxx", "....", "****", "1234567890abcdef", "none", "null", "undefined", "asdf",
-    "••••", "fixme", "sample",
+    "your", "placeholder", "dummy", "redacted", "change_me", "change-me", "changeme", "_here", "xxxx", "....", "****",
+    "••••", "fixme", "1234567890abcdef", "example",
 )  # fmt: skip
 # Things with letters and digits that are talked about next to passwords.
 KNOWN_THINGS = _set(
