@@ -1,4 +1,4 @@
-"""Secrets that are known by their own form: keys with a beginning, size numbers, private keys, addresses with a
+"""Secrets that are known by their own form: keys with a beginning, checked numbers, private keys, addresses with a
 password, recovery phrases.
 
 Nothing around them need be said. A checksum is reckoned where the format has one (Luhn for cards, 97 for IBANs, BIP-39
@@ -66,7 +66,7 @@ _PHRASE_HINT = re.compile(
     r"(?i)seed|recovery|mnemonic|wallet|phrase|ledger|metamask|bip-?39|wiederherstellung|récupération|recuper"
 )
 _SHORTEST_KEY = 16  # characters without a space
-_LONGEST_RUN = 48  # words: what has rest of them is a list of words
+_LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
 def formats(text: str) -> Iterator[SecretMark]:
