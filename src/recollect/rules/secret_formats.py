@@ -1,0 +1,320 @@
+"""Secrets that are known by their own form: keys with a beginning, checked numbers, private keys, addresses with a
+password, recovery phrases.
+
+Nothing around them need be said. A checksum is reckoned where the format has one (Luhn for cards, 97 for IBANs, BIP-39
+for recovery phrases, the JSON in the head of a JWT), and what is made of one letter (`sk-xxxx`) stands for a key only.
+Each pattern is bounded or begins where no other match of it can, so that the time grows with the text and no faster.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from recollect.model.secrets import SecretMark
+from recollect.rules.secret_words import (
+    CARD_HINTS,
+    DATABASES,
+    FORMATS,
+    IBAN_LENGTHS,
+    NO_CARD_HINTS,
+    PLACEHOLDERS,
+    SSN_HINTS,
+    WEBHOOKS,
+)
+from recollect.rules.seed_words import WORDS
+
+_FORMATS = re.compile(
+    r"(?<![A-Za-z0-9_])(?:" + "|".join(f"(?P<f{at}>{pattern})" for at, (_, pattern) in enumerate(FORMATS)) + ")"
+)
+_RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
+_FIGURES = re.compile(r"\d\d[ \u00a0-]?\w\w")
+_WEBHOOKS = re.compile("|".join(WEBHOOKS))
+_TELEGRAM = re.compile(r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
+_JWT = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}")
+_PREFIXED = re.compile(
+    r"(?<![\w/.=&?%+-])[A-Za-z][A-Za-z0-9]{1,11}[_-](?:[A-Za-z0-9]{1,8}[_-]){0,3}([A-Za-z0-9]{20,200})(?![\w-])"
+)
+_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----")
+_KEY_LINES = re.compile(r"[A-Za-z0-9+/=\s\\]{40,}")
+_ADDRESS = re.compile(r"://([^\s:/@\"'`<>]{0,100}):([^\s\"'`<>]{1,200}?)@(?=[\w\[.-])")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]{1,24}$")
+_MORE = re.compile(r"[^\s\"'`<>/?#@]{0,80}@(?=[\w\[.-])")
+_BASIC = re.compile(r"Basic\s{1,3}([A-Za-z0-9+/]{8,400}={0,2})")
+_BEARER = re.compile(r"(?:B|b)(?:earer|EARER)\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})")
+_SIGNED = re.compile(r"[?&;](?:[sS]ig|(?:[xX]-[A-Za-z]{3,4}-)?[sS]ignature)=([A-Za-z0-9%+/_-]{20,}=?)")
+_CARD = re.compile(
+    r"(?<![A-Za-z0-9_.+/#-])(?:\d{12,19}|\d{4}([ \u00a0.-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?"
+    r"|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![A-Za-z0-9_/]|[.-]\d)"
+)
+_CARD_CODE = re.compile(r"[\s,;|]{1,3}(?:exp\w{0,8}[:.]?\s)?\d{1,2}/\d{2}(?:\d{2})?[\s,;|]{1,3}(\d{3,4})(?![\w/])")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9]{2})")
+_IBAN_REST = re.compile(
+    r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+"
+)
+_SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
+_WORD = re.compile(r"[a-z]+")
+_PLACES = {word: at for at, word in enumerate(WORDS)}
+_PHRASE_LENGTHS = (24, 21, 18, 15, 12)
+_DATABASES = frozenset(DATABASES.split())
+_JOINS = re.compile(r"[\s,;.|•*\"'-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
+_PHRASE_HINT = re.compile(
+    r"(?i)seed|recovery|mnemonic|wallet|phrase|ledger|metamask|bip-?39|wiederherstellung|récupération|recuper"
+)
+_SHORTEST_KEY = 16  # characters without a space
+_LONGEST_RUN = 48  # words: what has more of them is a list of words
+
+
+def formats(text: str) -> Iterator[SecretMark]:
+    """What is a secret by its form, in the order of certainty."""
+    if "PRIVATE KEY" in text:
+        yield from _private_keys(text)
+    words = text.split()
+    longest = max(map(len, words), default=0)
+    runs = [match.span() for match in _RUN.finditer(text)] if longest >= _SHORTEST_KEY else []
+    if runs:
+        yield from (SecretMark("webhook address", *match.span()) for match in _WEBHOOKS.finditer(text))
+        if "eyJ" in text:
+            yield from _web_tokens(text)
+        for start, end in runs:
+            yield from _known_keys(text, start, end)
+    if "://" in text and "@" in text:
+        yield from _addresses(text)
+    if runs or "asic " in text or "earer " in text:
+        yield from _headers(text)
+    if _FIGURES.search(text):
+        yield from _ibans(text)
+        yield from _cards(text)
+        yield from _social_security(text)
+    if len(words) >= 12 and _has_run(text.replace(",", " ").split()):
+        yield from _recovery_phrases(text)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only shows where one would stand."""
+    small = value.lower()
+    if len(small) >= 40 and small.endswith(("example", "examplekey")):  # a provider's own example is masked as a key is
+        return False
+    return len(set(small)) < 3 or any(part in small for part in PLACEHOLDERS)
+
+
+def is_random(value: str) -> bool:
+    """Whether letters, capitals and figures change as often as in what a machine made up."""
+    value = value[:64]
+    kinds = [("a" if char.islower() else "A" if char.isupper() else "1") for char in value if char.isalnum()]
+    changes = sum(previous != char for previous, char in pairwise(kinds))
+    numbers = sum(previous != "1" == char for previous, char in zip(["a", *kinds], kinds, strict=False))
+    return len(set(value)) >= min(10, len(value) // 2) and numbers >= 2 and changes * 3 >= len(kinds)
+
+
+def _private_keys(text: str) -> Iterator[SecretMark]:
+    after = 0
+    last = text.rfind("-----END")
+    for head in _BEGIN.finditer(text):
+        if head.start() < after:
+            continue
+        lines = _KEY_LINES.match(text, head.end())
+        close = f"-----END {head[1]}-----"
+        at = text.find(close, head.end(), head.end() + 9_000) if head.end() < last else -1
+        if at >= 0 and sum(map(str.isalnum, text[head.end() : head.end() + 80])) >= 24:
+            after = at + len(close)
+        elif at < 0 and lines:
+            after = head.end() + len(lines[0].rstrip())
+        else:
+            continue
+        yield SecretMark("private key", head.start(), after)
+
+
+def _web_tokens(text: str) -> Iterator[SecretMark]:
+    for match in _JWT.finditer(text):
+        try:
+            head = base64.urlsafe_b64decode(match[1][: len(match[1]) // 4 * 4])
+        except (ValueError, binascii.Error):  # the pattern has let only its alphabet through
+            continue
+        if b'"alg"' in head or b'"typ"' in head or b'"kid"' in head or b'"enc"' in head:
+            yield SecretMark("token", match.start(), match.start() + len(match[0].rstrip(".-")))
+
+
+def _known_keys(text: str, start: int, end: int) -> Iterator[SecretMark]:
+    for match in _TELEGRAM.finditer(text, start, end):
+        yield SecretMark("token", *match.span())
+    for match in _FORMATS.finditer(text, start, end):
+        value = match[0].rstrip("-._=/+") if match[0][-1] in "-._/+" else match[0]
+        body = value[4:]
+        figures = sum(map(str.isdigit, body))
+        if len(set(body)) < 8 or (not figures and not is_random(body) and not _is_shouted(body)) or _is_example(value):
+            continue
+        if _is_wordy(body):
+            continue
+        yield SecretMark(FORMATS[int(str(match.lastgroup)[1:])][0], match.start(), match.start() + len(value))
+    for match in _PREFIXED.finditer(text, start, end):
+        if match[0].startswith(("pk", "pub", "sha", "md5")):
+            continue
+        if is_random(match[1]) and re.search("[a-z]", match[1]) and re.search("[A-Z]", match[1]):
+            yield SecretMark("token", *match.span())
+
+
+def _is_shouted(body: str) -> bool:
+    return body.isupper() and body.isalnum() and len(body) == 16
+
+
+def _is_example(value: str) -> bool:
+    small = value.lower()
+    return "your" in small or "xxxx" in small or "placeholder" in small
+
+
+def _is_wordy(body: str) -> bool:
+    """Words with signs between them, as in the name of a package or a model: nothing of it is random."""
+    return all(part.isalpha() or part.isdigit() or len(part) < 5 for part in re.split(r"[-_.]", body) if part)
+
+
+def _addresses(text: str) -> Iterator[SecretMark]:
+    for match in _ADDRESS.finditer(text):
+        start, end = match.span(2)
+        scheme = _SCHEME.search(text[max(0, match.start() - 26) : match.start()])
+        if (rest := _MORE.match(text, end + 1)) is not None:  # a password with a sign of its own
+            end = rest.end() - 1
+        value = text[start:end]
+        if scheme and not ("/" in value and not match[1]) and not _is_stand_in(value):
+            name = scheme[0].lower().split("+")[0].rpartition(":")[2]
+            yield SecretMark("database password" if name in _DATABASES else "password", start, end)
+
+
+def _is_stand_in(value: str) -> bool:
+    return (
+        value.lower() in {"password", "pass", "passwd", "pwd", "pw", "secret", "passwort", "token", "x", "senha", "key"}
+        or value[0] in "<{[*$%("
+        or is_placeholder(value)
+        or (value.isupper() and value.replace("_", "").isalpha())
+    )
+
+
+def _headers(text: str) -> Iterator[SecretMark]:
+    for match in _BASIC.finditer(text):
+        try:
+            plain = base64.b64decode(match[1] + "=" * (-len(match[1]) % 4))
+        except (ValueError, binascii.Error):
+            continue
+        if b":" in plain and plain.isascii() and plain.decode("ascii").isprintable():
+            yield SecretMark("password", *match.span(1))
+    for match in _BEARER.finditer(text):
+        if any(map(str.isdigit, match[1])) and not is_placeholder(match[1]) and not _is_wordy(match[1]):
+            yield SecretMark("token", match.start(1), match.start(1) + len(match[1].rstrip(".")))
+    for match in _SIGNED.finditer(text) if "=" in text else ():
+        if not is_placeholder(match[1]):
+            yield SecretMark("token", *match.span(1))
+
+
+def _ibans(text: str) -> Iterator[SecretMark]:
+    for start in _IBAN.finditer(text):
+        length = IBAN_LENGTHS.get(start[0][:2].upper(), 0)
+        piece = text[start.start() : start.start() + 2 * length]
+        places = [at for at, char in enumerate(piece) if char.isascii() and char.isalnum()][:length]
+        if not length or len(places) < length or not _IBAN_REST.fullmatch(piece, 0, places[-1] + 1):
+            continue
+        end = start.start() + places[-1] + 1
+        number = "".join(piece[at] for at in places).upper()
+        if sum(map(str.isdigit, number)) * 3 < length:
+            continue
+        if (
+            not text[end : end + 1].isalnum()
+            and int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1
+        ):
+            yield SecretMark("IBAN", start.start(), end)
+
+
+def _cards(text: str) -> Iterator[SecretMark]:
+    for match in _CARD.finditer(text):
+        number = "".join(filter(str.isdigit, match[0]))
+        if not number.isascii() or not _is_card(number, has_hint=True):
+            continue
+        before = text[max(0, match.start() - 40) : match.start()].lower()
+        hint = max(before.rfind(word) for word in CARD_HINTS)
+        against = max(before.rfind(word) for word in NO_CARD_HINTS)
+        after = text[match.end() : match.end() + 30].lower()
+        has_hint = hint > against or (against < 0 and any(word in after for word in CARD_HINTS))
+        if hint < 0 and any(word in after for word in NO_CARD_HINTS):
+            continue
+        if against <= hint and _is_card(number, has_hint=has_hint):
+            yield SecretMark("card number", *match.span())
+            if (code := _CARD_CODE.match(text, match.end())) is not None:
+                yield SecretMark("card security code", *code.span(1))
+
+
+def _is_card(number: str, *, has_hint: bool) -> bool:
+    first, two, four, size = number[0], int(number[:2]), int(number[:4]), len(number)
+    usual = (
+        (size == 16 and (first == "4" or 51 <= two <= 55 or 2221 <= four <= 2720 or 3528 <= four <= 3589))
+        or (size == 16 and (four == 6011 or 6440 <= four <= 6599 or two == 62 or two in (60, 81, 82)))
+        or (size == 15 and two in (34, 37))
+        or (size == 14 and (two in (36, 38, 39) or 300 <= four // 10 <= 305))
+    )
+    rare = has_hint and (first in "56" or (first == "4" and size in (13, 19)) or four // 100 == 22)
+    return (usual or rare) and len(set(number)) > 1 and _passes_luhn(number)
+
+
+def _passes_luhn(number: str) -> bool:
+    doubles = (int(char) * 2 for char in number[-2::-2])
+    return (sum(map(int, number[-1::-2])) + sum(value - 9 if value > 9 else value for value in doubles)) % 10 == 0
+
+
+def _social_security(text: str) -> Iterator[SecretMark]:
+    small = text.lower()
+    if not any(hint in small for hint in SSN_HINTS):
+        return
+    for match in _SSN.finditer(text):
+        before = text[max(0, match.start() - 60) : match.start()].lower()
+        has_hint = any(word in before for word in SSN_HINTS)
+        if has_hint or (match[1] == "-" and "ssn" in text[match.end() : match.end() + 30].lower()):
+            yield SecretMark("social security number", *match.span())
+
+
+def _recovery_phrases(text: str) -> Iterator[SecretMark]:
+    """Twelve to 24 words of BIP-39 one after the other whose checksum is right, or that the text calls a phrase."""
+    has_hint = _PHRASE_HINT.search(text) is not None
+    run: list[tuple[int, int, int]] = []
+    for match in _WORD.finditer(text):
+        place = _PLACES.get(match[0])
+        if run and (place is None or not _JOINS.fullmatch(text, run[-1][2], match.start())):
+            yield from _phrase_of(run, has_hint)
+            run = []
+        if place is not None:
+            run.append((place, *match.span()))
+    yield from _phrase_of(run, has_hint)
+
+
+def _has_run(words: list[str]) -> bool:
+    length = 0
+    for word in words:
+        if word in _PLACES:
+            length += 1
+            if length == 12:
+                return True
+        elif word[0].isalpha():  # a number or a dot may stand before each
+            length = 0
+    return False
+
+
+def _phrase_of(run: list[tuple[int, int, int]], has_hint: bool) -> Iterator[SecretMark]:
+    if not 12 <= len(run) <= _LONGEST_RUN:
+        return
+    if has_hint and len(run) in _PHRASE_LENGTHS:
+        yield SecretMark("recovery phrase", run[0][1], run[-1][2])
+        return
+    at = 0
+    while len(run) - at >= 12:
+        size = next((size for size in _PHRASE_LENGTHS if size <= len(run) - at and _sums_up(run[at : at + size])), 0)
+        if size:
+            yield SecretMark("recovery phrase", run[at][1], run[at + size - 1][2])
+        at += size or 1
+
+
+def _sums_up(words: list[tuple[int, int, int]]) -> bool:
+    bits = "".join(f"{place:011b}" for place, _, _ in words)
+    size = len(words) // 3
+    entropy = int(bits[:-size], 2).to_bytes(size * 4, "big")
+    return f"{hashlib.sha256(entropy).digest()[0]:08b}"[:size] == bits[-size:]
