@@ -21,7 +21,6 @@ import pytest
 import sample_sizes
 from hypothesis import settings
 from hypothesis.internal.charmap import charmap_file
-from left_out import fail_for_skips, leave_out, tell_left_out
 from suite_parts import is_elsewhere, parse_part
 
 # Compiled once and kept, also where the environment says otherwise: tests start dozens of programs, and each would
@@ -30,6 +29,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 pytest.register_assert_rewrite("recollect.testing")
+pytest_plugins = ("left_out",)
 
 from recollect.config import PREFIX  # noqa: E402
 from recollect.stores.sqlite import SqliteStore  # noqa: E402
@@ -129,19 +129,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """The files of other parts are not even imported."""
     return is_elsewhere(collection_path, config.getoption("part")) or None
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    leave_out(config, items)
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    fail_for_skips(session)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    tell_left_out(terminalreporter)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,4 +1,4 @@
-"""Tests that are left out where there is no browser, and how the caller is told. In CI nothing is left out.
+"""A plugin of pytest: tests are left out where there is no browser, and the caller is told; in CI nothing is left out.
 
 A test marked `browser` needs chromium. Where it is missing the test is left out, everything else runs, and that is said
 at the very end, with the line that brings it. In CI (`CI=true`) such a test fails, and a run in which any test was
@@ -31,7 +31,7 @@ def is_in_ci() -> bool:
     return os.environ.get("CI") == "true"
 
 
-def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take out the tests that need a browser, if there is none, and note how many. Where the caller names a browser
     they stay, and fail if it is not there."""
     needing = [item for item in items if item.get_closest_marker(MARKER) is not None]
@@ -45,18 +45,19 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     )
 
 
-def tell_left_out(reporter: pytest.TerminalReporter) -> None:
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what was left out; `make test` says it itself, after all parts of the suite."""
-    note = reporter.config.stash.get(NOTE, None)
+    note = terminalreporter.config.stash.get(NOTE, None)
     if note is None:
         return
     if place := os.environ.get(NOTE_FILE):
         Path(place).write_text(f"{note}\n", encoding="utf-8")
     else:
-        reporter.write_line(note)
+        terminalreporter.write_line(note)
 
 
-def fail_for_skips(session: pytest.Session) -> None:
+def pytest_sessionfinish(session: pytest.Session) -> None:
     """In CI, a run in which a test was skipped has failed."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter is not None and is_in_ci() else []
