@@ -60,7 +60,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """In CI, a run in which a test was skipped has failed."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    skipped = reporter.stats.get("skipped", []) if reporter is not None and is_in_ci() else []
+    if reporter is None or not is_in_ci():
+        return
+    skipped = reporter.stats.get("skipped", [])
     for report in skipped:
         reporter.write_line(f"skipped, which is a failure in CI: {report.nodeid}")
     if skipped and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):

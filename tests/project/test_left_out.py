@@ -47,7 +47,9 @@ def path(tmp_path: Path) -> Path:
 # -- pytest
 
 
-def run_pytest(tmp_path: Path, path: Path, skips: bool = False, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_pytest(
+    tmp_path: Path, path: Path, environment: dict[str, str], skips: bool = False
+) -> subprocess.CompletedProcess[str]:
     file = tmp_path / "test_few.py"
     file.write_text(TESTS.format(skips=skips), encoding="utf-8")
     options = ["-p", "left_out", "-p", "no:cacheprovider", "-o", "markers=browser", "--rootdir", str(tmp_path)]
@@ -67,32 +69,32 @@ def run_pytest(tmp_path: Path, path: Path, skips: bool = False, **environment: s
 
 
 def test_without_a_browser_its_tests_are_left_out_and_the_end_says_so(tmp_path: Path, path: Path) -> None:
-    run = run_pytest(tmp_path, path)
+    run = run_pytest(tmp_path, path, {})
     assert run.returncode == 0
     assert "2 passed, 1 deselected" in run.stdout
     assert NOTE in run.stdout
-    noted = run_pytest(tmp_path, path, **{NOTE_FILE: str(tmp_path / "note")})
+    noted = run_pytest(tmp_path, path, {NOTE_FILE: str(tmp_path / "note")})
     assert NOTE not in noted.stdout, "who wants it noted says it"
     assert (tmp_path / "note").read_text(encoding="utf-8") == f"{NOTE}\n"
 
 
 def test_with_a_browser_nothing_is_left_out(tmp_path: Path, path: Path) -> None:
     make_program(path, "chromium", "")
-    run = run_pytest(tmp_path, path, CI="true")
+    run = run_pytest(tmp_path, path, {"CI": "true"})
     assert (run.returncode, "3 passed" in run.stdout, "Left out" in run.stdout) == (0, True, False)
 
 
 def test_a_browser_that_is_named_must_be_there(tmp_path: Path, path: Path) -> None:
-    assert run_pytest(tmp_path, path, RECOLLECT_TEST_CHROMIUM="none").returncode == 1
+    assert run_pytest(tmp_path, path, {"RECOLLECT_TEST_CHROMIUM": "none"}).returncode == 1
 
 
 def test_in_ci_a_missing_browser_and_a_skipped_test_are_failures(tmp_path: Path, path: Path) -> None:
-    missing = run_pytest(tmp_path, path, CI="true")
+    missing = run_pytest(tmp_path, path, {"CI": "true"})
     assert (missing.returncode, "1 failed, 2 passed" in missing.stdout) == (1, True)
     make_program(path, "chromium", "")
-    skipping = run_pytest(tmp_path, path, skips=True, CI="true")
+    skipping = run_pytest(tmp_path, path, {"CI": "true"}, skips=True)
     assert (skipping.returncode, "skipped, which is a failure in CI" in skipping.stdout) == (1, True)
-    assert run_pytest(tmp_path, path, skips=True).returncode == 0
+    assert run_pytest(tmp_path, path, {}, skips=True).returncode == 0
 
 
 # -- make
