@@ -29,6 +29,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 pytest.register_assert_rewrite("recollect.testing")
+pytest_plugins = ("left_out",)
 
 from recollect.config import PREFIX  # noqa: E402
 from recollect.stores.sqlite import SqliteStore  # noqa: E402
@@ -51,7 +52,7 @@ EXAMPLES = 60  # of a property, unless its test says otherwise; all of them in `
 # Where nothing else was asked for and there is room, what tests write stays in memory: a file system like any other,
 # but for the wait at each sync until a disk has turned. What they check of files does not depend on it.
 IN_MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # bytes
-if "TMPDIR" not in os.environ and IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM:
+if "TMPDIR" not in os.environ and os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > ROOM:
     os.environ["TMPDIR"] = str(IN_MEMORY)  # of the processes that tests start, too
     tempfile.tempdir = None
 

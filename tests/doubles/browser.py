@@ -3,18 +3,17 @@
     with open_browser() as browser:
         page = browser.new_page()
 
-There is no way round it: where it is missing, the test fails and says what to install (`make browser`).
+Where it is missing, its tests are left out (`left_out`), or in CI fail and say what to install (`make browser`).
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from left_out import BRINGS, find_chromium
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 AXE = Path(__file__).parents[1] / "web" / "axe" / "axe.min.js"
@@ -36,23 +35,17 @@ FLAGS = (
 )
 PATIENCE = 60_000  # milliseconds to wait for what a page is to show: other tests may need the machine, too
 LEFT = ("htmx:sendAbort", "htmx:sendError")  # a request of the page that the test left while it was under way
-NAMES = ("chromium-headless-shell", "chromium")  # the first shows the same pages with two thirds of the work
-MISSING = "chromium is missing: run `make browser`, or `apt-get install chromium` as root"
-
-
-def find_chromium() -> str:
-    chosen = os.environ.get("RECOLLECT_TEST_CHROMIUM")
-    for name in (chosen,) if chosen else NAMES:
-        if path := shutil.which(name):
-            return path
-    raise FileNotFoundError(MISSING)
+MISSING = f"chromium is missing: run `make browser` as root, or `{BRINGS}`"
 
 
 @contextmanager
 def open_browser() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE)
+    chromium = find_chromium()
+    if chromium is None:
+        raise FileNotFoundError(MISSING)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
         try:
             yield browser
         finally:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -54,6 +54,7 @@ from recollect.wiring import open_store
 COUNT = 500
 FEW = 100  # enough for what fails in the same way
 BEFORE = "The spare key hangs behind the barometer."
+LONG = "It goes on and on. " * 1_000  # more than any page of a file has room for
 
 
 class Notices:
@@ -240,6 +241,46 @@ def test_what_is_refused_or_known_is_so_while_messages_are_held_d10(tmp_path: Pa
         check_whole(memory, ["first", "second", "third"])
         assert [m.content for m in memory.conversation("d", user="kim").history()] == ["Mine"]
         assert first.degraded is None
+
+
+def test_nothing_is_made_of_a_message_that_is_only_held_d10(tmp_path: Path, notices: Notices) -> None:
+    """A file that may not grow refuses a long message and would still take a short row: what would rest on a message
+    that is not in the log is refused with it, and nobody is told that it is remembered."""
+    with opened(str(tmp_path / "memory.db"), notices) as (memory, store):
+        chat = memory.conversation("c", user="alex")
+        memory.remember("Alex keeps bees", user="alex")
+        fact = memory.add_fact("preference", "colour", "blue", user="alex").fact
+        assert fact is not None
+        before = [memory.profile(user="alex").statements, memory.facts(user="alex")]
+        attempts: list[Callable[[], object]] = [
+            lambda: memory.remember("Alex steers", user="alex"),
+            lambda: memory.forget("that Alex keeps bees", user="alex"),
+            lambda: memory.add_fact("possession", "boat", "Pinta", user="alex"),
+            lambda: memory.edit_fact(fact.id, "red", user="alex"),
+            lambda: memory.delete_fact(fact.id, user="alex"),
+            lambda: chat.command("Remember that I steer", addressed=True),
+            lambda: chat.command("Forget that I keep bees", addressed=True),
+        ]
+        with with_full_file(store):
+            chat.add("user", LONG)
+            assert memory.degraded is not None
+            for attempt in attempts:
+                with pytest.raises(StoreUnwritable):
+                    attempt()
+            asked = chat.command("What do you know about me?", addressed=True)
+            assert asked is not None
+            assert "bees" in asked.text
+            assert [memory.profile(user="alex").statements, memory.facts(user="alex")] == before
+        memory.settle()
+        memory.rebuild("facts")
+        memory.settle()
+        assert [memory.profile(user="alex").statements, memory.facts(user="alex")] == before
+        assert [statement.text for statement in memory.remember("Alex steers", user="alex")] == ["alex steers."]
+        assert [message.content for message in chat.history() if message.role == "user"] == [
+            LONG,
+            "What do you know about me?",
+        ]
+        assert memory.verify().ok
 
 
 def test_two_conversations_and_many_writers_keep_their_order_d10(tmp_path: Path, notices: Notices) -> None:

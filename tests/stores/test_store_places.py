@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,14 +155,33 @@ def test_a_json_file_keeps_its_mode(tmp_path: Path, mode: int) -> None:
     assert modes(tmp_path)["memory.json"] == mode
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files to others")
-def test_a_json_file_keeps_its_owner(tmp_path: Path) -> None:
-    path = tmp_path / "memory.json"
+def test_a_json_file_keeps_its_owner_and_no_other_group_gets_its_rights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only root gives files away, so it is the system's part that is played here: the file is somebody else's, and a
+    request to give the new one to them is noted and refused."""
+    path, owner, requests = tmp_path / "memory.json", (12345, 23456), list[tuple[int, int]]()
+    look_up = os.stat
+
+    def stat_of_others(place: Any, **options: Any) -> os.stat_result:
+        status = look_up(place, **options)
+        if not isinstance(place, str | Path) or Path(place) != path:
+            return status
+        rest = {name: getattr(status, name) for name in dir(status) if name.startswith("st_")}
+        return os.stat_result((*status[:4], *owner, *status[6:]), rest)
+
+    def refuse_owner(handle: int, user: int, group: int) -> None:
+        requests.append((user, group))
+        raise PermissionError
+
     with closing(JsonStore(path)) as store:
         store.write(lambda tx: append_messages(tx, make_message(1)))
-        os.chown(path, 12345, 23456)
+        path.chmod(0o664)
+        monkeypatch.setattr(os, "stat", stat_of_others)
+        monkeypatch.setattr(os, "fchown", refuse_owner)
         store.write(lambda tx: append_messages(tx, make_message(2)))
-    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
+    assert requests == [owner]
+    assert modes(tmp_path)["memory.json"] == 0o604
 
 
 def test_a_new_json_file_is_as_private_as_the_umask_says(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from recollect.server.door.keys import create_key
 from recollect.server.web.session import COOKIE, Sessions, is_page
 from recollect.testing.serving import Serving
 
+pytestmark = pytest.mark.browser
 MESSAGES = 5_000
 DESK: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}

@@ -121,7 +121,8 @@ async def run_command(
     if parsed_command.kind == "none" or isinstance(subject, Unknown):
         return None
     mark = {"recollect": {"command": parsed_command.kind}}
-    added = await append(runtime, scope, Draft("user", text, scene.speaker, platform_id=platform_id, metadata=mark))
+    draft = Draft("user", text, scene.speaker, platform_id=platform_id, metadata=mark)
+    added = await append(runtime, scope, draft, is_source=parsed_command.kind != "ask")
     if not added.new:
         return None
     message = added.message
@@ -132,9 +133,10 @@ async def run_command(
     return answer
 
 
-async def append(runtime: Runtime, scope: ConversationScope, draft: Draft) -> Added:
-    """Keep a message in the conversation, and wake the views."""
-    added = await runtime.append_messages([Batch(scope.space, scope.id, scope.user, [draft])])
+async def append(runtime: Runtime, scope: ConversationScope, draft: Draft, is_source: bool = False) -> Added:
+    """Keep a message in the conversation, and wake the views. One that changes what is known is not held in memory."""
+    batch = Batch(scope.space, scope.id, scope.user, [draft])
+    added = await runtime.append_messages([batch], is_source=is_source)
     runtime.wake()
     return added[0][0]
 

@@ -151,7 +151,7 @@ class FactChanges:
     async def _append_change(self, space: str, author: str, text: str, metadata: dict[str, object]) -> Message:
         draft = Draft("user", text, author, author, metadata=metadata)
         batch = Batch(space, rules.profile_conversation(author), author, [draft])
-        return (await self.runtime.append_messages([batch]))[0][0].message
+        return (await self.runtime.append_messages([batch], is_source=True))[0][0].message
 
     async def _store_change(self, kind: FactChangeKind, person: str, message: Message, old: Fact | None) -> FactChange:
         change = await self.runtime.write(partial(store_change, kind, person, message, old))

@@ -329,7 +329,7 @@ class Knowledge:
         author = rules.check_id("speaker", speaker)
         draft = Draft("user", text, author, author, metadata={"recollect": {"command": command}}, expires_at=expires_at)
         batch = Batch(space, rules.profile_conversation(author), author, [draft])
-        return (await self.runtime.append_messages([batch]))[0][0].message
+        return (await self.runtime.append_messages([batch], is_source=True))[0][0].message
 
     async def _message(self, space: str, message: str) -> Message:
         message_id = rules.check_id("message", message)

@@ -438,9 +438,9 @@ class Runtime:
 
     # -- the log
 
-    async def append_messages(self, batches: Iterable[Batch]) -> list[list[Added]]:
+    async def append_messages(self, batches: Iterable[Batch], *, is_source: bool = False) -> list[list[Added]]:
         """Check messages and append them to their conversations in one transaction. Views are not woken. If the store
-        takes none, they are held in memory if a setting allows it."""
+        takes none, they are held in memory if a setting allows it; never a source, of which something is made next."""
         batch_list = list(batches)
         now = self.parts.clock.now()
         for batch in batch_list:
@@ -465,7 +465,7 @@ class Runtime:
                 results[i] = self._append_batch(tx, ready[i], now, fresh)
             return [results[i] for i in range(len(ready))]
 
-        additions = await self.held.write(ready, write)
+        additions = await (self.held.write_source if is_source else self.held.write)(ready, write)
         if any(addition.kept == "edited" for batch in additions for addition in batch):
             self.held.forget()
             if "digests" in self.__dict__:

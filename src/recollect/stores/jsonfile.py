@@ -64,12 +64,12 @@ class JsonStore(SqlStore):
         self.path = resolve_path(Path(path))
         if not self.path.parent.is_dir():
             raise StoreError(f"{path}: the folder {self.path.parent} does not exist; create it first")
+        self._lock = FileLock(self.path)  # before anything is opened that would have to be closed
         super().__init__(memory_engine(), f"json:{path}", busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
         self._row_cache = RowCache()
         self._alone = threading.RLock()
         self._texts: dict[str, str] = {}
-        self._lock = FileLock(self.path)
         try:
             data = mend_document(read_document(self.path))
             check_rows(self.path, data)

@@ -96,18 +96,30 @@ class HeldMessages:
     async def write(self, batches: Sequence[Batch], write: Callable[[Tx], list[list[Added]]]) -> list[list[Added]]:
         """Run a function that writes these batches, whose messages have ids. If the store does not take it, or earlier
         messages are held, hold the batches."""
-        if not self.is_on:
-            return cast(list[list[Added]], await self._run(self._store.write, write))
         await self._try_flush()
         while self._queue and self._error is not None:
             held_additions = await self._hold(batches, self._error, is_behind=True)
             if held_additions is not None:
                 return held_additions
         try:
-            additions: list[list[Added]] = await self._run(self._store.write, write)
+            return await self._write_now(batches, write)
         except OUTAGES as error:
+            if not self.is_on:
+                raise
             return await self._hold(batches, error) or []
-        self._note_added(batches, [added for batch_additions in additions for added in batch_additions])
+
+    async def write_source(
+        self, batches: Sequence[Batch], write: Callable[[Tx], list[list[Added]]]
+    ) -> list[list[Added]]:
+        """Run a function that writes messages of which something is made next: that must not outlive them, so they are
+        never held. All that is held is written before; raises what the store raises if it does not take it."""
+        await self.write_all()
+        return await self._write_now(batches, write)
+
+    async def _write_now(self, batches: Sequence[Batch], write: Callable[[Tx], list[list[Added]]]) -> list[list[Added]]:
+        additions: list[list[Added]] = await self._run(self._store.write, write)
+        if self.is_on:
+            self._note_added(batches, [added for batch_additions in additions for added in batch_additions])
         return additions
 
     async def write_view(self, write: Callable[[Tx], T], otherwise: T) -> T:
