@@ -9,35 +9,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-from raw_tables import path_of, rows_of
+from raw_tables import rows_of
+from raw_tables import words_held as words_in
 
 from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
 from recollect.config import Settings
 from recollect.ports import Request, Tx
-from recollect.rules.topics.lossless_message_compression import unpack
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store
 
 DAY = timedelta(days=1)
-
-
-def held(url: str) -> bytes:
-    """All bytes of the files of a store, or all rows of a server's tables; and what is packed in them."""
-    packs = [] if url.startswith("json:") else [unpack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
-    if url.startswith("postgresql:"):
-        with psycopg.connect(url) as server:
-            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'").fetchall()
-            rows = [server.execute(f"SELECT t::text FROM recollect.{n} t").fetchall() for (n,) in names]
-        return ("\n".join(row for table in rows for (row,) in table).encode() + repr(packs).encode()).lower()
-    path = path_of(url)
-    return (b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*")) + repr(packs).encode()).lower()
-
-
-def words_in(url: str, *words: str) -> list[str]:
-    everything = held(url)
-    return [word for word in words if word.encode() in everything]
 
 
 def keep_an_answer(tx: Tx) -> None:

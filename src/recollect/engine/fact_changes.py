@@ -16,7 +16,14 @@ from recollect.engine.context.viewers import viewer_alone
 from recollect.engine.profile_changes import restore_statements
 from recollect.engine.runtime import Runtime
 from recollect.engine.tables import people as profiles
-from recollect.engine.tables.fact_changes import change_metadata, decided_facts, denied_ids, ids_saying
+from recollect.engine.tables.fact_changes import (
+    DELETED,
+    change_metadata,
+    decided_facts,
+    denied_ids,
+    ids_saying,
+    line_of,
+)
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.findings import slot_of
 from recollect.engine.tables.log import warn_of_damage
@@ -42,7 +49,6 @@ from recollect.rules.facts.deciding import MAX_VALUE, refusal, tidy_fact
 from recollect.rules.facts.keys import MAX_KEY
 
 BYTES_PER_CHARACTER = 4  # at most, in UTF-8
-DELETED = "Delete a fact"  # what the log says of it: not which, so that nothing is left when its source is removed
 
 
 class FactChanges:
@@ -213,12 +219,6 @@ def find_fact(tx: Tx, space: str, person: str, id: str) -> Fact:
 
 def missing_fact(space: str, person: str, id: str, which: str = "") -> NotFound:
     return NotFound(f"user {person!r} has no fact {id!r}{which} in space {space!r}; `facts` lists them")
-
-
-def line_of(fact: FoundFact) -> str:
-    """A fact as a line, as the log keeps it."""
-    whose = f"{fact.subject}: " if fact.subject else ""
-    return f"{whose}{fact.key}: {fact.value}"
 
 
 # -- checks

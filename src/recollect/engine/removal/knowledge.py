@@ -3,22 +3,25 @@
 A fact is weighed again from the findings that are left: one with another source stays, one that a removed message had
 replaced is back. A statement that a removed message asked for goes; one that others asked for too, or that may repeat
 words of one that went, is made again from their messages. A request to forget keeps what it did, without its words. A
-finding in a message nearby that may have its words from a removed one is dropped, and that message is read again.
+change of a fact by hand stays, and loses the id of what was removed. A finding in a message nearby that may have its
+words from a removed one is dropped, and that message is read again.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from recollect.engine.context.viewers import PEOPLE
 from recollect.engine.profile_changes import keep_statements, read_merge_inputs, restore_statements
+from recollect.engine.removal.old_changes import rewrite_old_change
 from recollect.engine.tables import people as profiles
+from recollect.engine.tables.fact_changes import denied_ids, ids_saying
 from recollect.engine.tables.facts import facts_of
-from recollect.engine.tables.findings import REFUSED, TABLE, findings_of, slot_of
+from recollect.engine.tables.findings import REFUSED, TABLE, findings_of, id_of, slot_of, to_finding
 from recollect.engine.tables.log import every_message, warn_of_damage
 from recollect.engine.views import facts as view
 from recollect.engine.views.facts import FactsView, command_of
@@ -109,8 +112,11 @@ def facts_resting_on(tx: Tx, space: str, messages: Sequence[Message]) -> list[Fa
 def withdraw_from_person(tx: Tx, space: str, person: str, affected: Affected, now: datetime) -> None:
     """Drop what is affected of a person, bring back what it had retired, and weigh the facts again."""
     before = facts_of(tx, space, person)
-    slots = {slot_of(fact) for fact in before if not affected.ids.isdisjoint(fact.sources)}
-    for row in (row for row in affected.findings if row["user_id"] == person):
+    resting = [fact for fact in before if not affected.ids.isdisjoint(fact.sources)]
+    slots = {slot_of(fact) for fact in resting}
+    findings = [row for row in affected.findings if row["user_id"] == person]
+    release_changes(tx, space, person, resting, findings, now)
+    for row in findings:
         slots |= {row["slot"]} - {REFUSED}
         tx.remove(TABLE, {name: row[name] for name in FINDING_KEY})
     statement_ids = {row["id"] for row in affected.statements if row["user_id"] == person}
@@ -124,6 +130,23 @@ def withdraw_from_person(tx: Tx, space: str, person: str, affected: Affected, no
     drop_names(tx, space, person, gone, left)
     retired_by = {*affected.ids, *statement_ids, *(fact.id for fact in gone)} - forgotten_by(affected)
     restore_statements(tx, space, person, retired_by)
+
+
+def release_changes(
+    tx: Tx, space: str, person: str, resting: Sequence[Fact], removed: Sequence[Row], now: datetime
+) -> None:
+    """Take what is removed out of the changes that were made to it by hand; they deny whatever else says the same."""
+    found = [to_finding(row) for row in removed if row["slot"] != REFUSED]
+    removed_ids = {id_of(finding, person) for finding in found}
+    facts_by_id = {fact.id: fact for fact in resting}
+    for row in profiles.statements_of(tx, space, person, kind=profiles.CHANGE, active=False):
+        denied = denied_ids(row)
+        if removed_ids.isdisjoint(denied) and facts_by_id.keys().isdisjoint(denied):
+            continue
+        row = rewrite_old_change(tx, row, now)
+        others = [id for fact_id in denied if fact_id in facts_by_id for id in ids_saying(tx, facts_by_id[fact_id])]
+        kept = [id for id in dict.fromkeys((*denied, *others)) if id not in removed_ids]
+        profiles.put_statements(tx, [replace(row, sources=(row.id, *kept))], profiles.CHANGE)
 
 
 FINDING_KEY = ("space", "user_id", "slot", "time", "conversation", "turn", "number")

@@ -1,13 +1,13 @@
 """Changes of facts by hand, as rows: what people decided, and what it says to the facts view.
 
 A change is a message in the log, in the conversation of its speaker's own, and a row of `statements` that says that
-it stands. The message's metadata have the new value, which is so "now". The old value is nowhere repeated: the row names
-the findings that it denies by their ids. When a slot is weighed, each denied finding that is still there gives the
-value that is "not" so from then on. So a change is weighed with all that was ever said, in the order of time: a view
-that is built again keeps it, an older message does not undo it, and what the person says later counts again. When the
-message that told the old value is removed, nothing is left of it. A change that was undone has a row that is not
-active, and is not read. In older versions the old value was in the text and the metadata of a change; that is still read, and
-is taken out when its source is removed (`removal.old_changes`).
+it stands. The message's metadata have the new value, which is so "now". The old value is not repeated anywhere: the row
+names the findings that it denies by their ids. When a slot is weighed, each denied finding that is still there gives
+the value that is "not" so from then on. So a change is weighed with all that was ever said, in the order of time: a
+view that is built again keeps it, an older message does not undo it, and what the person says later counts again. When
+the message that told the old value is removed, nothing is left of it. A change that was undone has a row that is not
+active, and is not read. Older versions had the old value in the text and the metadata of a change: that is still read,
+and is taken out when its source is removed (`removal.old_changes`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from recollect.rules.facts.values import has_same_value
 
 JUST_AFTER = timedelta(microseconds=1)
 COMMANDS: Mapping[FactChangeKind, str] = {"add": "add_fact", "edit": "edit_fact", "delete": "delete_fact"}
+
+DELETED = "Delete a fact"  # what the log says: not which one, so that nothing is left of it when its source is removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,12 @@ def change_metadata(
             "after": None if after is None else after.isoformat(),
         }
     }
+
+
+def line_of(fact: FoundFact) -> str:
+    """A fact as a line, as the log keeps it."""
+    whose = f"{fact.subject}: " if fact.subject else ""
+    return f"{whose}{fact.key}: {fact.value}"
 
 
 def decided_facts(row: Statement, message: Message) -> DecidedFacts:
