@@ -61,6 +61,7 @@ class Said:
     whose: str | None
     words: set[str] = field(default_factory=set)  # of all its versions
     expires_at: datetime | None = None
+    is_fixed: bool = False  # it changed a fact or had something forgotten: no edit takes that back
 
 
 def is_profile_of(name: str, person: str) -> bool:
@@ -86,6 +87,7 @@ class MemoryMachine(RuleBasedStateMachine):
         self.profiles: set[str] = set()  # the names of all conversations with what was told by command
         self.log: dict[str, list[Said]] = {}
         self.removed: set[str] = set()
+        self.undoable: list[Said] = []
         self.has_retained = False
         self.restarts = 0
 
@@ -108,7 +110,7 @@ class MemoryMachine(RuleBasedStateMachine):
         return sorted(self.owners)[number % len(self.owners)]
 
     def keep(self, chat: str, said: Said) -> None:
-        said.words.add(said.word)
+        said.words |= {said.word} - {""}
         self.log.setdefault(chat, []).append(said)
 
     @initialize(number=chats, person=people, saying=sayings)
@@ -151,13 +153,58 @@ class MemoryMachine(RuleBasedStateMachine):
         message = self.memory.conversation(place).history()[-1]
         self.keep(place, Said(message.id, word, content, "user", speaker, person))
 
+    # -- what is done by hand
+
+    @rule(person=people)
+    def add_fact(self, person: str) -> None:
+        word = self.new_word()
+        self.note_by_hand(self.memory.add_fact("preference", "likes", f"{word}ing", user=person).id, person, word)
+
+    @rule(person=people, number=st.integers(0, 20), act=st.sampled_from(("edit", "delete", "forget")))
+    def change_fact(self, person: str, number: int, act: str) -> None:
+        """A fact gets another value, or is taken back; by "forget" with its own words, which then are said twice."""
+        self.memory.settle()
+        facts = [fact for fact in self.memory.facts(user=person) if fact.speaker == person]
+        if not facts:
+            return
+        fact = facts[number % len(facts)]
+        if act == "edit":
+            word = self.new_word()
+            self.note_by_hand(self.memory.edit_fact(fact.id, f"{word}ing", user=person).id, person, word)
+        elif act == "delete":
+            self.note_by_hand(self.memory.delete_fact(fact.id, user=person).id, person, "")
+        elif (forgotten := self.memory.forget(f"{fact.key} {fact.value}", user=person)).id is not None:
+            self.note_by_hand(forgotten.id, person, "")
+            self.undoable[-1].words |= {word for word in self.known_words() if word in fact.value}
+
+    def note_by_hand(self, id: str, person: str, word: str) -> None:
+        place = f"profile:{person}"
+        self.profiles.add(place)
+        (message,) = (message for message in self.memory.conversation(place).history() if message.id == id)
+        self.undoable.append(Said(id, word, message.content, "user", person, person, is_fixed=True))
+        self.keep(place, self.undoable[-1])
+
+    def known_words(self) -> set[str]:
+        return {word for _, said in self.standing() for word in said.words}
+
+    @precondition(lambda self: self.undoable)
+    @rule()
+    def undo(self) -> None:
+        """The last thing that was done by hand was not so; if its message is gone, there is nothing to undo."""
+        said = self.undoable.pop()
+        try:
+            self.memory.undo(said.id, user=said.whose or said.author)
+        except NotFound:
+            assert not any(said is other for _, other in self.standing())
+
     # -- what is changed
 
-    @precondition(lambda self: any(self.log.values()))
+    @precondition(lambda self: any(not said.is_fixed for _, said in self.standing()))
     @rule(number=st.integers(0, 1_000), saying=sayings)
     def edit(self, number: int, saying: str) -> None:
         """A message gets another word; the one it had goes with it, when it goes."""
-        chat, said = self.standing()[number % len(self.standing())]
+        editable = [(chat, said) for chat, said in self.standing() if not said.is_fixed]
+        chat, said = editable[number % len(editable)]
         word = self.new_word()
         text = saying.format(word) if chat in self.owners else said.content.replace(said.word, word)
         assert self.memory.conversation(chat).edit(said.id, text).content == text
@@ -252,13 +299,14 @@ class MemoryMachine(RuleBasedStateMachine):
     @rule(number=st.integers(0, 1_000))
     def delete(self, number: int) -> None:
         chat, said = self.standing()[number % len(self.standing())]
-        preview = self.memory.delete(query=said.word, dry_run=True)
+        talk = self.memory.conversation(chat)
+        is_alone = said.word and not any(
+            said.word in other.content for _, other in self.standing() if other is not said
+        )
+        preview = self.memory.delete(query=said.word, dry_run=True) if is_alone else talk.delete(said.id, dry_run=True)
         assert preview.conversations == {chat: 1}
-        if chat in self.owners:
-            gone = self.memory.conversation(chat).delete(said.id)
-        else:
-            gone = self.memory.delete(query=said.word)
-        assert (gone.messages, gone.views) == (1, preview.views)
+        gone = self.memory.delete(query=said.word) if is_alone and chat not in self.owners else talk.delete(said.id)
+        assert (gone.messages, gone.views, gone.left) == (1, preview.views, ())
         self.lose([said])
 
     @rule(number=chats)
@@ -301,9 +349,9 @@ class MemoryMachine(RuleBasedStateMachine):
         return said.expires_at is not None and said.expires_at <= self.clock.now()
 
     def lose(self, gone: list[Said]) -> None:
-        """These messages are gone, and so is each of their words."""
-        self.removed.update(word for said in gone for word in said.words)
+        """These messages are gone, and so is each of their words, unless another message says it."""
         self.drop(gone)
+        self.removed.update({word for said in gone for word in said.words} - self.known_words())
 
     def drop(self, gone: list[Said]) -> None:
         self.log = {
@@ -382,6 +430,8 @@ class MemoryMachine(RuleBasedStateMachine):
             )
         shown = repr(seen)
         for _, said in self.standing():
+            if not said.word:
+                continue
             hits = memory.search(said.word, limit=3)
             seen[said.word] = sorted(hit.message.id for hit in hits if hit.parts["text"])
             assert not (self.is_over(said) and (said.word in shown or said.id in seen[said.word]))

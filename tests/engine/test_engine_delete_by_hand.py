@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from raw_tables import change as change_rows
@@ -61,7 +62,8 @@ def delete_and_undo(memory: Memory, fact: Fact) -> str:
     return id
 
 
-ACTS = {
+Act = Callable[[Memory, Fact], str]
+ACTS: dict[Act, list[str]] = {
     edit: ["Delft"],
     delete: [],
     edit_twice: ["Gouda"],
@@ -72,9 +74,7 @@ ACTS = {
 
 @pytest.mark.every_store
 @pytest.mark.parametrize("act", ACTS, ids=[act.__name__ for act in ACTS])
-def test_deleting_the_source_leaves_nothing_of_the_old_value_g9(
-    store_url: str, act: Callable[[Memory, Fact], str]
-) -> None:
+def test_deleting_the_source_leaves_nothing_of_the_old_value_g9(store_url: str, act: Act) -> None:
     clock = FrozenClock(START)
     with Memory(store_url, clock=clock, followers=False) as memory:
         chat = memory.conversation("chat", user="alex")
@@ -127,7 +127,14 @@ def as_older_version_wrote(memory: Memory, url: str, kind: str, clock: FrozenClo
     draft = Draft("user", text, "alex", "alex", metadata={"recollect": {**notes, "after": old.said_at.isoformat()}})
     (added,) = memory.conversation("profile:alex", user="alex").extend([draft])
     id = added.message.id
-    row = {"space": "default", "user_id": "alex", "id": id, "kind": "change", "text": text, "speaker": "alex"}
+    row: dict[str, Any] = {
+        "space": "default",
+        "user_id": "alex",
+        "id": id,
+        "kind": "change",
+        "text": text,
+        "speaker": "alex",
+    }
     row |= {"said_at": clock.now(), "sources": (id, old.id), "audience": None, "active": 1}
     row |= {"retired_at": None, "retired_by": None, "expires_at": None}
 
