@@ -104,7 +104,10 @@ class MemoryMachine(RuleBasedStateMachine):
 
     def new_word(self) -> str:
         self.number += 1
-        return f"Zor{'abcdefghij'[self.number // 10 % 10]}{'bcdfghjklm'[self.number % 10]}u"
+        return self.word_of(self.number)
+
+    def word_of(self, number: int) -> str:
+        return f"Zor{'abcdefghij'[number // 10 % 10]}{'bcdfghjklm'[number % 10]}u"
 
     def chat_at(self, number: int) -> str:
         return sorted(self.owners)[number % len(self.owners)]
@@ -176,6 +179,37 @@ class MemoryMachine(RuleBasedStateMachine):
         elif (forgotten := self.memory.forget(f"{fact.key} {fact.value}", user=person)).id is not None:
             self.note_by_hand(forgotten.id, person, "")
             self.undoable[-1].words |= {word for word in self.known_words() if word in fact.value}
+
+    @rule(
+        person=people,
+        number=st.integers(0, 20),
+        acts=st.lists(st.sampled_from(("edit", "delete", "forget", "undo", "merge", "settle")), min_size=1, max_size=3),
+    )
+    def change_and_lose_source(self, person: str, number: int, acts: list[str]) -> None:
+        """Something is done to a fact, once or more often, and then the message is deleted that told it."""
+        self.say(number, person, SAYINGS[number % len(SAYINGS)])
+        _, source = next(entry for entry in self.standing() if entry[1].word == self.last_word())
+        for act in acts:
+            if act == "merge":
+                self.merge(person)
+            elif act == "settle":
+                self.memory.settle()
+            elif act == "undo" and self.undoable:
+                self.undo()
+            elif act != "undo":
+                self.change_newest(source, act)
+        self.delete([said for _, said in self.standing()].index(source))
+
+    def change_newest(self, source: Said, act: str) -> None:
+        """Do something to the fact that a message told, if it told one, or to what is known since."""
+        self.memory.settle()
+        whose = source.whose or source.author
+        facts = [fact for fact in self.memory.facts(user=whose) if fact.speaker == whose]
+        told = [number for number, fact in enumerate(facts) if source.id in fact.sources]
+        self.change_fact(whose, told[0] if told else 0, act)
+
+    def last_word(self) -> str:
+        return self.word_of(self.number)
 
     def note_by_hand(self, id: str, person: str, word: str) -> None:
         place = f"profile:{person}"

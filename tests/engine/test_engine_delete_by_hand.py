@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -178,3 +179,38 @@ def test_changes_of_older_versions_are_read_and_cleaned_g9(store_url: str, kind:
         assert memory.verify().ok
         memory.undo(id, user="alex")
         assert values(memory, "location") == []
+
+
+@pytest.mark.every_store
+@pytest.mark.parametrize(
+    "command", ["what do you know about me?", "forget where I live", "forget what I just said", "remember this"]
+)
+def test_answers_of_the_memory_go_with_what_they_repeat_g9(store_url: str, command: str) -> None:
+    with Memory(store_url, followers=False, clock=FrozenClock(START)) as memory:
+        chat = memory.conversation("chat", user="alex")
+        source = chat.add("user", "I live in Quuxberg.")
+        memory.settle()
+        answer = memory.conversation("chat", user="alex").command(f"Recollect, {command}")
+        assert answer is not None
+        assert "Quuxberg" in answer.text
+        memory.settle()
+        assert chat.delete(source.id).left == ()
+        assert words_held(store_url, "quuxberg") == []
+        memory.settle()
+        rebuild(memory)
+        assert values(memory, "location") == []
+        assert memory.verify().ok
+
+
+def test_an_answer_in_another_chat_goes_with_an_erased_person_g9(tmp_path: Path) -> None:
+    url = str(tmp_path / "memory.db")
+    with Memory(url, followers=False) as memory:
+        group = memory.conversation("group")
+        group.add("user", "I am here.", author="kim")
+        memory.remember("Kim lives in Quuxberg", user="kim", speaker="alex")
+        memory.settle()
+        answer = memory.conversation("alex", user="alex").command("Recollect, what do you know about kim?")
+        assert answer is not None
+        assert "Quuxberg" in answer.text
+        memory.erase(user="alex")
+        assert words_held(url, "quuxberg") == []

@@ -19,6 +19,7 @@ from recollect.engine.context.viewers import PEOPLE
 from recollect.engine.profile_changes import keep_statements, read_merge_inputs, restore_statements
 from recollect.engine.removal.old_changes import rewrite_old_change
 from recollect.engine.tables import people as profiles
+from recollect.engine.tables.command_answers import ANSWER
 from recollect.engine.tables.fact_changes import denied_ids, ids_saying
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.findings import REFUSED, TABLE, findings_of, id_of, slot_of, to_finding
@@ -60,6 +61,7 @@ def withdraw_knowledge(tx: Tx, space: str, messages: Sequence[Message], now: dat
     """Make what is known of people anew, without what removed messages said. They are tombstones already."""
     affected = find_affected(tx, space, messages)
     persons = {row["user_id"] for row in (*affected.findings, *affected.statements)}
+    drop_meant_words(tx, space, messages)
     for person in sorted(persons):  # always in the same order, so that writers do not deadlock
         tx.lock(view.LOCK, space, person)
         withdraw_from_person(tx, space, person, affected, now)
@@ -173,7 +175,12 @@ def statements_resting_on(tx: Tx, space: str, messages: Iterable[Message]) -> li
     authors = {message.author for message in message_list if message.author}
     rows = rows_with(tx, profiles.TABLE, space, "speaker", authors)
     # A request to forget and a change of a fact name the message first, and then the facts they are about.
-    return [row for row in rows if ids & {*(row["sources"] if row["kind"] == profiles.SAID else row["sources"][:1])}]
+    asking = (
+        (row, row["sources"] if row["kind"] == profiles.SAID else row["sources"][:1])
+        for row in rows
+        if row["kind"] != ANSWER
+    )
+    return [row for row, asked_by in asking if not ids.isdisjoint(asked_by)]
 
 
 def statements_meaning(tx: Tx, space: str, messages: Sequence[Message], known: Collection[str]) -> list[Row]:
@@ -203,6 +210,16 @@ def drop_statement(tx: Tx, row: Row) -> None:
         tx.put(profiles.TABLE, [{**row, "text": ""}])
     else:
         tx.remove(profiles.TABLE, {"space": row["space"], "user_id": row["user_id"], "id": row["id"]})
+
+
+def drop_meant_words(tx: Tx, space: str, messages: Sequence[Message]) -> None:
+    """A request to forget "what I just said" has its words from that message: take them out, and keep what it did."""
+    ids = {message.id for message in messages if message.id}
+    authors = {message.author for message in messages if message.author}
+    for row in rows_with(tx, profiles.TABLE, space, "speaker", authors):
+        if row["kind"] == profiles.FORGET and not ids.isdisjoint(row["sources"][1:]):
+            sources = tuple(id for id in row["sources"] if id not in ids or id == row["id"])
+            tx.put(profiles.TABLE, [{**row, "text": "", "sources": sources}])
 
 
 def forgotten_by(affected: Affected) -> set[str]:
