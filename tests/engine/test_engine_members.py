@@ -111,7 +111,8 @@ def test_a_name_from_an_export_is_a_display_name_and_nonsense_is_none_c11(tmp_pa
         memory.conversation("general", space=GUILD).extend(drafts)
         memory.settle()
         shown = {one.id: one.shown for one in memory.people(space=GUILD)}
-        assert shown == {f"u{n}": f"u{n}" for n in range(len(names))} | {"u0": "Ann Lee"}
+        cleaned = {"u0": "Ann Lee", "u6": "y" * 256, "u7": "tab bell"}
+        assert shown == {f"u{n}": f"u{n}" for n in range(len(names))} | cleaned
 
 
 def test_a_name_in_a_private_chat_stays_there_c11(store_url: str) -> None:

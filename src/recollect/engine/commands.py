@@ -130,8 +130,8 @@ async def run_command(
     # In a channel the answer belongs to the person it is about, and is erased with them.
     about = answer.person if scene.owner is None else None
     id = log.new_id(runtime.parts.clock.now())
-    if repeated := ids_repeated(answer) | ids_meant(parsed_command, scene):
-        await runtime.write(lambda tx: note_repeated(tx, scope.space, id, message.time, repeated))
+    repeated = ids_repeated(answer) | ids_meant(parsed_command, scene)
+    await runtime.write(lambda tx: note_repeated(tx, scope.space, id, message.time, repeated))
     await append(runtime, scope, Draft("assistant", answer.text, user=about, metadata=mark, id=id))
     return answer
 

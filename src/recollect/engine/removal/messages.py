@@ -224,7 +224,8 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     order = make_order(now, "erase", "messages", by)
     moves = moves_naming(tx, space, user)
     answers = answers_repeating(tx, space, messages_of(tx, space, user))
-    places = conversations_of(tx, space, user) | {change.conversation for change in (*moves, *answers)}
+    places = conversations_of(tx, space, user) | {change.conversation for change in moves}
+    places |= {answer.conversation for answer in answers}
     conversations = lock_conversations(tx, space, places, now)
     tx.remove("leases", {"space": space, "view": DIGESTING})  # their names contain user ids
     own = [*messages_of(tx, space, user), *answers_repeating(tx, space, messages_of(tx, space, user))]

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.tables.people import TABLE, put_statements
-from recollect.model import Answer, Message, Statement
+from recollect.model import Answer, Fact, Message, Statement
 from recollect.ports import Tx
 
 ANSWER = "answer"
@@ -19,11 +19,11 @@ AT_ONCE = 500  # authors in one query
 
 
 def ids_repeated(answer: Answer) -> set[str]:
-    """The messages that an answer may repeat, besides the command itself."""
+    """The messages that an answer may repeat: the command itself, and what the memory knows by."""
     forgotten = answer.forgotten
-    told = [*answer.statements, *answer.facts]
+    told: list[Statement | Fact] = [*answer.statements, *answer.facts]
     told += [] if forgotten is None else [*forgotten.statements, *forgotten.facts]
-    return {id for knowledge in told for id in knowledge.sources} - {answer.message.id}
+    return {answer.message.id, *(id for knowledge in told for id in knowledge.sources)}
 
 
 def note_repeated(tx: Tx, space: str, id: str, now: datetime, message_ids: Collection[str]) -> None:
