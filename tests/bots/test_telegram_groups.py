@@ -52,7 +52,7 @@ def test_a_group_with_three_people(tmp_path: Path) -> None:
     run(talk)
 
 
-def test_no_name_costs_a_message(tmp_path: Path) -> None:
+def test_no_name_costs_a_message_g9(tmp_path: Path) -> None:
     async def talk() -> None:
         with TelegramServer() as server:
             async with running_bot(server, tmp_path):

@@ -215,3 +215,18 @@ def test_an_answer_in_another_chat_goes_with_an_erased_person_g9(tmp_path: Path)
         assert "Quuxberg" in answer.text
         memory.erase(user="alex")
         assert words_held(url, "quuxberg") == []
+
+
+def test_a_display_name_goes_with_the_last_message_that_had_it_g9(tmp_path: Path) -> None:
+    url = str(tmp_path / "memory.db")
+    with Memory(url, followers=False) as memory:
+        group = memory.conversation("group")
+        first = group.add("user", "Hello.", author="7", name="Quuxberg")
+        second = group.add("user", "Hello again.", author="7", name="Quuxberg")
+        group.add("user", "It is me.", author="7", name="Dana")
+        memory.settle()
+        group.delete(first.id)
+        assert "Quuxberg" in {name.text for member in memory.people() for name in member.names}
+        group.delete(second.id)
+        assert [name.text for member in memory.people() for name in member.names] == ["Dana"]
+        assert words_held(url, "quuxberg") == []

@@ -31,6 +31,7 @@ from recollect.engine.tables.log import (
     new_id,
     unreadable_message,
 )
+from recollect.engine.tables.people import display_name
 from recollect.engine.views.facts import command_of
 from recollect.errors import DamagedMessage, NotFound
 from recollect.model import Conversation, Erasure, Filter, Message, RemovalKind
@@ -107,10 +108,23 @@ def delete_messages(tx: Tx, space: str, select: Select, order: Order) -> Selecti
     selection = Selection(messages, count_by_view(tx, space, messages))
     remove_messages(tx, space, messages, order)
     withdraw_knowledge(tx, space, messages, order.at)
+    drop_display_names(tx, space, messages)
     for conversation in conversations.values():
         if is_empty(tx, conversation):  # nobody speaks there any more, and nobody hears anything
             tx.remove(PEOPLE, {"space": space, "kind": CHANNEL, "name": conversation.id})
     return selection
+
+
+def drop_display_names(tx: Tx, space: str, messages: Sequence[Message]) -> None:
+    """Remove the names that came with these messages, which are tombstones already, and with no other one."""
+    names = {(message.author, display_name(message)) for message in messages if message.role == "user"}
+    for author, name in sorted((author, name) for author, name in names if author and name):
+        where = {"space": space, "user_id": author, "kind": "display", "name": name}
+        if not tx.rows(PEOPLE, limit=1, where=where):
+            continue
+        others = every_message(tx, Filter(space, author=author), ignore_damage)
+        if not any(not message.erased and display_name(message) == name for message in others):
+            tx.remove(PEOPLE, where)
 
 
 def preview_messages(tx: Tx, space: str, select: Select) -> Selection:
