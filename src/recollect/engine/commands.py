@@ -130,8 +130,8 @@ async def run_command(
     # In a channel the answer belongs to the person it is about, and is erased with them.
     about = answer.person if scene.owner is None else None
     id = log.new_id(runtime.parts.clock.now())
-    repeated = ids_repeated(answer) | ids_meant(parsed_command, scene)
-    await runtime.write(lambda tx: note_repeated(tx, scope.space, id, message.time, repeated))
+    message_ids = ids_repeated(answer) | ids_meant(parsed_command, scene)
+    await runtime.write(lambda tx: note_repeated(tx, scope.space, id, message.time, message_ids))
     await append(runtime, scope, Draft("assistant", answer.text, user=about, metadata=mark, id=id))
     return answer
 
@@ -251,18 +251,18 @@ class CommandRun:
 
     async def forget(self, person: str) -> Answer:
         description = self.command.text
-        meant: str | None = None
+        meant_id: str | None = None
         if not description:
             own_messages = [m for m in self.scene.recent if m.author == self.scene.speaker and command_of(m) is None]
             # The request is kept, and so must not repeat what expires.
             if own_messages and own_messages[-1].is_lasting:
                 description = own_messages[-1].content[:MEANT]
-                meant = own_messages[-1].id
+                meant_id = own_messages[-1].id
         if not description:
             return Answer(self.kind, f"Say what to forget, {EXAMPLE}.", self.message, person, forgotten=Forgotten(None))
         description = await self._use_profile_name(person, description)
         outcome = await self.knowledge.forget(
-            description, user=person, message=self.message.id, space=self.scene.space, meant=meant
+            description, user=person, message=self.message.id, space=self.scene.space, meant_id=meant_id
         )
         if outcome.everything:
             answer_text = (

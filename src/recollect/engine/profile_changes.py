@@ -185,7 +185,7 @@ def retire_knowledge(
     statement_ids: set[str],
     fact_ids: set[str],
     message: Message,
-    meant: str | None,
+    meant_id: str | None,
     tx: Tx,
 ) -> Forgotten:
     """Retire the statements and facts with these ids that still stand, and keep the request with what it retired, and
@@ -208,7 +208,7 @@ def retire_knowledge(
         description,
         message.author,
         message.time,
-        (message.id, *(fact.id for fact in retired_facts), *filter(None, [meant])),
+        (message.id, *(fact.id for fact in retired_facts), *filter(None, [meant_id])),
     )
     profiles.put_statements(tx, [request], profiles.FORGET)
     profiles.put_statements(tx, statements)

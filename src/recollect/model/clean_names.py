@@ -31,8 +31,8 @@ def with_name(metadata: Mapping[str, Any], name: object) -> dict[str, Any]:
     """The metadata of a message with the name of its author, as far as something can be seen of it."""
     if not isinstance(name, str):
         raise InvalidInput("name", f"must be text, not {type(name).__name__}")
-    cleaned = clean_name(name)
-    return {**metadata, "name": cleaned} if cleaned else dict(metadata)
+    visible_name = clean_name(name)
+    return {**metadata, "name": visible_name} if visible_name else dict(metadata)
 
 
 def _clean(name: object) -> str:

@@ -135,20 +135,21 @@ def withdraw_from_person(tx: Tx, space: str, person: str, affected: Affected, no
 
 
 def release_changes(
-    tx: Tx, space: str, person: str, resting: Sequence[Fact], removed: Sequence[Row], now: datetime
+    tx: Tx, space: str, person: str, resting: Sequence[Fact], finding_rows: Sequence[Row], now: datetime
 ) -> None:
-    """Take what is removed out of the changes that were made to it by hand; they deny whatever else says the same."""
-    found = [to_finding(row) for row in removed if row["slot"] != REFUSED]
-    removed_ids = {id_of(finding, person) for finding in found}
+    """Take removed findings out of the changes that deny them; these still deny whatever else says the same."""
+    findings = [to_finding(row) for row in finding_rows if row["slot"] != REFUSED]
+    removed_ids = {id_of(finding, person) for finding in findings}
     facts_by_id = {fact.id: fact for fact in resting}
     for row in profiles.statements_of(tx, space, person, kind=profiles.CHANGE, active=False):
-        denied = denied_ids(row)
-        if removed_ids.isdisjoint(denied) and facts_by_id.keys().isdisjoint(denied):
+        finding_ids = denied_ids(row)
+        if removed_ids.isdisjoint(finding_ids) and facts_by_id.keys().isdisjoint(finding_ids):
             continue
         row = rewrite_old_change(tx, row, now)
-        others = [id for fact_id in denied if fact_id in facts_by_id for id in ids_saying(tx, facts_by_id[fact_id])]
-        kept = [id for id in dict.fromkeys((*denied, *others)) if id not in removed_ids]
-        profiles.put_statements(tx, [replace(row, sources=(row.id, *kept))], profiles.CHANGE)
+        denied_facts = [facts_by_id[id] for id in finding_ids if id in facts_by_id]
+        all_ids = dict.fromkeys([*finding_ids, *(id for fact in denied_facts for id in ids_saying(tx, fact))])
+        other_ids = [id for id in all_ids if id not in removed_ids]
+        profiles.put_statements(tx, [replace(row, sources=(row.id, *other_ids))], profiles.CHANGE)
 
 
 FINDING_KEY = ("space", "user_id", "slot", "time", "conversation", "turn", "number")

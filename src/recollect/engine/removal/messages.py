@@ -242,8 +242,8 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     places |= {answer.conversation for answer in answers}
     conversations = lock_conversations(tx, space, places, now)
     tx.remove("leases", {"space": space, "view": DIGESTING})  # their names contain user ids
-    own = [*messages_of(tx, space, user), *answers_repeating(tx, space, messages_of(tx, space, user))]
-    found = {(m.conversation, m.turn): m for m in own if m.conversation in conversations}
+    messages_with_answers = [*messages_of(tx, space, user), *answers_repeating(tx, space, messages_of(tx, space, user))]
+    found = {(m.conversation, m.turn): m for m in messages_with_answers if m.conversation in conversations}
     messages = [found[place] for place in sorted(found)]
     keys = audit.keys_of_person(tx, space, user)
     erasure = Erasure(order.id, space, now, messages=0, conversations=0, entries=0)

@@ -33,8 +33,8 @@ def rewrite_old_change(tx: Tx, row: Statement, now: datetime) -> Statement:
     details = message.metadata["recollect"]
     new = [values for values in details["facts"] if values["holds"] != "not"]
     text = line_of(to_found_fact(new[0])) if new else DELETED
-    edited = replace(message, content=text, metadata={**message.metadata, "recollect": {**details, "facts": new}})
-    replace_without_trace(tx, message, edited, now)
+    new_message = replace(message, content=text, metadata={**message.metadata, "recollect": {**details, "facts": new}})
+    replace_without_trace(tx, message, new_message, now)
     remove_stored_denials(tx, row)
     return replace(row, text=text)
 
@@ -44,19 +44,19 @@ def repeats_old_value(message: Message) -> bool:
     return any(values["holds"] == "not" for values in details.get("facts", ()))
 
 
-def replace_without_trace(tx: Tx, message: Message, edited: Message, now: datetime) -> None:
+def replace_without_trace(tx: Tx, message: Message, new_message: Message, now: datetime) -> None:
     """Store another text of a message, and keep nothing of the one it had."""
     space, id = message.space, message.conversation
     conversation = tx.lock_conversation(Conversation(space, id, None, now, now))
-    change = LogChange(space, id, 0, "edit", message.turn, now, "", edited_fields(message), edited_fields(edited))
+    change = LogChange(space, id, 0, "edit", message.turn, now, "", edited_fields(message), edited_fields(new_message))
     conversation = append_change(tx, conversation, change)
     place = {"space": space, "conversation": id, "turn": message.turn}
     views = [view for view, table in BY_MESSAGE.items() if tx.rows(table, limit=1, where=place)]
-    tx.rewrite_messages([edited])
+    tx.rewrite_messages([new_message])
     tx.save_conversation(replace(conversation, changed_at=now))
-    erase_edits(tx, space, [edited], new_id(now))
+    erase_edits(tx, space, [new_message], new_id(now))
     for view in views:
-        request_reading(tx, view, [edited], now, WHY)
+        request_reading(tx, view, [new_message], now, WHY)
 
 
 def remove_stored_denials(tx: Tx, row: Statement) -> None:

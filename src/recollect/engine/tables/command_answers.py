@@ -20,10 +20,10 @@ AT_ONCE = 500  # authors in one query
 
 def ids_repeated(answer: Answer) -> set[str]:
     """The messages that an answer may repeat: the command itself, and what the memory knows by."""
-    forgotten = answer.forgotten
-    told: list[Statement | Fact] = [*answer.statements, *answer.facts]
-    told += [] if forgotten is None else [*forgotten.statements, *forgotten.facts]
-    return {answer.message.id, *(id for knowledge in told for id in knowledge.sources)}
+    outcome = answer.forgotten
+    knowledge: list[Statement | Fact] = [*answer.statements, *answer.facts]
+    knowledge += [] if outcome is None else [*outcome.statements, *outcome.facts]
+    return {answer.message.id, *(id for item in knowledge for id in item.sources)}
 
 
 def note_repeated(tx: Tx, space: str, id: str, now: datetime, message_ids: Collection[str]) -> None:
@@ -49,8 +49,8 @@ def answers_repeating(tx: Tx, space: str, messages: Iterable[Message]) -> list[M
         )
         if not ids.isdisjoint(row["sources"])
     }
-    found = tx.find_messages(space, ids=sorted(answer_ids), damaged=warn_of_damage) if answer_ids else []
-    return [message for message in found if not message.erased]
+    answers = tx.find_messages(space, ids=sorted(answer_ids), damaged=warn_of_damage) if answer_ids else []
+    return [message for message in answers if not message.erased]
 
 
 def drop_notes(tx: Tx, space: str, messages: Iterable[Message]) -> None:

@@ -42,7 +42,7 @@ class DecidedFacts:
     audience: str | None
     message: Message
     facts: tuple[FoundFact, ...]
-    denied: tuple[str, ...] = ()
+    finding_ids: tuple[str, ...] = ()
 
 
 def change_metadata(
@@ -104,8 +104,9 @@ def ids_saying(tx: Tx, fact: Fact) -> tuple[str, ...]:
 
 
 def says_value(finding: Finding, fact: Fact) -> bool:
-    found = finding.fact
-    return slot_of(found) == slot_of(fact) and not found.retracts and has_same_value(fact, found)
+    found_fact = finding.fact
+    is_same_slot = slot_of(found_fact) == slot_of(fact)
+    return is_same_slot and not found_fact.retracts and has_same_value(fact, found_fact)
 
 
 def slots_denied(tx: Tx, space: str, person: str, ids: Collection[str]) -> set[str]:
@@ -126,27 +127,29 @@ def with_denials(
     weighing: tuple[Sequence[Finding], Reweigh],
     changes: Sequence[Statement],
     known_slots: PersonSlots,
-    applied: Collection[str],
+    new_changes: Collection[str],
 ) -> tuple[Sequence[Finding], Reweigh]:
-    """The findings of a slot that are to be weighed, with what people denied by hand among them. `applied` are the
-    changes that are weighed for the first time; of others that came before all that is new nothing has to be said."""
+    """The findings of a slot that are to be weighed, with what people denied by hand among them. `new_changes` are the
+    ids of changes that are weighed for the first time; others matter only if they came after something that is new."""
+    if not changes:
+        return weighing
     findings, reweigh = weighing
-    said: dict[str, FoundFact | Fact] = {
+    facts_by_id: dict[str, FoundFact | Fact] = {
         id_of(finding, person): finding.fact for finding in findings if not finding.fact.retracts
     }
     if not reweigh:
-        said = {**known_slots.facts(slot).by_id, **said}
+        facts_by_id = {**known_slots.facts(slot).by_id, **facts_by_id}
     denials = [
-        Finding(decided.message, DENIED_FIRST, decided.audience, denial_of(said[id]))
-        for decided, id in denying(tx, changes, said)
+        Finding(change.message, DENIED_FIRST, change.audience, denial_of(facts_by_id[id]))
+        for change, id in denying(tx, changes, facts_by_id)
     ]
     if reweigh or not denials:
         return (in_order([*findings, *denials]) if denials else findings), reweigh
-    new_denials = [denial for denial in denials if denial.message.id in applied]
+    new_denials = [denial for denial in denials if denial.message.id in new_changes]
     if needs_whole_slot(slot, findings, denials, new_denials, known_slots):
         known_slots.forget_findings([slot])
         whole = (in_order(known_slots.findings(slot).findings), True)
-        return with_denials(tx, person, slot, whole, changes, known_slots, applied)
+        return with_denials(tx, person, slot, whole, changes, known_slots, new_changes)
     return in_order([*findings, *new_denials]), False
 
 

@@ -286,16 +286,17 @@ def store_facts_of(
     changes: Sequence[DecidedFacts] = (),
 ) -> list[rules.Action]:
     slots = record_findings(tx, person, audience, found_facts, known_slots) if found_facts else {}
-    for slot in slots_denied(tx, space, person, [id for change in changes for id in change.denied]):
+    for slot in slots_denied(tx, space, person, [id for change in changes for id in change.finding_ids]):
         slots.setdefault(slot, ([], False))
     when = max((*(message.time for message, _ in found_facts), *(change.message.time for change in changes)))
-    applied = frozenset(change.message.id for change in changes)
-    return weigh_slots(tx, space, person, slots, when, known_slots, applied)
+    new_changes = frozenset(change.message.id for change in changes)
+    return weigh_slots(tx, space, person, slots, when, known_slots, new_changes)
 
 
-def withdraw_facts(tx: Tx, space: str, person: str, message: Message, denied: Collection[str] = ()) -> None:
-    """Weigh what is known of a person again, without what was found in a message, and what it `denied`."""
-    slots = drop_findings(tx, person, message) | slots_denied(tx, space, person, denied)
+def withdraw_facts(tx: Tx, space: str, person: str, message: Message, finding_ids: Collection[str] = ()) -> None:
+    """Weigh what is known of a person again, without what was found in a message and without its
+    denial of the findings with these ids."""
+    slots = drop_findings(tx, person, message) | slots_denied(tx, space, person, finding_ids)
     findings_by_slot = {slot: (findings_of(tx, space, person, slot), True) for slot in sorted(slots)}
     weigh_slots(tx, space, person, findings_by_slot, message.time)
 
@@ -307,10 +308,10 @@ def weigh_slots(
     slots: Mapping[str, tuple[list[Finding], Reweigh]],
     when: datetime,
     known_slots: PersonSlots | None = None,
-    applied: Collection[str] = (),
+    new_changes: Collection[str] = (),
 ) -> list[rules.Action]:
-    """Weigh the findings of slots, as `record_findings` returns them, and store what follows from them. `applied` are
-    the ids of changes by hand that are weighed for the first time."""
+    """Weigh the findings of slots, as `record_findings` returns them, and store what follows from them. `new_changes`
+    are the ids of changes by hand that are weighed for the first time."""
     forget_requests = forget_requests_of(tx, space, person)
     changes = statements_of(tx, space, person, kind=CHANGE)
     change_ids = frozenset(row.id for row in changes)
@@ -320,7 +321,7 @@ def weigh_slots(
     all_actions: list[rules.Action] = []
     for slot, weighing in slots.items():
         slot_facts = known_slots.facts(slot)
-        findings, reweigh = with_denials(tx, person, slot, weighing, changes, known_slots, applied)
+        findings, reweigh = with_denials(tx, person, slot, weighing, changes, known_slots, new_changes)
         facts_before, actions = weigh_slot(slot_facts, findings, reweigh, person)
         all_actions += actions
         if forget_requests.statements or change_ids:  # they may be about any fact of the slot

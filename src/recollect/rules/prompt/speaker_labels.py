@@ -76,8 +76,8 @@ def named_byline(author: str, name: str | None) -> str:
 
 def person_byline(author: str, name: str | None = None) -> str:
     """How a user is shown among others: always as a person. Alone, an author without a name is shown as the role."""
-    shown = named_byline(author, name)
-    return with_sign("member user", author) if shown == "user" else shown
+    label = named_byline(author, name)
+    return with_sign("member user", author) if label == "user" else label
 
 
 def distinct_labels(texts: Mapping[str, str]) -> dict[str, str]:
