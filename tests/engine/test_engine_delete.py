@@ -138,6 +138,26 @@ def test_a_fact_of_another_that_has_its_words_from_a_removed_message_goes(store_
         assert words_in(store_url, "quuxberg") == []
 
 
+def test_a_fact_about_somebody_whom_a_removed_message_named_goes(store_url: str) -> None:
+    """A model reads "he" with the message before it, which says who that is."""
+
+    def read(request: Request) -> str:
+        fact = {"line": 2, "about": "Zorbert", "category": "place", "key": "location", "value": "Delft"}
+        is_named = "Zorbert came" in request.messages[-1]["content"]
+        return json.dumps({"facts": [fact | {"importance": 1}] if is_named else []})
+
+    with Memory(store_url, memory=ScriptedLLM(default=read), followers=False, batch_seconds=0) as memory:
+        chat = memory.conversation("chat", user="alex")
+        first = chat.add("user", "My brother Zorbert came to see us yesterday.")
+        chat.add("user", "He lives in Delft now.")
+        memory.settle()
+        assert [fact.subject for fact in memory.facts(user="alex") if fact.value == "Delft"] == ["Zorbert"]
+        chat.delete(first.id)
+        assert words_in(store_url, "zorbert") == []
+        memory.settle()
+        assert words_in(store_url, "zorbert") == []
+
+
 def test_what_was_told_goes_with_the_telling_and_what_it_had_changed_is_back(store_url: str) -> None:
     with Memory(store_url) as memory:
 

@@ -302,7 +302,10 @@ def rests_on_others(row: Row, message: Message, removed_ids: Collection[str]) ->
     found = row["found"]
     if found.get("asked_in") in removed_ids:
         return True
-    return bool(found.get("echo")) or has_other_words(str(found.get("value", "")), message.content)
+    subject = found.get("subject")
+    is_named = bool(subject) and subject not in (message.author, message.user)
+    words = f"{found.get('value', '')} {subject if is_named else ''}"
+    return bool(found.get("echo")) or has_other_words(words, message.content)
 
 
 def has_other_words(text: str, source: str) -> bool:
