@@ -11,6 +11,7 @@ import pytest
 from discord.backoff import ExponentialBackoff
 from discord_bot import DiscordTalk, running_bot
 from discord_server import ALEX, CHANNEL, DANA, GUILD, NOOR, DiscordServer, private_channel
+from hostile_names import HOSTILE_NAMES
 
 from recollect import AsyncMemory, Message
 from recollect.testing.llm import ScriptedLLM
@@ -49,6 +50,18 @@ def test_a_channel_with_three_people(tmp_path: Path) -> None:
             assert kept[3].metadata["reply_to"] == str(reply.id)
             assert kept[2].content == "@Memo who brings the oars?"
             assert server.count("POST channels/600/typing") >= 3
+
+    asyncio.run(talk())
+
+
+def test_no_name_costs_a_message_g9(tmp_path: Path) -> None:
+    async def talk() -> None:
+        async with DiscordServer() as server, running_bot(server, tmp_path, chat=ScriptedLLM(default="Ahoy.")):
+            for number, name in enumerate(HOSTILE_NAMES):
+                await DiscordTalk(server, (100 + number, name)).say(f"I am number {number}.")
+            await DiscordTalk(server).ask("<@900> hello", "Ahoy.")
+        kept = [message.content for message in await messages_of(tmp_path) if message.role == "user"]
+        assert kept[:-1] == [f"I am number {number}." for number in range(len(HOSTILE_NAMES))]
 
     asyncio.run(talk())
 

@@ -6,6 +6,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from hostile_names import HOSTILE_NAMES
 from telegram_bot import ALEX, DANA, GROUP, NOOR, Talk, run, running_bot
 from telegram_server import TelegramServer
 
@@ -47,6 +48,19 @@ def test_a_group_with_three_people(tmp_path: Path) -> None:
             assert kept[1].metadata["name"] == "Dana Kim"
             assert kept[0].platform_id == "1"
             assert server.count("sendChatAction") >= 3
+
+    run(talk)
+
+
+def test_no_name_costs_a_message_g9(tmp_path: Path) -> None:
+    async def talk() -> None:
+        with TelegramServer() as server:
+            async with running_bot(server, tmp_path):
+                for number, name in enumerate(HOSTILE_NAMES):
+                    await Talk(server, (100 + number, name), GROUP).say(f"I am number {number}.")
+                await Talk(server, ALEX, GROUP).ask("/search number", "I am number")
+        kept = [message.content for message in await messages_of(tmp_path) if message.role == "user"]
+        assert kept == [f"I am number {number}." for number in range(len(HOSTILE_NAMES))]
 
     run(talk)
 

@@ -409,7 +409,7 @@ def private_channel(user: User) -> int:
 
 
 def person(user: User) -> dict[str, Any]:
-    handle = f"{user[1].split()[0].lower()}{user[0]}"
+    handle = user[1].partition(" ")[0].lower() + str(user[0])
     return {"id": str(user[0]), "username": handle, "global_name": user[1], "discriminator": "0", "avatar": None}
 
 

@@ -61,6 +61,7 @@ class Said:
     whose: str | None
     words: set[str] = field(default_factory=set)  # of all its versions
     expires_at: datetime | None = None
+    is_fixed: bool = False  # it changed a fact or had something forgotten: no edit takes that back
 
 
 def is_profile_of(name: str, person: str) -> bool:
@@ -86,6 +87,7 @@ class MemoryMachine(RuleBasedStateMachine):
         self.profiles: set[str] = set()  # the names of all conversations with what was told by command
         self.log: dict[str, list[Said]] = {}
         self.removed: set[str] = set()
+        self.undoable: list[Said] = []
         self.has_retained = False
         self.restarts = 0
 
@@ -102,13 +104,16 @@ class MemoryMachine(RuleBasedStateMachine):
 
     def new_word(self) -> str:
         self.number += 1
-        return f"Zor{'abcdefghij'[self.number // 10 % 10]}{'bcdfghjklm'[self.number % 10]}u"
+        return self.word_of(self.number)
+
+    def word_of(self, number: int) -> str:
+        return f"Zor{'abcdefghij'[number // 10 % 10]}{'bcdfghjklm'[number % 10]}u"
 
     def chat_at(self, number: int) -> str:
         return sorted(self.owners)[number % len(self.owners)]
 
     def keep(self, chat: str, said: Said) -> None:
-        said.words.add(said.word)
+        said.words |= {said.word} - {""}
         self.log.setdefault(chat, []).append(said)
 
     @initialize(number=chats, person=people, saying=sayings)
@@ -151,13 +156,89 @@ class MemoryMachine(RuleBasedStateMachine):
         message = self.memory.conversation(place).history()[-1]
         self.keep(place, Said(message.id, word, content, "user", speaker, person))
 
+    # -- what is done by hand
+
+    @rule(person=people)
+    def add_fact(self, person: str) -> None:
+        word = self.new_word()
+        self.note_by_hand(self.memory.add_fact("preference", "likes", f"{word}ing", user=person).id, person, word)
+
+    @rule(person=people, number=st.integers(0, 20), act=st.sampled_from(("edit", "delete", "forget")))
+    def change_fact(self, person: str, number: int, act: str) -> None:
+        """A fact gets another value, or is taken back; by "forget" with its own words, which then are said twice."""
+        self.memory.settle()
+        facts = [fact for fact in self.memory.facts(user=person) if fact.speaker == person]
+        if not facts:
+            return
+        fact = facts[number % len(facts)]
+        if act == "edit":
+            word = self.new_word()
+            self.note_by_hand(self.memory.edit_fact(fact.id, f"{word}ing", user=person).id, person, word)
+        elif act == "delete":
+            self.note_by_hand(self.memory.delete_fact(fact.id, user=person).id, person, "")
+        elif (forgotten := self.memory.forget(f"{fact.key} {fact.value}", user=person)).id is not None:
+            self.note_by_hand(forgotten.id, person, "")
+            self.undoable[-1].words |= {word for word in self.known_words() if word in fact.value}
+
+    @rule(
+        person=people,
+        number=st.integers(0, 20),
+        acts=st.lists(st.sampled_from(("edit", "delete", "forget", "undo", "merge", "settle")), min_size=1, max_size=3),
+    )
+    def change_and_lose_source(self, person: str, number: int, acts: list[str]) -> None:
+        """Something is done to a fact, once or more often, and then the message is deleted that told it."""
+        self.say(number, person, SAYINGS[number % len(SAYINGS)])
+        _, source = next(entry for entry in self.standing() if entry[1].word == self.last_word())
+        for act in acts:
+            if act == "merge":
+                self.merge(person)
+            elif act == "settle":
+                self.memory.settle()
+            elif act == "undo" and self.undoable:
+                self.undo()
+            elif act != "undo":
+                self.change_newest(source, act)
+        self.delete([said for _, said in self.standing()].index(source))
+
+    def change_newest(self, source: Said, act: str) -> None:
+        """Do something to the fact that a message told, if it told one, or to what is known since."""
+        self.memory.settle()
+        whose = source.whose or source.author
+        facts = [fact for fact in self.memory.facts(user=whose) if fact.speaker == whose]
+        told = [number for number, fact in enumerate(facts) if source.id in fact.sources]
+        self.change_fact(whose, told[0] if told else 0, act)
+
+    def last_word(self) -> str:
+        return self.word_of(self.number)
+
+    def note_by_hand(self, id: str, person: str, word: str) -> None:
+        place = f"profile:{person}"
+        self.profiles.add(place)
+        (message,) = (message for message in self.memory.conversation(place).history() if message.id == id)
+        self.undoable.append(Said(id, word, message.content, "user", person, person, is_fixed=True))
+        self.keep(place, self.undoable[-1])
+
+    def known_words(self) -> set[str]:
+        return {word for _, said in self.standing() for word in said.words}
+
+    @precondition(lambda self: self.undoable)
+    @rule()
+    def undo(self) -> None:
+        """The last thing that was done by hand was not so; if its message is gone, there is nothing to undo."""
+        said = self.undoable.pop()
+        try:
+            self.memory.undo(said.id, user=said.whose or said.author)
+        except NotFound:
+            assert not any(said is other for _, other in self.standing())
+
     # -- what is changed
 
-    @precondition(lambda self: any(self.log.values()))
+    @precondition(lambda self: any(not said.is_fixed for _, said in self.standing()))
     @rule(number=st.integers(0, 1_000), saying=sayings)
     def edit(self, number: int, saying: str) -> None:
         """A message gets another word; the one it had goes with it, when it goes."""
-        chat, said = self.standing()[number % len(self.standing())]
+        editable = [(chat, said) for chat, said in self.standing() if not said.is_fixed]
+        chat, said = editable[number % len(editable)]
         word = self.new_word()
         text = saying.format(word) if chat in self.owners else said.content.replace(said.word, word)
         assert self.memory.conversation(chat).edit(said.id, text).content == text
@@ -252,13 +333,14 @@ class MemoryMachine(RuleBasedStateMachine):
     @rule(number=st.integers(0, 1_000))
     def delete(self, number: int) -> None:
         chat, said = self.standing()[number % len(self.standing())]
-        preview = self.memory.delete(query=said.word, dry_run=True)
+        talk = self.memory.conversation(chat)
+        is_alone = said.word and not any(
+            said.word in other.content for _, other in self.standing() if other is not said
+        )
+        preview = self.memory.delete(query=said.word, dry_run=True) if is_alone else talk.delete(said.id, dry_run=True)
         assert preview.conversations == {chat: 1}
-        if chat in self.owners:
-            gone = self.memory.conversation(chat).delete(said.id)
-        else:
-            gone = self.memory.delete(query=said.word)
-        assert (gone.messages, gone.views) == (1, preview.views)
+        gone = self.memory.delete(query=said.word) if is_alone and chat not in self.owners else talk.delete(said.id)
+        assert (gone.messages, gone.views, gone.left) == (1, preview.views, ())
         self.lose([said])
 
     @rule(number=chats)
@@ -301,9 +383,9 @@ class MemoryMachine(RuleBasedStateMachine):
         return said.expires_at is not None and said.expires_at <= self.clock.now()
 
     def lose(self, gone: list[Said]) -> None:
-        """These messages are gone, and so is each of their words."""
-        self.removed.update(word for said in gone for word in said.words)
+        """These messages are gone, and so is each of their words, unless another message says it."""
         self.drop(gone)
+        self.removed.update({word for said in gone for word in said.words} - self.known_words())
 
     def drop(self, gone: list[Said]) -> None:
         self.log = {
@@ -382,6 +464,8 @@ class MemoryMachine(RuleBasedStateMachine):
             )
         shown = repr(seen)
         for _, said in self.standing():
+            if not said.word:
+                continue
             hits = memory.search(said.word, limit=3)
             seen[said.word] = sorted(hit.message.id for hit in hits if hit.parts["text"])
             assert not (self.is_over(said) and (said.word in shown or said.id in seen[said.word]))

@@ -16,6 +16,8 @@ from typing import Any, LiteralString, cast
 import psycopg
 from psycopg.rows import dict_row
 
+from recollect.rules.topics.lossless_message_compression import unpack
+
 Row = dict[str, Any]
 
 
@@ -59,3 +61,21 @@ def replace(
     for row in rows:
         marks = ", ".join(mark for _ in row)
         execute(f"INSERT INTO {place} ({', '.join(row)}) VALUES ({marks})", list(row.values()))
+
+
+def held(url: str) -> bytes:
+    """All bytes of the files of a store, or all rows of a server's tables; and what is packed in them."""
+    packs = [] if url.startswith("json:") else [unpack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
+    if url.startswith("postgresql:"):
+        with psycopg.connect(url) as server:
+            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'").fetchall()
+            rows = [server.execute(f"SELECT t::text FROM recollect.{n} t").fetchall() for (n,) in names]
+        return ("\n".join(row for table in rows for (row,) in table).encode() + repr(packs).encode()).lower()
+    path = path_of(url)
+    return (b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*")) + repr(packs).encode()).lower()
+
+
+def words_held(url: str, *words: str) -> list[str]:
+    """Those of the words, in lower case, that are anywhere in a store."""
+    everything = held(url)
+    return [word for word in words if word.encode() in everything]

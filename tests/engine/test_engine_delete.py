@@ -9,35 +9,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-from raw_tables import path_of, rows_of
+from raw_tables import rows_of
+from raw_tables import words_held as words_in
 
 from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
 from recollect.config import Settings
 from recollect.ports import Request, Tx
-from recollect.rules.topics.lossless_message_compression import unpack
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store
 
 DAY = timedelta(days=1)
-
-
-def held(url: str) -> bytes:
-    """All bytes of the files of a store, or all rows of a server's tables; and what is packed in them."""
-    packs = [] if url.startswith("json:") else [unpack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
-    if url.startswith("postgresql:"):
-        with psycopg.connect(url) as server:
-            names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'").fetchall()
-            rows = [server.execute(f"SELECT t::text FROM recollect.{n} t").fetchall() for (n,) in names]
-        return ("\n".join(row for table in rows for (row,) in table).encode() + repr(packs).encode()).lower()
-    path = path_of(url)
-    return (b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*")) + repr(packs).encode()).lower()
-
-
-def words_in(url: str, *words: str) -> list[str]:
-    everything = held(url)
-    return [word for word in words if word.encode() in everything]
 
 
 def keep_an_answer(tx: Tx) -> None:
@@ -154,6 +136,26 @@ def test_a_fact_of_another_that_has_its_words_from_a_removed_message_goes(store_
         memory.settle()
         assert memory.facts(user="alex") == []
         assert words_in(store_url, "quuxberg") == []
+
+
+def test_a_fact_about_somebody_whom_a_removed_message_named_goes(store_url: str) -> None:
+    """A model reads "he" with the message before it, which says who that is."""
+
+    def read(request: Request) -> str:
+        fact = {"line": 2, "about": "Zorbert", "category": "place", "key": "location", "value": "Delft"}
+        is_named = "Zorbert came" in request.messages[-1]["content"]
+        return json.dumps({"facts": [fact | {"importance": 1}] if is_named else []})
+
+    with Memory(store_url, memory=ScriptedLLM(default=read), followers=False, batch_seconds=0) as memory:
+        chat = memory.conversation("chat", user="alex")
+        first = chat.add("user", "My brother Zorbert came to see us yesterday.")
+        chat.add("user", "He lives in Delft now.")
+        memory.settle()
+        assert [fact.subject for fact in memory.facts(user="alex") if fact.value == "Delft"] == ["Zorbert"]
+        chat.delete(first.id)
+        assert words_in(store_url, "zorbert") == []
+        memory.settle()
+        assert words_in(store_url, "zorbert") == []
 
 
 def test_what_was_told_goes_with_the_telling_and_what_it_had_changed_is_back(store_url: str) -> None:

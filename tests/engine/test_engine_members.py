@@ -11,9 +11,10 @@ from xml.etree import ElementTree
 
 import member_bytes
 import pytest
+from hostile_names import HOSTILE_NAMES
 from prepared_programs import PreparedProgram
 
-from recollect import Draft, InvalidInput, Memory
+from recollect import Draft, Memory
 from recollect.engine.views.digests import public_names
 from recollect.model import Ambiguous, Member, Resolved, Unknown
 from recollect.rules.people.xml_transcript import transcript
@@ -111,7 +112,8 @@ def test_a_name_from_an_export_is_a_display_name_and_nonsense_is_none_c11(tmp_pa
         memory.conversation("general", space=GUILD).extend(drafts)
         memory.settle()
         shown = {one.id: one.shown for one in memory.people(space=GUILD)}
-        assert shown == {f"u{n}": f"u{n}" for n in range(len(names))} | {"u0": "Ann Lee"}
+        cleaned = {"u0": "Ann Lee", "u6": "y" * 256, "u7": "tab bell"}
+        assert shown == {f"u{n}": f"u{n}" for n in range(len(names))} | cleaned
 
 
 def test_a_name_in_a_private_chat_stays_there_c11(store_url: str) -> None:
@@ -122,9 +124,13 @@ def test_a_name_in_a_private_chat_stays_there_c11(store_url: str) -> None:
         assert isinstance(memory.who_is("Zebediah", space=GUILD), Unknown)
 
 
-def test_a_name_must_be_one_line_of_text(tmp_path: Path) -> None:
-    with Memory(str(tmp_path / "a.db")) as memory, pytest.raises(InvalidInput, match=r"^name: "):
-        say(memory, "1", "hello", name="a\nb")
+def test_a_name_is_put_on_one_line_and_stops_no_message_g9(tmp_path: Path) -> None:
+    with Memory(str(tmp_path / "a.db")) as memory:
+        for number, name in enumerate(("a\nb", *HOSTILE_NAMES)):
+            say(memory, f"u{number}", "hello", name=name)
+        memory.settle()
+        assert member(memory, "u0").shown == "a b"
+        assert len(list(memory.export(space=GUILD))) == 1 + len(HOSTILE_NAMES)
 
 
 def test_an_ambiguous_name_is_asked_back_never_guessed_c11(store_url: str) -> None:

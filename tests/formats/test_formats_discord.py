@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_names import HOSTILE_NAMES
 
 from recollect.formats import BadRecord, Record, open_records
+from recollect.rules.log import check_metadata
 
 DATA = Path(__file__).parent / "data"
 MESSAGE = {"id": "1", "type": "Default", "timestamp": "2025-01-05T10:00:00Z", "content": "hi", "author": {"id": "5"}}
@@ -134,3 +136,13 @@ def test_a_file_without_messages_says_so(tmp_path: Path) -> None:
     assert list(open_records(path, "discord")) == [
         BadRecord("message 1", "the file: not as DiscordChatExporter writes it")
     ]
+
+
+def test_no_name_costs_a_message_g9(tmp_path: Path) -> None:
+    names = [*HOSTILE_NAMES, "\ud83d", 7, None]
+    messages = [MESSAGE | {"id": str(n), "author": {"id": "5", "nickname": name}} for n, name in enumerate(names)]
+    records = list(open_records(written(tmp_path, messages=messages)))
+    assert len(records) == len(names)
+    for record in records:
+        assert isinstance(record, Record)
+        assert check_metadata(record.draft.metadata) == record.draft.metadata

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_names import HOSTILE_NAMES
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.formats import BadRecord, Record, open_records
 from recollect.formats.source import Stream
 from recollect.formats.telegram import _RepairedStream
+from recollect.rules.log import check_metadata
 
 DATA = Path(__file__).parent / "data"
 MESSAGE = {"id": 1, "type": "message", "date_unixtime": "1736071200", "from": "Ann", "from_id": "user5", "text": "hi"}
@@ -185,3 +187,12 @@ def test_control_characters_are_mended_wherever_a_chunk_ends(pieces: list[str], 
     stream = _RepairedStream(Stream(io.BytesIO("".join(pieces).encode())))
     read = b"".join(iter(lambda: stream.read(size), b"")).decode()
     assert read == "".join(piece.replace("\\x", "\\u00") for piece in pieces)
+
+
+def test_no_name_costs_a_message_g9(tmp_path: Path) -> None:
+    names = [*HOSTILE_NAMES, "\ud83d", 7, None]
+    records = list(open_records(written(tmp_path, *(MESSAGE | {"id": n, "from": x} for n, x in enumerate(names)))))
+    assert len(records) == len(names)
+    for record in records:
+        assert isinstance(record, Record)
+        assert check_metadata(record.draft.metadata) == record.draft.metadata

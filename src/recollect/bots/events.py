@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from recollect.model.clean_names import clean_name
+
 MAIN = "chat"  # the conversation of a chat that has no threads, or of its main channel
 
 
@@ -38,6 +40,11 @@ class Person:
     id: str
     name: str = ""
     handle: str = ""
+
+    def __post_init__(self) -> None:
+        """Names may hold anything that somebody could type."""
+        object.__setattr__(self, "handle", clean_name(self.handle))
+        object.__setattr__(self, "name", clean_name(self.name, self.handle))
 
     @property
     def shown(self) -> str:

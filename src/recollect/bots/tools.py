@@ -15,6 +15,7 @@ from recollect.bots.permissions import is_allowed
 from recollect.bots.settings import ChatSettings, SettingsTable
 from recollect.engine.conversation import AsyncConversation
 from recollect.errors import ServerError, StoreError
+from recollect.model.clean_names import clean_name
 from recollect.ports import Clock
 from recollect.wiring import AsyncMemory
 
@@ -62,7 +63,7 @@ class Tools:
 
     async def _note_names(self, memory: AsyncMemory, place: Place, person: Person) -> None:
         """Enter the names of whoever acts into the register, if they are new; not while memory is off."""
-        names = (person.name, f"@{person.handle}" if person.handle else "")
+        names = (person.name, clean_name(f"@{person.handle}") if person.handle else "")
         if self.known_names.get((place.key, person.id)) == names or not (await self.settings(place)).enabled:
             return
         try:

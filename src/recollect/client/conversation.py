@@ -38,6 +38,7 @@ from recollect.model import (
     TopicMessage,
     TopicStats,
 )
+from recollect.model.clean_names import with_name
 from recollect.model.topics import IMPORTANCE
 from recollect.rules.expiry import format_expiry
 from recollect.rules.log import check_id, check_metadata, check_number
@@ -101,7 +102,7 @@ class AsyncClientConversation(ConversationFace):
     ) -> Message:
         full_metadata = {} if metadata is None else metadata
         if name is not None:
-            full_metadata = {**full_metadata, "name": check_id("name", name)}
+            full_metadata = with_name(full_metadata, name)
         draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
         added = (await self.extend([draft], on_edit=on_edit))[0]
         return replace(added.message, degraded=added.degraded)

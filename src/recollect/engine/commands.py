@@ -26,6 +26,7 @@ from recollect.engine.people import Knowledge
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import log
+from recollect.engine.tables.command_answers import ids_repeated, note_repeated
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.people import members_known_to
 from recollect.engine.views.facts import command_of
@@ -129,8 +130,18 @@ async def run_command(
     answer = await CommandRun(knowledge, scene, parsed_command, message).answer(subject)
     # In a channel the answer belongs to the person it is about, and is erased with them.
     about = answer.person if scene.owner is None else None
-    await append(runtime, scope, Draft("assistant", answer.text, user=about, metadata=mark))
+    id = log.new_id(runtime.parts.clock.now())
+    message_ids = ids_repeated(answer) | ids_meant(parsed_command, scene)
+    await runtime.write(lambda tx: note_repeated(tx, scope.space, id, message.time, message_ids))
+    await append(runtime, scope, Draft("assistant", answer.text, user=about, metadata=mark, id=id))
     return answer
+
+
+def ids_meant(parsed_command: Command, scene: CommandScene) -> set[str]:
+    """The messages that "remember this" and "forget that" may mean."""
+    if parsed_command.text or parsed_command.kind == "ask":
+        return set()
+    return {message.id for message in scene.recent[-LOOKED_BACK:] if message.role == "user"}
 
 
 async def append(runtime: Runtime, scope: ConversationScope, draft: Draft, is_source: bool = False) -> Added:
@@ -242,14 +253,19 @@ class CommandRun:
 
     async def forget(self, person: str) -> Answer:
         description = self.command.text
+        meant_id: str | None = None
         if not description:
             own_messages = [m for m in self.scene.recent if m.author == self.scene.speaker and command_of(m) is None]
             # The request is kept, and so must not repeat what expires.
-            description = own_messages[-1].content[:MEANT] if own_messages and own_messages[-1].is_lasting else ""
+            if own_messages and own_messages[-1].is_lasting:
+                description = own_messages[-1].content[:MEANT]
+                meant_id = own_messages[-1].id
         if not description:
             return Answer(self.kind, f"Say what to forget, {EXAMPLE}.", self.message, person, forgotten=Forgotten(None))
         description = await self._use_profile_name(person, description)
-        outcome = await self.knowledge.forget(description, user=person, message=self.message.id, space=self.scene.space)
+        outcome = await self.knowledge.forget(
+            description, user=person, message=self.message.id, space=self.scene.space, meant_id=meant_id
+        )
         if outcome.everything:
             answer_text = (
                 f"That would be everything I know about {await self.name_in_answer(person)}, so I have done nothing. "

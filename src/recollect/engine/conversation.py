@@ -47,6 +47,7 @@ from recollect.model import (
     TopicMessage,
     TopicStats,
 )
+from recollect.model.clean_names import with_name
 from recollect.model.topics import IMPORTANCE
 from recollect.ports import Tx
 from recollect.rules import log as rules
@@ -93,7 +94,7 @@ class AsyncConversation(ConversationFace):
     ) -> Message:
         full_metadata = {} if metadata is None else metadata
         if name is not None:
-            full_metadata = {**full_metadata, "name": rules.check_id("name", name)}
+            full_metadata = with_name(full_metadata, name)
         draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
         return (await self.extend([draft], on_edit=on_edit))[0].message
 

@@ -2,7 +2,8 @@
 
 Who changes a fact must have said it, or be the person it is about and may see it, as with `forget`; for anybody else
 it does not exist. A change is kept in the log and stands when the facts are built again; the old value stays as
-history, with its times. An edited fact is seen by those who saw it before: what was said in private stays private.
+history, with its times, as long as what told it is there: the change itself names it only by id. An edited fact is
+seen by those who saw it before: what was said in private stays private.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from recollect.engine.context.viewers import viewer_alone
 from recollect.engine.profile_changes import restore_statements
 from recollect.engine.runtime import Runtime
 from recollect.engine.tables import people as profiles
-from recollect.engine.tables.fact_changes import change_metadata, decided_facts
+from recollect.engine.tables.fact_changes import (
+    DELETED,
+    change_metadata,
+    decided_facts,
+    denied_ids,
+    ids_saying,
+    line_of,
+)
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.findings import slot_of
 from recollect.engine.tables.log import warn_of_damage
@@ -117,8 +125,8 @@ class FactChanges:
                 old.category, old.key, text, 1.0, old.importance, old.subject, corrects=True, since=since, until=until
             )
         )
-        metadata = change_metadata("edit", [denial_of(old), new], old.audience, old.said_at)
-        message = await self._append_change(space_id, author, f"{line_of(new)} (not {old.value})", metadata)
+        metadata = change_metadata("edit", [new], old.audience, old.said_at)
+        message = await self._append_change(space_id, author, line_of(new), metadata)
         return await self._store_change("edit", old.user, message, old)
 
     async def delete_fact(
@@ -126,8 +134,8 @@ class FactChanges:
     ) -> FactChange:
         space_id = self.runtime.resolve_space(space)
         old, author = await self._changeable_fact(id, space_id, user, speaker)
-        metadata = change_metadata("delete", [denial_of(old)], old.audience, old.said_at)
-        message = await self._append_change(space_id, author, f"Delete: {line_of(old)}", metadata)
+        metadata = change_metadata("delete", [], old.audience, old.said_at)
+        message = await self._append_change(space_id, author, DELETED, metadata)
         return await self._store_change("delete", old.user, message, old)
 
     async def _changeable_fact(self, id: str, space: str, user: str, speaker: str | None) -> tuple[Fact, str]:
@@ -166,10 +174,10 @@ def store_change(kind: FactChangeKind, person: str, message: Message, old: Fact 
     before = {fact.id: fact for fact in facts_of(tx, space, person)}
     if old is not None and not (old.id in before and before[old.id].active):
         raise InvalidInput("fact", f"{old.id!r} was changed by somebody else at the same time; look at it again")
-    sources = (message.id,) if old is None else (message.id, old.id)
+    sources = (message.id,) if old is None else (message.id, *ids_saying(tx, before[old.id]))
     row = Statement(space, person, message.id, message.content, message.author, message.time, sources)
     profiles.put_statements(tx, [row], profiles.CHANGE)
-    view.store_facts(tx, space, message.conversation, (), decided=[decided_facts(person, message)])
+    view.store_facts(tx, space, message.conversation, (), decided=[decided_facts(row, message)])
     view.mark_command_read(tx, message)
     after = facts_of(tx, space, person)
     retired = [fact for fact in after if not fact.active and fact.id in before and before[fact.id].active]
@@ -188,7 +196,7 @@ def undo_change(tx: Tx, space: str, person: str, id: str, asker: str | None) -> 
     made_here = {id, *(fact.id for fact in facts_of(tx, space, person) if fact.sources[0] == id)}
     profiles.put_statements(tx, [replace(rows[0], active=False, retired_by=None)], profiles.CHANGE)
     for message in messages:
-        view.withdraw_facts(tx, space, person, message)
+        view.withdraw_facts(tx, space, person, message, denied_ids(rows[0]))
     restored_facts = [fact for fact in facts_of(tx, space, person, active=True) if fact.id not in before]
     statements = restore_statements(tx, space, person, made_here)
     return Forgotten(id, tuple(statements), tuple(restored_facts))
@@ -211,17 +219,6 @@ def find_fact(tx: Tx, space: str, person: str, id: str) -> Fact:
 
 def missing_fact(space: str, person: str, id: str, which: str = "") -> NotFound:
     return NotFound(f"user {person!r} has no fact {id!r}{which} in space {space!r}; `facts` lists them")
-
-
-def denial_of(fact: Fact) -> FoundFact:
-    """That a fact is not so."""
-    return FoundFact(fact.category, fact.key, fact.value, 1.0, fact.importance, fact.subject, "not", corrects=True)
-
-
-def line_of(fact: FoundFact | Fact) -> str:
-    """A fact as a line, as the log keeps it."""
-    whose = f"{fact.subject}: " if fact.subject else ""
-    return f"{whose}{fact.key}: {fact.value}"
 
 
 # -- checks

@@ -186,8 +186,16 @@ class Knowledge:
         raise AssertionError("the last try always succeeds")
 
     async def forget(
-        self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+        self,
+        what: str,
+        *,
+        user: str,
+        speaker: str | None = None,
+        message: str | None = None,
+        space: str | None = None,
+        meant_id: str | None = None,
     ) -> Forgotten:
+        """Retire what fits the words. If they are taken from another message than the request, `meant_id` is its id."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         rules.check_text("what", what, limit=MAX_STATEMENT)
@@ -226,6 +234,7 @@ class Knowledge:
                 {statement.id for statement in chosen_statements},
                 fact_ids,
                 source,
+                meant_id,
             )
         )
         self.runtime.wake()

@@ -179,9 +179,17 @@ def forgettable_knowledge(
 
 
 def retire_knowledge(
-    space: str, user: str, description: str, statement_ids: set[str], fact_ids: set[str], message: Message, tx: Tx
+    space: str,
+    user: str,
+    description: str,
+    statement_ids: set[str],
+    fact_ids: set[str],
+    message: Message,
+    meant_id: str | None,
+    tx: Tx,
 ) -> Forgotten:
-    """Retire the statements and facts with these ids that still stand, and keep the request with what it retired."""
+    """Retire the statements and facts with these ids that still stand, and keep the request with what it retired, and
+    with the message that it has its words from, if that is another one."""
     tx.lock(facts.LOCK, space, user)
     statements = [
         replace(statement, active=False, retired_at=message.time, retired_by=message.id)
@@ -200,7 +208,7 @@ def retire_knowledge(
         description,
         message.author,
         message.time,
-        (message.id, *(fact.id for fact in retired_facts)),
+        (message.id, *(fact.id for fact in retired_facts), *filter(None, [meant_id])),
     )
     profiles.put_statements(tx, [request], profiles.FORGET)
     profiles.put_statements(tx, statements)

@@ -21,12 +21,13 @@ from recollect.engine.tables.fact_changes import COMMANDS
 from recollect.engine.tables.log import find_own_conversation
 from recollect.engine.views.facts import command_of
 from recollect.errors import EmbedderError, InvalidInput, NotFound
-from recollect.model import Fact, Filter, Hit, MemoryAnswer
+from recollect.model import Fact, Filter, Hit, MemoryAnswer, Role
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer, is_claim
 from recollect.rules.facts.profile_lines import value_with_dates
-from recollect.rules.prompt.fences import byline
+from recollect.rules.prompt.fences import Labels
+from recollect.rules.prompt.speaker_labels import author_labels, person_byline
 from recollect.rules.recall import excerpts
 from recollect.rules.recall.floor import FLOOR
 from recollect.tasks import ask as ask_task
@@ -121,7 +122,9 @@ class Questions:
         fact_lines = [ask_task.Line(fact_line(fact, names), relevance >= FLOOR) for fact, relevance in facts]
         shown_facts = lines_within(fact_lines, CHARACTERS // 2)
         stems = excerpts.stems(question)
-        message_lines = [ask_task.Line(message_line(hit, names, stems), hit.relevance >= FLOOR) for hit in hits]
+        speakers: list[tuple[Role, str]] = [(hit.message.role, hit.message.author) for hit in hits]
+        labels = author_labels([*speakers, ("user", scope.person)], names)
+        message_lines = [ask_task.Line(message_line(hit, labels, stems), hit.relevance >= FLOOR) for hit in hits]
         room = CHARACTERS - sum(len(line.text) for line in shown_facts)
         name = name_for(tx, space, scope.person, scope.viewer)
         today = self.runtime.parts.clock.now().date()
@@ -151,12 +154,12 @@ def lines_within(lines: Sequence[ask_task.Line], characters: int) -> tuple[ask_t
 
 def fact_line(fact: Fact, names: dict[str, str]) -> str:
     whose = f"{fact.subject}: " if fact.subject else ""
-    source = f" (says {byline(names.get(fact.speaker, fact.speaker))})" if is_claim(fact) else ""
+    source = f" (says {person_byline(fact.speaker, names.get(fact.speaker))})" if is_claim(fact) else ""
     return f"{whose}{fact.key}: {value_with_dates(fact)}{source}"
 
 
-def message_line(hit: Hit, names: dict[str, str], stems: Collection[str]) -> str:
+def message_line(hit: Hit, labels: Labels, stems: Collection[str]) -> str:
     message = hit.message
-    author = byline(names.get(message.author, message.author), message.role)
+    author = labels[message.role, message.author]
     text = " ".join(excerpts.excerpt(message.content, stems, LONG).split())
     return f"{message.time:%Y-%m-%d} {author}: {text}"

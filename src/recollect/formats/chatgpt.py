@@ -32,6 +32,7 @@ from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.formats.values import elements
 from recollect.model import ROLES, BadRecord, Draft, Record, Role
+from recollect.model.clean_names import clean_name
 
 # The fields that hold the words of a content without parts, whatever its type; several are joined in this order.
 _WORDS = (
@@ -145,7 +146,7 @@ class _Conversation:
             parts=parts,
         )
         user = self.options.user
-        author_name = optional(identifier, author.get("name") or None, "author.name")
+        author_name = clean_name(author.get("name"))
         draft = Draft(
             role=role,
             content=content,

@@ -28,6 +28,7 @@ from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.formats.values import EACH, START, walk
 from recollect.model import BadRecord, Draft, Record, Role
+from recollect.model.clean_names import clean_name
 
 _GUILD = ("guild",)
 _CHANNEL = ("channel",)
@@ -133,8 +134,7 @@ def _metadata(fields: dict[str, Any], author: dict[str, Any], kind: str, options
     edited_at = fields.get("timestampEdited")
     reference = mapping_or_empty(fields.get("reference"), "reference")
     return drop_empty(
-        name=text_or_empty(author.get("nickname"), "author.nickname")
-        or text_or_empty(author.get("name"), "author.name"),
+        name=clean_name(author.get("nickname"), author.get("name")),
         bot=author.get("isBot") is True,
         type=None if kind == "Default" else kind,
         edited=None if edited_at is None else moment(edited_at, "timestampEdited", options.zone).isoformat(),

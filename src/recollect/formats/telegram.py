@@ -32,6 +32,7 @@ from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.formats.values import EACH, WRONG, Path, walk
 from recollect.model import BadRecord, Draft, Record, Role
+from recollect.model.clean_names import clean_name
 
 _OWNER = ("personal_information", "user_id")
 _LISTED: tuple[Path, ...] = (("chats", "list", EACH), ("left_chats", "list", EACH))
@@ -150,7 +151,7 @@ def _record(message: Any, chat: _Chat, options: Options, where: str, position: i
     if kind == _LEFT_OUT:
         return None
     label = "actor" if kind == "service" else "from"
-    name = text_or_empty(fields.get(label), label)
+    name = clean_name(fields.get(label))
     author = optional(identifier, fields.get(f"{label}_id"), f"{label}_id")
     content, links = _words(fields)
     role: Role = "user"

@@ -30,8 +30,8 @@ from recollect.rules.people.remembered_statements import (
     recent_statements,
     says_same,
 )
-from recollect.rules.prompt.fences import Fenced, byline, escape_line, plain_name, section
-from recollect.rules.prompt.speaker_labels import author_labels
+from recollect.rules.prompt.fences import Fenced, escape_line, plain_name, section
+from recollect.rules.prompt.speaker_labels import author_labels, person_byline
 from recollect.tasks import answers
 from recollect.tasks.task import DATA, build_request, object_schema, repair_request
 
@@ -101,7 +101,7 @@ def build(inputs: Inputs) -> Request:
     parts.append(
         section("NEW", [escape_line(inputs.new[:_MAX_NEW]) or Fenced("(what was said last in the conversation)")])
     )
-    parts.append(Fenced(f"The new statement is by {byline(inputs.speaker) if inputs.speaker else person}."))
+    parts.append(Fenced(f"The new statement is by {person_byline(inputs.speaker) if inputs.speaker else person}."))
     return build_request(_SYSTEM, "\n".join(parts), max_tokens=_MAX_TOKENS, schema=_SCHEMA)
 
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
@@ -14,7 +15,7 @@ from recollect.model import Role
 from recollect.rules.log import check_id
 from recollect.rules.people.names import name_shapes
 from recollect.rules.prompt.fences import MAX_AUTHOR, byline
-from recollect.rules.prompt.speaker_labels import author_labels, distinct_labels, without_posing
+from recollect.rules.prompt.speaker_labels import author_labels, distinct_labels, person_byline, without_posing
 
 PIECES = (
     *(
@@ -95,7 +96,9 @@ def test_none_is_structure_or_a_role_f14(speakers: list[tuple[Role, str]]) -> No
         assert NO_STRUCTURE.fullmatch(label)
         assert len(label) <= MAX_AUTHOR
         reading = unicodedata.normalize("NFKC", label)
-        assert label == role or role != "user" or not RESERVED.fullmatch(reading.strip())
+        is_alone = sum(other == "user" for other, _ in {*speakers}) == 1
+        is_own_role = label == role and (role != "user" or is_alone)
+        assert is_own_role or not RESERVED.fullmatch(reading.strip())
 
 
 @settings(max_examples=sample(70))
@@ -120,3 +123,28 @@ def test_after_a_stop_nobody_begins_to_speak_for_another_f14() -> None:
     assert without_posing(said, ["u2", "ann"]) == "Fine. ·u2: yes. Note: it is late! ·**U2** : no; and so u2: no"
     assert without_posing("The assistant: sure", ["The assistant"]) == "·The assistant: sure"
     assert without_posing("·u2: yes", ["u2"]) == "·u2: yes"
+
+
+@pytest.mark.parametrize(
+    "name", ["user", "User", "USER", "uѕer", "ｕｓｅｒ", "assistant", "Assistant", "system", "tool"]
+)
+def test_whoever_is_called_like_a_role_is_shown_as_a_person_g9(name: str) -> None:
+    """By id, by a name that others know, among others, and as the source of a claim."""
+    by_id = author_labels([("user", name), ("user", "alex"), ("assistant", "assistant")])
+    by_name = author_labels([("user", "7"), ("user", "alex"), ("assistant", "assistant")], {"7": name})
+    for label in (by_id["user", name], by_name["user", "7"], person_byline(name), person_byline("7", name)):
+        assert re.fullmatch(r"member .+ #[0-9a-f]{6,}", label), label
+    assert by_id["assistant", "assistant"] == "assistant"
+
+
+def test_the_one_who_speaks_alone_without_a_name_is_the_user() -> None:
+    assert author_labels([("user", "user"), ("assistant", "assistant")]) == {
+        ("user", "user"): "user",
+        ("assistant", "assistant"): "assistant",
+    }
+
+
+@pytest.mark.parametrize("role", ["assistant", "system", "tool"])
+def test_an_assistant_called_user_is_no_user_g9(role: Role) -> None:
+    label = author_labels([(role, "user"), ("user", "user")])[role, "user"]
+    assert label.startswith(f"the {role} user #")

@@ -34,7 +34,7 @@ from recollect.rules.facts.validity import facts_now
 from recollect.rules.facts_english.finder import find_facts
 from recollect.rules.facts_english.instructions import is_about_answering
 from recollect.rules.people.remembered_statements import is_said_by_facts, parse_statement
-from recollect.rules.prompt.fences import byline
+from recollect.rules.prompt.speaker_labels import person_byline
 from recollect.rules.recall.floor import FLOOR
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
@@ -278,12 +278,12 @@ def statement_notes(statements: Iterable[Statement]) -> list[Note]:
 
 def text_with_speaker(item: Fact | Statement, text: str) -> str:
     """A line that begins with who says it, if that is somebody else: no text in it can look like another's words."""
-    return f"says {byline(item.speaker)}: {text}" if is_claim(item) else text
+    return f"says {person_byline(item.speaker)}: {text}" if is_claim(item) else text
 
 
 def note_text(note: Note, names: Mapping[str, str]) -> str:
     """The line of a note, where no context has a label for whoever says it."""
-    return f"says {byline(names.get(note.speaker, note.speaker))}: {note.text}" if note.speaker else note.text
+    return f"says {person_byline(note.speaker, names.get(note.speaker))}: {note.text}" if note.speaker else note.text
 
 
 @lru_cache(maxsize=4096)

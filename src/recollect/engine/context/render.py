@@ -17,7 +17,7 @@ from recollect.model.frozen import dataclass
 from recollect.rules.episodes.lines import narrative_lines, render_lines
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.fences import Labels
-from recollect.rules.prompt.speaker_labels import distinct_labels, poses
+from recollect.rules.prompt.speaker_labels import distinct_labels, person_byline, poses
 from recollect.rules.prompt.times import Calendar
 from recollect.rules.recall import excerpts
 
@@ -212,7 +212,7 @@ def note_pieces(notes: Sequence[Note], channel: bool, count: Count, labels: Labe
     pieces = []
     for note in notes:
         says = (
-            f"says {author_labels.get(('user', note.speaker), fences.byline(note.speaker))}: " if note.speaker else ""
+            f"says {author_labels.get(('user', note.speaker), person_byline(note.speaker))}: " if note.speaker else ""
         )
         text = fences.Fenced(f"- {fences.escape_line(says + note.text)}")
         item = Item(note.id, count(text) + 1, note.reason, 1)
@@ -229,7 +229,7 @@ def person_key(note: Note) -> str:
 
 def people_labels(notes: Iterable[Note]) -> dict[str, str]:
     """The labels of the people whom the notes of a channel are about; no two are the same."""
-    return distinct_labels({person_key(note): fences.byline(note.person) for note in notes if note.person})
+    return distinct_labels({person_key(note): person_byline(note.person) for note in notes if note.person})
 
 
 def message_text(message: Message, with_author: bool, labels: Labels) -> str:

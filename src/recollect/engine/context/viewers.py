@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from recollect.engine.tables.facts import TABLE, to_fact
 from recollect.model import Fact, Message, Statement
+from recollect.model.clean_names import clean_name
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
 
@@ -115,9 +116,9 @@ def names_in_context(
         latest_names[row["user_id"]] = max(latest_names.get(row["user_id"], name), name)
     names = {person: name for person, (_, name) in latest_names.items()}
     for message in own_messages:
-        name_given = message.metadata.get("name")
-        if message.role == "user" and message.author not in latest_names and isinstance(name_given, str):
-            names[message.author] = " ".join(name_given.split())
+        name_given = clean_name(message.metadata.get("name"))
+        if message.role == "user" and message.author not in latest_names and name_given:
+            names[message.author] = name_given
     names |= told_names(tx, space, [person for person in ids if person not in names], viewer, facts_by_person)
     return {person: name for person, name in names.items() if name and name != person}
 

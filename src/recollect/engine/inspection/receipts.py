@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
+from recollect.engine.tables.people import SAID
 from recollect.engine.tables.receipts import StoredReceipt, has_receipt, receipts_of
 from recollect.engine.turn import KEY
 from recollect.model import Receipt
@@ -137,7 +138,7 @@ def known_names(tx: Tx, scope: ConversationScope, user: str, ids: Iterable[str])
         where = {"space": scope.space, "user_id": user, "id": wanted[start : start + AT_ONCE]}
         for row in tx.rows("facts", where=where):
             yield row["id"], NamedItem("fact", shorten_text(f"{row['key']}: {row['value']}"))
-        for row in tx.rows("statements", where=where):
+        for row in tx.rows("statements", where=where | {"kind": SAID}):
             yield row["id"], NamedItem("statement", shorten_text(row["text"]))
 
 

@@ -17,6 +17,7 @@ from recollect.engine.moves.plan import MovePlan
 from recollect.engine.removal.knowledge import FINDING_KEY, rows_with
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.audit import Order
+from recollect.engine.tables.command_answers import ANSWER
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.findings import REFUSED, TABLE, findings_of, json_values, slot_of, to_found_fact
 from recollect.engine.views import facts as view
@@ -95,7 +96,7 @@ def move_statements(
 
 def move_statement(tx: Tx, plan: MovePlan, row: Row, pairs: Pairs) -> dict[str, Any] | None:
     """Move one row. A statement that moved messages asked for, and others too, is then two people's."""
-    asking = row["sources"] if row["kind"] == profiles.SAID else row["sources"][:1]
+    asking = row["sources"] if row["kind"] in (profiles.SAID, ANSWER) else row["sources"][:1]
     moved_ids = [id for id in asking if id in pairs]
     if not plan.whole and not moved_ids:
         return None

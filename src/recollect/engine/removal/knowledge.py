@@ -3,22 +3,26 @@
 A fact is weighed again from the findings that are left: one with another source stays, one that a removed message had
 replaced is back. A statement that a removed message asked for goes; one that others asked for too, or that may repeat
 words of one that went, is made again from their messages. A request to forget keeps what it did, without its words. A
-finding in a message nearby that may have its words from a removed one is dropped, and that message is read again.
+change of a fact by hand stays, and loses the id of what was removed. A finding in a message nearby that may have its
+words from a removed one is dropped, and that message is read again.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from recollect.engine.context.viewers import PEOPLE
 from recollect.engine.profile_changes import keep_statements, read_merge_inputs, restore_statements
+from recollect.engine.removal.old_changes import rewrite_old_change
 from recollect.engine.tables import people as profiles
+from recollect.engine.tables.command_answers import ANSWER
+from recollect.engine.tables.fact_changes import denied_ids, ids_saying
 from recollect.engine.tables.facts import facts_of
-from recollect.engine.tables.findings import REFUSED, TABLE, findings_of, slot_of
+from recollect.engine.tables.findings import REFUSED, TABLE, findings_of, id_of, slot_of, to_finding
 from recollect.engine.tables.log import every_message, warn_of_damage
 from recollect.engine.views import facts as view
 from recollect.engine.views.facts import FactsView, command_of
@@ -57,6 +61,7 @@ def withdraw_knowledge(tx: Tx, space: str, messages: Sequence[Message], now: dat
     """Make what is known of people anew, without what removed messages said. They are tombstones already."""
     affected = find_affected(tx, space, messages)
     persons = {row["user_id"] for row in (*affected.findings, *affected.statements)}
+    drop_meant_words(tx, space, messages)
     for person in sorted(persons):  # always in the same order, so that writers do not deadlock
         tx.lock(view.LOCK, space, person)
         withdraw_from_person(tx, space, person, affected, now)
@@ -109,8 +114,11 @@ def facts_resting_on(tx: Tx, space: str, messages: Sequence[Message]) -> list[Fa
 def withdraw_from_person(tx: Tx, space: str, person: str, affected: Affected, now: datetime) -> None:
     """Drop what is affected of a person, bring back what it had retired, and weigh the facts again."""
     before = facts_of(tx, space, person)
-    slots = {slot_of(fact) for fact in before if not affected.ids.isdisjoint(fact.sources)}
-    for row in (row for row in affected.findings if row["user_id"] == person):
+    resting = [fact for fact in before if not affected.ids.isdisjoint(fact.sources)]
+    slots = {slot_of(fact) for fact in resting}
+    findings = [row for row in affected.findings if row["user_id"] == person]
+    release_changes(tx, space, person, resting, findings, now)
+    for row in findings:
         slots |= {row["slot"]} - {REFUSED}
         tx.remove(TABLE, {name: row[name] for name in FINDING_KEY})
     statement_ids = {row["id"] for row in affected.statements if row["user_id"] == person}
@@ -124,6 +132,24 @@ def withdraw_from_person(tx: Tx, space: str, person: str, affected: Affected, no
     drop_names(tx, space, person, gone, left)
     retired_by = {*affected.ids, *statement_ids, *(fact.id for fact in gone)} - forgotten_by(affected)
     restore_statements(tx, space, person, retired_by)
+
+
+def release_changes(
+    tx: Tx, space: str, person: str, resting: Sequence[Fact], finding_rows: Sequence[Row], now: datetime
+) -> None:
+    """Take removed findings out of the changes that deny them; these still deny whatever else says the same."""
+    findings = [to_finding(row) for row in finding_rows if row["slot"] != REFUSED]
+    removed_ids = {id_of(finding, person) for finding in findings}
+    facts_by_id = {fact.id: fact for fact in resting}
+    for row in profiles.statements_of(tx, space, person, kind=profiles.CHANGE, active=False):
+        finding_ids = denied_ids(row)
+        if removed_ids.isdisjoint(finding_ids) and facts_by_id.keys().isdisjoint(finding_ids):
+            continue
+        row = rewrite_old_change(tx, row, now)
+        denied_facts = [facts_by_id[id] for id in finding_ids if id in facts_by_id]
+        all_ids = dict.fromkeys([*finding_ids, *(id for fact in denied_facts for id in ids_saying(tx, fact))])
+        other_ids = [id for id in all_ids if id not in removed_ids]
+        profiles.put_statements(tx, [replace(row, sources=(row.id, *other_ids))], profiles.CHANGE)
 
 
 FINDING_KEY = ("space", "user_id", "slot", "time", "conversation", "turn", "number")
@@ -150,7 +176,12 @@ def statements_resting_on(tx: Tx, space: str, messages: Iterable[Message]) -> li
     authors = {message.author for message in message_list if message.author}
     rows = rows_with(tx, profiles.TABLE, space, "speaker", authors)
     # A request to forget and a change of a fact name the message first, and then the facts they are about.
-    return [row for row in rows if ids & {*(row["sources"] if row["kind"] == profiles.SAID else row["sources"][:1])}]
+    asking = (
+        (row, row["sources"] if row["kind"] == profiles.SAID else row["sources"][:1])
+        for row in rows
+        if row["kind"] != ANSWER
+    )
+    return [row for row, asked_by in asking if not ids.isdisjoint(asked_by)]
 
 
 def statements_meaning(tx: Tx, space: str, messages: Sequence[Message], known: Collection[str]) -> list[Row]:
@@ -180,6 +211,16 @@ def drop_statement(tx: Tx, row: Row) -> None:
         tx.put(profiles.TABLE, [{**row, "text": ""}])
     else:
         tx.remove(profiles.TABLE, {"space": row["space"], "user_id": row["user_id"], "id": row["id"]})
+
+
+def drop_meant_words(tx: Tx, space: str, messages: Sequence[Message]) -> None:
+    """A request to forget "what I just said" has its words from that message: take them out, and keep what it did."""
+    ids = {message.id for message in messages if message.id}
+    authors = {message.author for message in messages if message.author}
+    for row in rows_with(tx, profiles.TABLE, space, "speaker", authors):
+        if row["kind"] == profiles.FORGET and not ids.isdisjoint(row["sources"][1:]):
+            sources = tuple(id for id in row["sources"] if id not in ids or id == row["id"])
+            tx.put(profiles.TABLE, [{**row, "text": "", "sources": sources}])
 
 
 def forgotten_by(affected: Affected) -> set[str]:
@@ -261,7 +302,10 @@ def rests_on_others(row: Row, message: Message, removed_ids: Collection[str]) ->
     found = row["found"]
     if found.get("asked_in") in removed_ids:
         return True
-    return bool(found.get("echo")) or has_other_words(str(found.get("value", "")), message.content)
+    subject = found.get("subject")
+    is_named = bool(subject) and subject not in (message.author, message.user)
+    words = f"{found.get('value', '')} {subject if is_named else ''}"
+    return bool(found.get("echo")) or has_other_words(words, message.content)
 
 
 def has_other_words(text: str, source: str) -> bool:

@@ -21,6 +21,7 @@ from recollect.engine.removal.receipts import drop_receipts
 from recollect.engine.tables import audit
 from recollect.engine.tables.audit import Order
 from recollect.engine.tables.changes import erase_edits
+from recollect.engine.tables.command_answers import answers_repeating, drop_notes
 from recollect.engine.tables.log import (
     ANSWERS,
     DIGESTING,
@@ -30,6 +31,7 @@ from recollect.engine.tables.log import (
     new_id,
     unreadable_message,
 )
+from recollect.engine.tables.people import display_name
 from recollect.engine.views.facts import command_of
 from recollect.errors import DamagedMessage, NotFound
 from recollect.model import Conversation, Erasure, Filter, Message, RemovalKind
@@ -85,6 +87,7 @@ def put_tombstones(
 ) -> Erasure:
     """Replace messages by tombstones, and note that in the audit; views in `keep` stay as they are."""
     drop_receipts(tx, space, messages)
+    drop_notes(tx, space, messages)
     conversations = {message.conversation for message in messages}
     erasure = Erasure(id or order.id, space, order.at, len(messages), len(conversations), entries=0)
     entry_count = tx.erase(erasure, [rules.tombstone(message) for message in messages], keep=keep)
@@ -94,8 +97,10 @@ def put_tombstones(
 
 
 def delete_messages(tx: Tx, space: str, select: Select, order: Order) -> Selection:
-    """Delete the messages that are selected, and what memory answered to those that were commands."""
-    conversations = lock_conversations(tx, space, {message.conversation for message in select(tx)}, order.at)
+    """Delete the messages that are selected, and what memory answered to those that were commands, or to others of
+    what they said."""
+    places = {message.conversation for message in select_with_answers(tx, select)}
+    conversations = lock_conversations(tx, space, places, order.at)
     # Selected again, now that nobody else can change them.
     messages = [message for message in select_with_answers(tx, select) if message.conversation in conversations]
     if not messages:
@@ -103,10 +108,23 @@ def delete_messages(tx: Tx, space: str, select: Select, order: Order) -> Selecti
     selection = Selection(messages, count_by_view(tx, space, messages))
     remove_messages(tx, space, messages, order)
     withdraw_knowledge(tx, space, messages, order.at)
+    drop_display_names(tx, space, messages)
     for conversation in conversations.values():
         if is_empty(tx, conversation):  # nobody speaks there any more, and nobody hears anything
             tx.remove(PEOPLE, {"space": space, "kind": CHANNEL, "name": conversation.id})
     return selection
+
+
+def drop_display_names(tx: Tx, space: str, messages: Sequence[Message]) -> None:
+    """Remove the names that came with these messages, which are tombstones already, and with no other one."""
+    names = {(message.author, display_name(message)) for message in messages if message.role == "user"}
+    for author, name in sorted((author, name) for author, name in names if author and name):
+        where = {"space": space, "user_id": author, "kind": "display", "name": name}
+        if not tx.rows(PEOPLE, limit=1, where=where):
+            continue
+        others = every_message(tx, Filter(space, author=author), ignore_damage)
+        if not any(not message.erased and display_name(message) == name for message in others):
+            tx.remove(PEOPLE, where)
 
 
 def preview_messages(tx: Tx, space: str, select: Select) -> Selection:
@@ -116,8 +134,8 @@ def preview_messages(tx: Tx, space: str, select: Select) -> Selection:
 
 
 def select_with_answers(tx: Tx, select: Select) -> list[Message]:
-    """The messages that are selected and not erased, in order; and what memory answered to those that were commands:
-    it repeats them."""
+    """The messages that are selected and not erased, in order; and what memory answered to those that were commands, or
+    elsewhere of what they said: it repeats them."""
     chosen = {(message.conversation, message.turn): message for message in select(tx) if not message.erased}
     for message in list(chosen.values()):
         if command_of(message) is None or message.role != "user":
@@ -127,6 +145,9 @@ def select_with_answers(tx: Tx, select: Select) -> list[Message]:
         for answer in tx.messages(where, after=after, limit=1, damaged=ignore_damage):
             if answer.role == "assistant" and not answer.erased and command_of(answer) is not None:
                 chosen[answer.conversation, answer.turn] = answer
+    spaces = {message.space for message in chosen.values()}
+    for answer in [answer for space in spaces for answer in answers_repeating(tx, space, chosen.values())]:
+        chosen[answer.conversation, answer.turn] = answer
     return [chosen[place] for place in sorted(chosen)]
 
 
@@ -216,10 +237,13 @@ def erase_person(tx: Tx, space: str, user: str, now: datetime, by: str = LOCAL) 
     """Erase a person's messages: what they wrote, and what was written to them in their own chats."""
     order = make_order(now, "erase", "messages", by)
     moves = moves_naming(tx, space, user)
+    answers = answers_repeating(tx, space, messages_of(tx, space, user))
     places = conversations_of(tx, space, user) | {change.conversation for change in moves}
+    places |= {answer.conversation for answer in answers}
     conversations = lock_conversations(tx, space, places, now)
     tx.remove("leases", {"space": space, "view": DIGESTING})  # their names contain user ids
-    found = {(m.conversation, m.turn): m for m in messages_of(tx, space, user) if m.conversation in conversations}
+    messages_with_answers = [*messages_of(tx, space, user), *answers_repeating(tx, space, messages_of(tx, space, user))]
+    found = {(m.conversation, m.turn): m for m in messages_with_answers if m.conversation in conversations}
     messages = [found[place] for place in sorted(found)]
     keys = audit.keys_of_person(tx, space, user)
     erasure = Erasure(order.id, space, now, messages=0, conversations=0, entries=0)

@@ -22,11 +22,10 @@ from recollect.engine.context.viewers import (
     viewer_of_statement,
 )
 from recollect.engine.tables.facts import facts_of
-from recollect.errors import InvalidInput
 from recollect.model import Fact, Member, Message, Name, Statement
+from recollect.model.clean_names import clean_name
 from recollect.ports import Tx
 from recollect.rules.access import Viewer, is_claim
-from recollect.rules.log import check_id
 from recollect.rules.people.remembered_statements import contradicts, facts_not_restated, parse_statement, says_same
 
 TABLE = "statements"
@@ -221,13 +220,7 @@ def note_channels(tx: Tx, space: str, person: str, messages: Iterable[Message]) 
 
 def display_name(message: Message) -> str | None:
     """The author's display name: `name` in the metadata, as programs and exports give it."""
-    name = message.metadata.get("name")
-    if not isinstance(name, str) or not name.strip():
-        return None
-    try:
-        return check_id("name", " ".join(name.split()))
-    except InvalidInput:  # longer than any name, or not on one line
-        return None
+    return clean_name(message.metadata.get("name")) or None
 
 
 def put_name(

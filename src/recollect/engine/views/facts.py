@@ -10,12 +10,18 @@ forgotten, even if the facts are rebuilt.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
-from recollect.engine.tables.fact_changes import DecidedFacts, changes_in, name_retirements
+from recollect.engine.tables.fact_changes import (
+    DecidedFacts,
+    changes_in,
+    name_retirements,
+    slots_denied,
+    with_denials,
+)
 from recollect.engine.tables.facts import put_facts
 from recollect.engine.tables.findings import (
     Finding,
@@ -243,15 +249,19 @@ def store_facts(
     by_person: dict[tuple[str, str], list[tuple[Message, FoundFact]]] = {}
     for person, message, facts in (*((m.user or m.author, m, facts) for m, facts in facts_by_message), *from_commands):
         by_person.setdefault((person, audience or ""), []).extend((message, fact) for fact in facts)
+    changes_by_person: dict[tuple[str, str], list[DecidedFacts]] = {}
     for change in decided:
-        found_facts = by_person.setdefault((change.person, change.audience or ""), [])
-        found_facts.extend((change.message, fact) for fact in change.facts)
+        place = (change.person, change.audience or "")
+        changes_by_person.setdefault(place, []).append(change)
+        by_person.setdefault(place, []).extend((change.message, fact) for fact in change.facts)
     actions: list[rules.Action] = []
-    for person, heard_in in sorted(by_person):  # always in the same order, so that writers do not deadlock
-        if by_person[person, heard_in]:
+    for place in sorted(by_person):  # always in the same order, so that writers do not deadlock
+        changes = changes_by_person.get(place, ())
+        if by_person[place] or changes:
+            person, heard_in = place
             tx.lock(LOCK, space, person)
             slots = known_slots.setdefault((space, person), PersonSlots(tx, space, person))
-            actions += store_facts_of(tx, space, person, heard_in or None, by_person[person, heard_in], slots)
+            actions += store_facts_of(tx, space, person, heard_in or None, by_person[place], slots, changes)
     return actions
 
 
@@ -273,14 +283,20 @@ def store_facts_of(
     audience: str | None,
     found_facts: Sequence[tuple[Message, FoundFact]],
     known_slots: PersonSlots,
+    changes: Sequence[DecidedFacts] = (),
 ) -> list[rules.Action]:
-    slots = record_findings(tx, person, audience, found_facts, known_slots)
-    return weigh_slots(tx, space, person, slots, max((message.time for message, _ in found_facts)), known_slots)
+    slots = record_findings(tx, person, audience, found_facts, known_slots) if found_facts else {}
+    for slot in slots_denied(tx, space, person, [id for change in changes for id in change.finding_ids]):
+        slots.setdefault(slot, ([], False))
+    when = max((*(message.time for message, _ in found_facts), *(change.message.time for change in changes)))
+    new_changes = frozenset(change.message.id for change in changes)
+    return weigh_slots(tx, space, person, slots, when, known_slots, new_changes)
 
 
-def withdraw_facts(tx: Tx, space: str, person: str, message: Message) -> None:
-    """Weigh what is known of a person again, without what was found in a message."""
-    slots = drop_findings(tx, person, message)
+def withdraw_facts(tx: Tx, space: str, person: str, message: Message, finding_ids: Collection[str] = ()) -> None:
+    """Weigh what is known of a person again, without what was found in a message and without its
+    denial of the findings with these ids."""
+    slots = drop_findings(tx, person, message) | slots_denied(tx, space, person, finding_ids)
     findings_by_slot = {slot: (findings_of(tx, space, person, slot), True) for slot in sorted(slots)}
     weigh_slots(tx, space, person, findings_by_slot, message.time)
 
@@ -292,16 +308,20 @@ def weigh_slots(
     slots: Mapping[str, tuple[list[Finding], Reweigh]],
     when: datetime,
     known_slots: PersonSlots | None = None,
+    new_changes: Collection[str] = (),
 ) -> list[rules.Action]:
-    """Weigh the findings of slots, as `record_findings` returns them, and store what follows from them."""
+    """Weigh the findings of slots, as `record_findings` returns them, and store what follows from them. `new_changes`
+    are the ids of changes by hand that are weighed for the first time."""
     forget_requests = forget_requests_of(tx, space, person)
-    change_ids = frozenset(row.id for row in statements_of(tx, space, person, kind=CHANGE))
+    changes = statements_of(tx, space, person, kind=CHANGE)
+    change_ids = frozenset(row.id for row in changes)
     known_slots = known_slots or PersonSlots(tx, space, person)
     known_slots.read_facts(slots)
     changed_facts: dict[str, Fact] = {}
     all_actions: list[rules.Action] = []
-    for slot, (findings, reweigh) in slots.items():
+    for slot, weighing in slots.items():
         slot_facts = known_slots.facts(slot)
+        findings, reweigh = with_denials(tx, person, slot, weighing, changes, known_slots, new_changes)
         facts_before, actions = weigh_slot(slot_facts, findings, reweigh, person)
         all_actions += actions
         if forget_requests.statements or change_ids:  # they may be about any fact of the slot

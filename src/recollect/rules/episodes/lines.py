@@ -21,7 +21,7 @@ from recollect.language.word_weights import is_unspaced
 from recollect.model import ExtractLine, Role
 from recollect.model.frozen import dataclass
 from recollect.rules.prompt.fences import GUARD, Labels, byline, escape_line, with_sign
-from recollect.rules.prompt.speaker_labels import author_labels, distinct_labels, without_posing
+from recollect.rules.prompt.speaker_labels import author_labels, without_posing
 
 Lines = Sequence[ExtractLine]
 
@@ -133,9 +133,7 @@ def speaker_labels(
         is_taken = NARRATOR.casefold() in map(str.casefold, labels.values())
         shown[_NARRATOR_KEY] = own[_NARRATOR_KEY] if is_taken else NARRATOR
     elif names:
-        keys = {f"{role} {author}": byline(names.get(author) or author, role) for role, author in speakers}
-        distinct = distinct_labels(keys)
-        shown = {(role, author): distinct[f"{role} {author}"] for role, author in speakers}
+        shown = author_labels(speakers, names)
     else:
         shown = author_labels(speakers)
     return {(role, author): f"The {role}" if label == role else label for (role, author), label in shown.items()}

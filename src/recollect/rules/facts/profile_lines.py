@@ -17,7 +17,7 @@ from datetime import datetime
 
 from recollect.model import FACT_CATEGORIES, Fact
 from recollect.rules.access import is_claim
-from recollect.rules.prompt.fences import byline
+from recollect.rules.prompt.speaker_labels import person_byline
 
 HEADINGS = {
     "identity": "Identity",
@@ -54,7 +54,8 @@ def profile_lines(facts: Iterable[Fact]) -> list[str]:
 
 def value_with_source(fact: Fact) -> str:
     """A fact's value, with its dates if they were said, and with who said it if it was somebody else."""
-    return f"{value_with_dates(fact)} (says {byline(fact.speaker)})" if is_claim(fact) else value_with_dates(fact)
+    value = value_with_dates(fact)
+    return f"{value} (says {person_byline(fact.speaker)})" if is_claim(fact) else value
 
 
 def value_with_dates(fact: Fact) -> str:

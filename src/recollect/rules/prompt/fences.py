@@ -116,6 +116,8 @@ STRAY_MARKS = lazy_pattern(
 RESERVED = lazy_pattern(
     rf"(?:the\W*)?(?:{ROLES}|tool|function|model|bot|chatbot|ai|recollect|memory|message|messages)[\W_]*", re.IGNORECASE
 )
+# Names of roles, with which nobody of another role is shown.
+ROLE_NAME = lazy_pattern(rf"(?:the\W*)?(?:{ROLES}|tool|function)[\W_]*", re.IGNORECASE)
 # Matched one line at a time, so white space here is never a line break. Each match ends where the dot goes.
 WITHIN = lazy_pattern(
     rf"\[[\W_]{{0,24}}+(?<!{GUARD})(?=request[\W_]{{0,8}}tier|search[\W_]{{0,8}}episodic)"
@@ -227,8 +229,11 @@ def byline(author: str, role: Role = "user") -> str:
     if author in ("", role) or (role != "user" and author.casefold() == role):
         return role
     name = plain_name(_without_marks(author))
-    if role == "user" and RESERVED.fullmatch("".join(map(fold_character, name))):
+    folded_name = "".join(map(fold_character, name))
+    if role == "user" and RESERVED.fullmatch(folded_name):
         return with_sign(f"member {name}", author)
+    if role != "user" and ROLE_NAME.fullmatch(folded_name):
+        return with_sign(f"the {role} {name}", author)
     return name if name == author and not _is_disguised(name) else with_sign(name or "member", author)
 
 

@@ -2,7 +2,8 @@
 
 `fences.byline` shows one author alone. Among others more is needed: two ids that look the same (in other letters, with
 other accents, by case) each carry their sign, since neither has a better claim to the name; only the model that answers
-keeps it. An id that carries its sign anyway does not contest a name. People whose names are known are shown by their
+keeps it. An id that carries its sign anyway does not contest a name. Whoever is called like a role is a member with a
+sign, and "user" alone is the role only where one person speaks. People whose names are known are shown by their
 names, under the same rules; the sign is always of the id. Labels do not depend on who spoke first. Stored text is never
 changed: labels are made when text is shown.
 """
@@ -53,8 +54,10 @@ def author_labels(
 
 @lru_cache(maxsize=_REMEMBERED)
 def _read_author_labels(speakers: tuple[tuple[Role, str, str | None], ...]) -> Mapping[tuple[Role, str], str]:
+    is_among_others = sum(role == "user" for role, _, _ in speakers) > 1
+    show = person_byline if is_among_others else named_byline
     people = [
-        _Person(role, author, named_byline(author, name) if role == "user" else byline(author, role))
+        _Person(role, author, show(author, name) if role == "user" else byline(author, role))
         for role, author, name in speakers
     ]
     return {(person.role, person.id): label for person, label in _labels_of(people)}
@@ -69,6 +72,12 @@ def named_byline(author: str, name: str | None) -> str:
         return with_sign(f"member {name}", author)
     text = byline(name)
     return with_sign(text.partition(" #")[0], author) if "#" in text else text
+
+
+def person_byline(author: str, name: str | None = None) -> str:
+    """How a user is shown among others: always as a person. Alone, an author without a name is shown as the role."""
+    label = named_byline(author, name)
+    return with_sign("member user", author) if label == "user" else label
 
 
 def distinct_labels(texts: Mapping[str, str]) -> dict[str, str]:
