@@ -78,6 +78,7 @@ RELEASED = [
     "bdd84b9734038542",
     "afa5f14a0e9a87ce",
     "b6f61bb38243c789",
+    "b6404ec4533863e9",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {
@@ -375,6 +376,25 @@ def fingerprints() -> list[str]:
 def test_a_step_that_was_released_never_changes() -> None:
     """F18: databases have taken it as it was. A new step is added at the end, and its fingerprint here."""
     assert [number for number in fingerprints() if number in RELEASED] == RELEASED, fingerprints()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_answers_of_before_are_stored_apart_from_their_requests(
+    kind: str, empty_addresses: Callable[[str], str]
+) -> None:
+    """G8: so that an erasure removes the answers alone."""
+    place = next(number for number, step in enumerate(steps.STEPS) if step[kind] == steps.ANSWER_BODIES)
+    url = empty_addresses(kind)
+    rows = [("done", 200, b"words"), ("unknown", 504, b"a problem"), ("claimed", None, b"")]
+    with open_empty(kind, url) as tx:
+        apply.migrate(tx.connection, "before", upto=place)
+        for id, status, body in rows:
+            row = {"space": "s", "id": id, "request": b"r", "at": T0, "status": status, "body": body}
+            tx.put("answers", [row])
+        apply.migrate(tx.connection, "after")
+        kept = {row["id"]: (row["status"], row["body"]) for row in tx.rows("answers")}
+        assert kept == {"done": (200, None), "unknown": (504, b"a problem"), "claimed": (None, None)}
+        assert [(row["id"], row["body"]) for row in tx.rows("answer_bodies")] == [("done", b"words")]
 
 
 # What the first steps said once, when databases were made by them: up to which step, and what stands now and then.

@@ -351,6 +351,13 @@ MERGED_TOPICS = """
 CREATE INDEX IF NOT EXISTS topics_merged ON topics (space, conversation, merged_into) WHERE merged_into IS NOT NULL
 """
 
+# The answers to requests, apart from the requests: an erasure removes the answers, and the requests stay done.
+ANSWER_BODIES = """
+CREATE TABLE answer_bodies (space {key} NOT NULL, id {key} NOT NULL, body {blob} NOT NULL, PRIMARY KEY (space, id));
+INSERT INTO answer_bodies (space, id, body) SELECT space, id, body FROM answers WHERE status = 200;
+UPDATE answers SET body = NULL WHERE status = 200 OR status IS NULL
+"""
+
 TRAITS = "ALTER TABLE entries ADD COLUMN traits INTEGER NOT NULL DEFAULT -1"
 
 SPELLING = {
@@ -390,5 +397,6 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": RECEIPTS, "postgresql": RECEIPTS},
     {"sqlite": MERGED_TOPICS, "postgresql": MERGED_TOPICS},
     {"sqlite": TRAITS, "postgresql": TRAITS},
+    {"sqlite": ANSWER_BODIES, "postgresql": ANSWER_BODIES},
 )
 CURRENT = len(STEPS)
