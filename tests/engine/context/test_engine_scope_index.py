@@ -198,7 +198,8 @@ def test_a_message_without_a_vector_as_the_only_news_is_found_and_stops_no_searc
             assert memory.search(content)[0].message.content == content
         wordless.add("user", "honey is sweet")
         memory.settle()
-        assert len(memory.search("honey")) == 2
+        contents = {hit.message.content for hit in memory.search("honey")}
+        assert contents >= {"honey is sweet", "I baked bread with honey"}
 
 
 def test_a_block_that_cannot_be_added_changes_no_column(store: Store) -> None:
