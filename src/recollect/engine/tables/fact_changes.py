@@ -16,9 +16,11 @@ from typing import Any
 
 from recollect.engine.tables.findings import json_values
 from recollect.engine.tables.people import CHANGE, statements_in
+from recollect.engine.tables.people import TABLE as STATEMENTS
 from recollect.model import Fact, FactChangeKind, FoundFact, Message
 from recollect.ports import Tx
 
+AT_ONCE = 500  # ids in one query
 JUST_AFTER = timedelta(microseconds=1)
 COMMANDS: Mapping[FactChangeKind, str] = {"add": "add_fact", "edit": "edit_fact", "delete": "delete_fact"}
 
@@ -65,6 +67,20 @@ def changes_in(tx: Tx, messages: Iterable[Message]) -> list[DecidedFacts]:
     """What those of the messages say that are changes and still stand."""
     pairs = statements_in(tx, messages, kind=CHANGE)
     return [decided_facts(row.user, message) for message, row in pairs if row.active and row.id == message.id]
+
+
+def has_changes(tx: Tx, space: str, person: str) -> bool:
+    """Whether a change of a fact about a person stands."""
+    where = {"space": space, "user_id": person, "kind": CHANGE, "active": 1}
+    return bool(tx.rows(STATEMENTS, limit=1, where=where))
+
+
+def changes_behind(tx: Tx, space: str, person: str, facts: Iterable[Fact]) -> frozenset[str]:
+    """The ids of the changes that stand and that these facts began with or were last said by."""
+    ids = sorted({id for fact in facts for id in (fact.sources[0], fact.sources[-1])})
+    where = {"space": space, "user_id": person, "kind": CHANGE, "active": 1}
+    pages = (tuple(ids[start : start + AT_ONCE]) for start in range(0, len(ids), AT_ONCE))
+    return frozenset(row["id"] for page in pages for row in tx.rows(STATEMENTS, where=where | {"id": page}))
 
 
 def name_retirements(facts: Mapping[str, Fact], change_ids: frozenset[str]) -> dict[str, Fact]:

@@ -21,7 +21,8 @@ from recollect.engine.context.viewers import (
     speakers_in,
     viewer_of_statement,
 )
-from recollect.engine.tables.facts import facts_of
+from recollect.engine.tables.facts import facts_with_keys
+from recollect.engine.tables.findings import keys_of_slots, slot_of
 from recollect.errors import InvalidInput
 from recollect.model import Fact, Member, Message, Name, Statement
 from recollect.ports import Tx
@@ -123,7 +124,12 @@ def retire_contradicted_statements(
     candidates = [statement for statement in statements_of(tx, space, person) if statement.said_at <= when]
     if not candidates:
         return
-    active_senses = {fact_sense(fact) for fact in facts_of(tx, space, person, active=True)}
+    active_senses = {
+        fact_sense(fact)
+        for category, keys in keys_of_slots({slot_of(fact) for fact in retired_facts})
+        for fact in facts_with_keys(tx, space, person, category, keys)
+        if fact.active
+    }
     lost_senses = {fact_sense(fact) for fact in retired_facts} - active_senses
     put_statements(
         tx,

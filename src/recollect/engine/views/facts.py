@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
-from recollect.engine.tables.fact_changes import DecidedFacts, changes_in, name_retirements
+from recollect.engine.tables.fact_changes import DecidedFacts, changes_behind, changes_in, has_changes, name_retirements
 from recollect.engine.tables.facts import put_facts
 from recollect.engine.tables.findings import (
     Finding,
@@ -27,7 +27,6 @@ from recollect.engine.tables.findings import (
     weigh_findings,
 )
 from recollect.engine.tables.people import (
-    CHANGE,
     FORGET,
     name_in_statement,
     note_people,
@@ -295,7 +294,7 @@ def weigh_slots(
 ) -> list[rules.Action]:
     """Weigh the findings of slots, as `record_findings` returns them, and store what follows from them."""
     forget_requests = forget_requests_of(tx, space, person)
-    change_ids = frozenset(row.id for row in statements_of(tx, space, person, kind=CHANGE))
+    is_changed_by_hand = has_changes(tx, space, person)
     known_slots = known_slots or PersonSlots(tx, space, person)
     known_slots.read_facts(slots)
     changed_facts: dict[str, Fact] = {}
@@ -304,9 +303,10 @@ def weigh_slots(
         slot_facts = known_slots.facts(slot)
         facts_before, actions = weigh_slot(slot_facts, findings, reweigh, person)
         all_actions += actions
-        if forget_requests.statements or change_ids:  # they may be about any fact of the slot
+        if forget_requests.statements or is_changed_by_hand:  # they may be about any fact of the slot
             facts_before = {**slot_facts.by_id, **facts_before}
             facts = {id: retire_if_forgotten(fact, forget_requests) for id, fact in slot_facts.by_id.items()}
+            change_ids = changes_behind(tx, space, person, facts.values()) if is_changed_by_hand else frozenset()
             for fact in name_retirements(facts, change_ids).values():
                 slot_facts.put(fact)
         for id, fact_before in facts_before.items():

@@ -358,6 +358,12 @@ INSERT INTO answer_bodies (space, id, body) SELECT space, id, body FROM answers 
 UPDATE answers SET body = NULL WHERE status = 200 OR status IS NULL
 """
 
+# One fact by what it is about, and the few statements of a kind, among thousands that a program has added by hand.
+BY_SLOT_AND_KIND = """
+CREATE INDEX IF NOT EXISTS facts_slot ON facts (space, user_id, category, key);
+CREATE INDEX IF NOT EXISTS statements_kind ON statements (space, user_id, kind)
+"""
+
 TRAITS = "ALTER TABLE entries ADD COLUMN traits INTEGER NOT NULL DEFAULT -1"
 
 SPELLING = {
@@ -397,6 +403,6 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": RECEIPTS, "postgresql": RECEIPTS},
     {"sqlite": MERGED_TOPICS, "postgresql": MERGED_TOPICS},
     {"sqlite": TRAITS, "postgresql": TRAITS},
-    {"sqlite": ANSWER_BODIES, "postgresql": ANSWER_BODIES},
+    {"sqlite": ANSWER_BODIES + ";" + BY_SLOT_AND_KIND, "postgresql": ANSWER_BODIES + ";" + BY_SLOT_AND_KIND},
 )
 CURRENT = len(STEPS)
