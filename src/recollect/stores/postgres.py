@@ -11,8 +11,8 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import lru_cache
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    Connection,
     Dialect,
     Engine,
     Float,
@@ -64,11 +65,12 @@ from recollect.stores.columns import UNDECODED, VECTOR_HEADER, Halfvec, Unreadab
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.connections import OpenConnections, RetryPauses
 from recollect.stores.index import scope_terms
-from recollect.stores.migrations.apply import check_version, migrate, schema_version
+from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.moves import MoveTx
 from recollect.stores.postgres_driver.statement_runs import (
-    begin_reading,
-    begin_writing,
+    CHANGING,
+    READING,
+    WRITING,
     drop_statements,
     rolling_back,
     run_on_server,
@@ -306,11 +308,12 @@ class PostgresStore(SqlStore):
         self._connections = OpenConnections(self.engine)
         try:
             if migrate:
-                self.run_with_retries(self._migrate, self.writing)
+                self.run_with_retries(self._migrate, partial(self._writing, begin_migrating))
                 if hnsw is not None:
                     self.run_with_retries(lambda tx: self._index_vectors(tx, hnsw), self.writing)
             else:
-                check_version(self.run_with_retries(self._read_version, self.reading), self.name)
+                reading_any_version = partial(self._reading, begin_reading_any_version)
+                check_version(self.run_with_retries(self._read_version, reading_any_version), self.name)
             DIALECTS.setdefault(server_address(address), (self.engine.dialect, statement_cache(self.engine)))
         except BaseException:
             self._connections.close()
@@ -344,17 +347,23 @@ class PostgresStore(SqlStore):
             f"USING hnsw ((CAST(vec AS halfvec({int(width)}))) halfvec_cosine_ops)"
         )
 
+    def reading(self) -> AbstractContextManager[PostgresTx]:
+        return self._reading(partial(begin_checked, READING, self.name))
+
     @contextmanager
-    def reading(self) -> Iterator[PostgresTx]:
-        with self._connections.use(begin_reading) as connection, rolling_back(connection):
+    def _reading(self, begin: Callable[[Connection], None]) -> Iterator[PostgresTx]:
+        with self._connections.use(begin) as connection, rolling_back(connection):
             yield PostgresTx(connection)
             run_text(connection, "ROLLBACK")
 
+    def writing(self) -> AbstractContextManager[PostgresTx]:
+        return self._writing(partial(begin_checked, WRITING, self.name))
+
     @contextmanager
-    def writing(self) -> Iterator[PostgresTx]:
+    def _writing(self, begin: Callable[[Connection], None]) -> Iterator[PostgresTx]:
         commit: Commit | None = None
         try:
-            with self._connections.use(begin_writing) as connection, rolling_back(connection):
+            with self._connections.use(begin) as connection, rolling_back(connection):
                 tx = PostgresTx(connection)
                 yield tx
                 commit = next_commit(connection) if tx.touched else None
@@ -412,6 +421,21 @@ class PostgresStore(SqlStore):
                 f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"
             )
         return StoreError(f"{self.name}: {first_line(error)}")
+
+
+def begin_checked(begin: str, name: str, connection: Connection) -> None:
+    """Begin a transaction, and refuse it if the schema is not the one that this program knows. All of it is sent at
+    once."""
+    check_unmigrated(run_text(connection, f"{begin}; {READ_VERSION}"), name)
+
+
+def begin_reading_any_version(connection: Connection) -> None:
+    run_text(connection, READING)
+
+
+def begin_migrating(connection: Connection) -> None:
+    """Begin a transaction in which the schema may be changed. It waits for all that are writing."""
+    run_text(connection, CHANGING)
 
 
 def is_away(error: DBAPIError) -> bool:
