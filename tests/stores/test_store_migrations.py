@@ -419,8 +419,8 @@ def test_a_program_that_is_older_than_the_schema_writes_no_more(store_url: str) 
         ):
             with pytest.raises(SchemaMismatch, match="start it with the version"):
                 write()
-        if not store_url.startswith("json:"):  # which has all of it in memory
-            with pytest.raises(SchemaMismatch, match="nothing was read"):
+        if not store_url.startswith(("json:", "postgresql:")):  # where a read is not worth the price
+            with pytest.raises(SchemaMismatch, match="nothing was done"):
                 chat.history()
         assert rows_of(store_url, "messages") == before
 

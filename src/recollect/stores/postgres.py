@@ -69,7 +69,6 @@ from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, ch
 from recollect.stores.moves import MoveTx
 from recollect.stores.postgres_driver.statement_runs import (
     CHANGING,
-    READING,
     WRITING,
     drop_statements,
     rolling_back,
@@ -312,8 +311,7 @@ class PostgresStore(SqlStore):
                 if hnsw is not None:
                     self.run_with_retries(lambda tx: self._index_vectors(tx, hnsw), self.writing)
             else:
-                reading_any_version = partial(self._reading, begin_reading_any_version)
-                check_version(self.run_with_retries(self._read_version, reading_any_version), self.name)
+                check_version(self.run_with_retries(self._read_version, self.reading), self.name)
             DIALECTS.setdefault(server_address(address), (self.engine.dialect, statement_cache(self.engine)))
         except BaseException:
             self._connections.close()
@@ -347,17 +345,14 @@ class PostgresStore(SqlStore):
             f"USING hnsw ((CAST(vec AS halfvec({int(width)}))) halfvec_cosine_ops)"
         )
 
-    def reading(self) -> AbstractContextManager[PostgresTx]:
-        return self._reading(partial(begin_checked, READING, self.name))
-
     @contextmanager
-    def _reading(self, begin: Callable[[Connection], None]) -> Iterator[PostgresTx]:
-        with self._connections.use(begin) as connection, rolling_back(connection):
+    def reading(self) -> Iterator[PostgresTx]:
+        with self._connections.use(begin_reading) as connection, rolling_back(connection):
             yield PostgresTx(connection)
             run_text(connection, "ROLLBACK")
 
     def writing(self) -> AbstractContextManager[PostgresTx]:
-        return self._writing(partial(begin_checked, WRITING, self.name))
+        return self._writing(partial(begin_writing, self.name))
 
     @contextmanager
     def _writing(self, begin: Callable[[Connection], None]) -> Iterator[PostgresTx]:
@@ -423,14 +418,14 @@ class PostgresStore(SqlStore):
         return StoreError(f"{self.name}: {first_line(error)}")
 
 
-def begin_checked(begin: str, name: str, connection: Connection) -> None:
+def begin_reading(connection: Connection) -> None:
+    run_text(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+
+def begin_writing(name: str, connection: Connection) -> None:
     """Begin a transaction, and refuse it if the schema is not the one that this program knows. All of it is sent at
-    once."""
-    check_unmigrated(run_text(connection, f"{begin}; {READ_VERSION}"), name)
-
-
-def begin_reading_any_version(connection: Connection) -> None:
-    run_text(connection, READING)
+    once. For a read, to which this would add a sixth, it is not done."""
+    check_unmigrated(run_text(connection, f"{WRITING}; {READ_VERSION}"), name)
 
 
 def begin_migrating(connection: Connection) -> None:

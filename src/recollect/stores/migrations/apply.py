@@ -2,7 +2,7 @@
 
 SQLite and JSON run missing steps when they are opened, under the write lock; a PostgreSQL server runs them when asked
 (`recollect migrate URL`), so that no program changes a shared database just by starting. A program that has a database
-open when another one runs steps reads and writes there no more: each of its transactions reads the number first.
+open when another one runs steps writes there no more: each of its transactions that writes reads the number first.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def check_version(number: int, name: str) -> None:
 
 
 def check_unmigrated(value: object, name: str) -> None:
-    """Refuse a transaction on a database that has another schema than the one it was opened with. `value` is what
+    """Refuse a transaction on a database that has another schema than the one it was opened with; `value` is what
     `READ_VERSION` gives in this transaction. A process of an older version would not erase what a newer one keeps."""
     if value != EXPECTED:
         number = parse_meta_number(value if isinstance(value, str) else None)
         raise SchemaMismatch(
             f"{name} was changed to schema {number} while this program, which knows {CURRENT}, had it open: nothing was"
-            " read or written; end this program and start it with the version of recollect that made the change"
+            " done; end this program and start it with the version of recollect that made the change"
         )
 
 

@@ -17,7 +17,6 @@ from recollect.stores.prepared import PreparedStatement, wrap_error
 STATEMENTS = "recollect statements"  # in what is noted of a connection: those that the server has prepared for it
 
 
-READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # Who changes the schema holds the lock alone: no transaction that has read the version goes on meanwhile.
 WRITING = "BEGIN; SELECT pg_advisory_xact_lock_shared(hashtext('recollect schema'))"
 CHANGING = "BEGIN; SELECT pg_advisory_xact_lock(hashtext('recollect schema'))"
