@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from recollect.engine.sync import BlockingConversation
     from recollect.engine.sync_documents import BlockingDocuments
     from recollect.errors import (
+        AnswerGone,
         CommitUnknown,
         ConfigError,
         EmbedderError,
@@ -116,6 +117,7 @@ _HOMES = {
     "recollect.engine.sync": ("BlockingConversation",),
     "recollect.engine.sync_documents": ("BlockingDocuments",),
     "recollect.errors": (
+        "AnswerGone",
         "CommitUnknown",
         "ConfigError",
         "EmbedderError",
@@ -221,6 +223,7 @@ __all__ = [
     "Added",
     "Ambiguous",
     "Answer",
+    "AnswerGone",
     "AsyncClient",
     "AsyncConversation",
     "AsyncDocuments",

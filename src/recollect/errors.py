@@ -20,6 +20,7 @@ RecollectError
 ├── ServerError           a server refused, cannot be reached, or is none of ours
 │   ├── PlatformBusy      a chat platform asks to wait before the next call; says how long
 │   └── PlatformRefused   a chat platform does not let the bot write there
+├── AnswerGone            a request was done already, and its answer was removed since
 ├── NotSettled            a view did not catch up with the log in time; says why
 └── StoreError            the database refused
     ├── StoreBusy         others kept it busy for longer than we wait; try again
@@ -164,6 +165,10 @@ class PlatformBusy(ServerError):
 
 class PlatformRefused(ServerError):
     """A chat platform does not let the bot write there."""
+
+
+class AnswerGone(RecollectError):
+    """A request that came again under its idempotency key was done already; its answer was removed since."""
 
 
 class NotSettled(RecollectError):

@@ -15,6 +15,7 @@ from raw_tables import words_held as words_in
 
 from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
 from recollect.config import Settings
+from recollect.engine.tables.answers import LAST_REMOVAL
 from recollect.ports import Request, Tx
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store
@@ -23,8 +24,9 @@ DAY = timedelta(days=1)
 
 
 def keep_an_answer(tx: Tx) -> None:
-    row: dict[str, Any] = {"space": "default", "id": "2026-01-01 k", "request": b"r", "at": FrozenClock().now()}
-    tx.put("answers", [row | {"status": 200, "body": b"you said grelbox"}])
+    row: dict[str, Any] = {"space": "default", "id": "2026-01-01 k"}
+    tx.put("answers", [row | {"request": b"r", "at": FrozenClock().now(), "status": 200, "body": None}])
+    tx.put("answer_bodies", [row | {"body": b"you said grelbox"}])
 
 
 # -- what is gone
@@ -57,7 +59,8 @@ def test_not_a_word_of_what_was_deleted_is_left_f11(store_url: str) -> None:
         assert memory.delete(query="flibbers").messages == 1
         assert memory.delete(query="dog called vonkel").messages == 2, "and what memory answered"
         assert words_in(store_url, *words) == []
-        assert rows_of(store_url, "answers") == []
+        assert [row["id"] for row in rows_of(store_url, "answer_bodies")] == [LAST_REMOVAL]
+        assert len(rows_of(store_url, "answers")) == 1, "that it was done"
         memory.settle()
         memory.digests()
         after = memory.verify()

@@ -40,7 +40,7 @@ def raw_bytes(url: str) -> bytes:
 def derived_text(url: str) -> str:
     """All rows of the tables that are made from the log."""
     tables = ["entries", "tiers", "chunks", "episodes", "facts", "findings", "statements", "people", "days", "digests"]
-    tables += ["topics", "topic_turns", "topic_summaries", "answers"]
+    tables += ["topics", "topic_turns", "topic_summaries", "answers", "answer_bodies"]
     packs = [] if url.startswith("json:") else [unpack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
     return repr([packs, *(rows_of(url, table) for table in tables)]).lower()
 

@@ -405,7 +405,7 @@ def test_retention_removes_it_for_good_whatever_is_kept_f13(store_url: str) -> N
         assert (again.new, again.message.erased, again.message.id) == (False, True, first.id), "known, and gone"
         if not store_url.startswith("postgresql:"):
             assert b"zorblehut" not in held(store_url)
-    for table in ("messages", "entries", "tiers", "statements", "documents", "answers"):
+    for table in ("messages", "entries", "tiers", "statements", "documents", "answers", "answer_bodies"):
         assert "zorblehut" not in repr(rows_of(store_url, table))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +14,10 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect import Fact, InvalidInput, Memory, NotFound
+from recollect.config import Settings
+from recollect.ports import Store, Tx
 from recollect.testing import FrozenClock
+from recollect.wiring import open_store
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -259,3 +263,62 @@ def test_a_rebuild_keeps_every_decision_in_any_order_f12(steps: list[tuple[str, 
         before = snapshot(memory)
         rebuild(memory)
         assert snapshot(memory) == before
+
+
+# -- what a change costs
+
+
+class RowCountingTx:
+    """A transaction that counts the rows it is asked for."""
+
+    def __init__(self, tx: Tx, store: RowCountingStore) -> None:
+        self._tx = tx
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+    def rows(self, *arguments: Any, **options: Any) -> list[Any]:
+        rows = self._tx.rows(*arguments, **options)
+        self._store.rows += len(rows)
+        return rows
+
+
+class RowCountingStore:
+    """A store that counts the rows that its transactions are asked for."""
+
+    def __init__(self, inner: Store) -> None:
+        self._inner = inner
+        self.rows = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def read(self, fn: Callable[[Any], Any]) -> Any:
+        return self._inner.read(lambda tx: fn(RowCountingTx(tx, self)))
+
+    def write(self, fn: Callable[[Any], Any]) -> Any:
+        return self._inner.write(lambda tx: fn(RowCountingTx(tx, self)))
+
+
+def test_a_change_by_hand_reads_as_many_rows_of_many_facts_as_of_few(tmp_path: Path) -> None:
+    store = RowCountingStore(open_store(str(tmp_path / "memory.db"), Settings()))
+    with Memory(cast(Store, store), followers=False) as memory:
+        memory.remember("Alex owns a red bike", user="alex")
+        counts = []
+        for size in (10, 100):
+            known = len(memory.facts(user="alex"))
+            facts = [
+                memory.add_fact("possession", f"thing {number}", "old", user="alex").fact
+                for number in range(known, size)
+            ]
+            fact = facts[-1]
+            assert fact is not None
+            before = store.rows
+            memory.add_fact("possession", f"one more than {size}", "new", user="alex")
+            edited = memory.edit_fact(fact.id, "newer", user="alex").fact
+            assert edited is not None
+            memory.delete_fact(edited.id, user="alex")
+            counts.append(store.rows - before)
+        assert counts[0] == counts[1] < 40
+    store.close()

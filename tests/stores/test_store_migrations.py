@@ -11,16 +11,18 @@ from functools import cache
 from hashlib import sha256
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString, cast
 from uuid import uuid4
 
 import numpy as np
 import psycopg
 import pytest
+from raw_tables import path_of, rows_of
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
+from recollect import Memory
 from recollect.config import Settings
-from recollect.errors import SchemaMismatch
+from recollect.errors import SchemaMismatch, StoreBusy
 from recollect.model import Filter
 from recollect.ports import Store, Tx
 from recollect.stores.migrations import apply, steps
@@ -78,6 +80,7 @@ RELEASED = [
     "bdd84b9734038542",
     "afa5f14a0e9a87ce",
     "b6f61bb38243c789",
+    "a6dcacad2941c792",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {
@@ -375,6 +378,85 @@ def fingerprints() -> list[str]:
 def test_a_step_that_was_released_never_changes() -> None:
     """F18: databases have taken it as it was. A new step is added at the end, and its fingerprint here."""
     assert [number for number in fingerprints() if number in RELEASED] == RELEASED, fingerprints()
+
+
+def migrate_as_a_newer_version_would(url: str) -> None:
+    """Add a table that this version does not know, and note the new schema."""
+    newer = str(steps.CURRENT + 1)
+    if url.startswith("json:"):
+        path = path_of(url)
+        words = path.read_text(encoding="utf-8")
+        path.write_text(words.replace(f'"schema": {steps.CURRENT}', f'"schema": {newer}', 1), encoding="utf-8")
+        return
+    statements = [
+        "CREATE TABLE {place}copies AS SELECT content FROM {place}messages",
+        f"UPDATE {{place}}meta SET value = '{newer}' WHERE key = 'schema'",
+    ]
+    if url.startswith("postgresql:"):
+        with psycopg.connect(url) as server:
+            for statement in statements:
+                server.execute(cast(LiteralString, statement.format(place="recollect.")))
+    else:
+        with closing(sqlite3.connect(url)) as file, file:
+            for statement in statements:
+                file.execute(statement.format(place=""))
+
+
+@pytest.mark.every_store
+def test_a_program_that_is_older_than_the_schema_writes_no_more(store_url: str) -> None:
+    """G8: its `erase` would leave what it does not know of. It says what to do, and nothing is half done."""
+    with Memory(store_url, followers=False) as memory:
+        chat = memory.conversation("c", user="alex")
+        chat.add("user", "my secret")
+        before = rows_of(store_url, "messages")
+        migrate_as_a_newer_version_would(store_url)
+        for write in (
+            lambda: memory.erase(user="alex"),
+            lambda: chat.add("user", "more"),
+            lambda: chat.delete(1),
+            lambda: memory.remember("Alex skis", user="alex"),
+            lambda: memory.add_fact("possession", "bike", "red", user="alex"),
+        ):
+            with pytest.raises(SchemaMismatch, match="start it with the version"):
+                write()
+        if not store_url.startswith(("json:", "postgresql:")):  # where a read is not worth the price
+            with pytest.raises(SchemaMismatch, match="nothing was done"):
+                chat.history()
+        assert rows_of(store_url, "messages") == before
+
+
+def test_a_migration_waits_for_who_is_writing(empty_addresses: Callable[[str], str]) -> None:
+    """Else a transaction that began before would end after, and know nothing of the new tables."""
+    url = empty_addresses("postgresql")
+    with closing(PostgresStore(url, migrate=True)) as store:
+
+        def write(tx: Tx) -> None:
+            with pytest.raises(StoreBusy):
+                PostgresStore(url, migrate=True, busy_seconds=0.2)
+            tx.set_note("written", "yes")
+
+        store.write(write)
+        assert store.read(lambda tx: tx.note("written")) == "yes"
+        PostgresStore(url, migrate=True, busy_seconds=0.2).close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_answers_of_before_are_stored_apart_from_their_requests(
+    kind: str, empty_addresses: Callable[[str], str]
+) -> None:
+    """G8: so that an erasure removes the answers alone."""
+    place = next(number for number, step in enumerate(steps.STEPS) if steps.ANSWER_BODIES in step[kind])
+    url = empty_addresses(kind)
+    rows = [("done", 200, b"words"), ("unknown", 504, b"a problem"), ("claimed", None, b"")]
+    with open_empty(kind, url) as tx:
+        apply.migrate(tx.connection, "before", upto=place)
+        for id, status, body in rows:
+            row = {"space": "s", "id": id, "request": b"r", "at": T0, "status": status, "body": body}
+            tx.put("answers", [row])
+        apply.migrate(tx.connection, "after")
+        kept = {row["id"]: (row["status"], row["body"]) for row in tx.rows("answers")}
+        assert kept == {"done": (200, None), "unknown": (504, b"a problem"), "claimed": (None, None)}
+        assert [(row["id"], row["body"]) for row in tx.rows("answer_bodies")] == [("done", b"words")]
 
 
 # What the first steps said once, when databases were made by them: up to which step, and what stands now and then.

@@ -1,7 +1,8 @@
 """Builds one request to a server, sends it, retries it, and reads its answer.
 
-A write carries its own idempotency key, so that it can be sent again after a lost answer and is done once. A problem
-from the server is raised as the error that a memory in this process would raise.
+A write carries its own idempotency key, so that it can be sent again after a lost answer and is done once. If what was
+lost is also removed meanwhile, that is an `AnswerGone`: the write was done. A problem from the server is raised as the
+error that a memory in this process would raise.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ ERRORS: dict[str, type[RecollectError]] = {
     "embedder_refused": errors.EmbedderRefused,
     "embedder_failed": errors.EmbedderError,
     "changed": EditConflict,
+    "answer_gone": errors.AnswerGone,
     "not_settled": errors.NotSettled,
     "store_busy": errors.StoreBusy,
     "commit_unknown": errors.CommitUnknown,

@@ -23,9 +23,11 @@ from recollect.engine.tables.fact_changes import (
     denied_ids,
     ids_saying,
     line_of,
+    put_change,
+    to_found_fact,
 )
-from recollect.engine.tables.facts import facts_of
-from recollect.engine.tables.findings import slot_of
+from recollect.engine.tables.facts import fact_with_id, facts_of
+from recollect.engine.tables.findings import facts_in_slots, slot_of
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.views import facts as view
 from recollect.errors import InvalidInput, NotFound
@@ -94,8 +96,7 @@ class FactChanges:
         slot = slot_of(new)
 
         def last_said(tx: Tx) -> datetime | None:
-            times = [fact.said_at for fact in facts_of(tx, space_id, user_id) if slot_of(fact) == slot]
-            return max(times, default=None)
+            return max((fact.said_at for fact in facts_in_slots(tx, space_id, user_id, {slot})), default=None)
 
         after = await self.runtime.read(last_said)
         metadata = change_metadata("add", [new], None, after)
@@ -171,15 +172,17 @@ def store_change(kind: FactChangeKind, person: str, message: Message, old: Fact 
     """Keep a change, and weigh what follows from it."""
     space = message.space
     tx.lock(view.LOCK, space, person)
-    before = {fact.id: fact for fact in facts_of(tx, space, person)}
+    new_facts = map(to_found_fact, message.metadata["recollect"]["facts"])
+    slots = {slot_of(tidy_fact(fact)) for fact in new_facts} | ({slot_of(old)} if old is not None else set())
+    before = {fact.id: fact for fact in facts_in_slots(tx, space, person, slots)}
     if old is not None and not (old.id in before and before[old.id].active):
         raise InvalidInput("fact", f"{old.id!r} was changed by somebody else at the same time; look at it again")
     sources = (message.id,) if old is None else (message.id, *ids_saying(tx, before[old.id]))
     row = Statement(space, person, message.id, message.content, message.author, message.time, sources)
-    profiles.put_statements(tx, [row], profiles.CHANGE)
+    put_change(tx, row)
     view.store_facts(tx, space, message.conversation, (), decided=[decided_facts(row, message)])
     view.mark_command_read(tx, message)
-    after = facts_of(tx, space, person)
+    after = facts_in_slots(tx, space, person, slots)
     retired = [fact for fact in after if not fact.active and fact.id in before and before[fact.id].active]
     standing = [fact for fact in after if message.id in fact.sources and fact not in retired]
     return FactChange(message.id, kind, message.author, message.time, standing[0] if standing else None, tuple(retired))
@@ -194,7 +197,7 @@ def undo_change(tx: Tx, space: str, person: str, id: str, asker: str | None) -> 
     messages = tx.find_messages(space, ids=[id], damaged=warn_of_damage)
     before = {fact.id for fact in facts_of(tx, space, person, active=True)}
     made_here = {id, *(fact.id for fact in facts_of(tx, space, person) if fact.sources[0] == id)}
-    profiles.put_statements(tx, [replace(rows[0], active=False, retired_by=None)], profiles.CHANGE)
+    put_change(tx, replace(rows[0], active=False, retired_by=None))
     for message in messages:
         view.withdraw_facts(tx, space, person, message, denied_ids(rows[0]))
     restored_facts = [fact for fact in facts_of(tx, space, person, active=True) if fact.id not in before]
@@ -203,7 +206,7 @@ def undo_change(tx: Tx, space: str, person: str, id: str, asker: str | None) -> 
 
 
 def statements_of_change(tx: Tx, space: str, person: str, id: str, asker: str | None) -> list[Statement]:
-    rows = profiles.statements_of(tx, space, person, kind=profiles.CHANGE)
+    rows = profiles.statements_of(tx, space, person, kind=profiles.CHANGES)
     return [row for row in rows if row.id == id and asker in (None, row.speaker)]
 
 
@@ -211,10 +214,10 @@ def statements_of_change(tx: Tx, space: str, person: str, id: str, asker: str | 
 
 
 def find_fact(tx: Tx, space: str, person: str, id: str) -> Fact:
-    matches = [fact for fact in facts_of(tx, space, person) if fact.id == id]
-    if not matches:
+    fact = fact_with_id(tx, space, person, id)
+    if fact is None:
         raise missing_fact(space, person, id)
-    return matches[0]
+    return fact
 
 
 def missing_fact(space: str, person: str, id: str, which: str = "") -> NotFound:

@@ -23,6 +23,7 @@ from recollect.engine.context.read_ahead import ReadAhead
 from recollect.engine.context.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
 from recollect.engine.held.writer import HeldMessages
 from recollect.engine.tables import log
+from recollect.engine.tables.answers import refuse_renamed_messages
 from recollect.engine.views.index import IndexView
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.priority import Callers
@@ -463,6 +464,7 @@ class Runtime:
             results: dict[int, list[Added]] = {}
             for i in order:  # every writer uses the same order, so that no two wait for each other
                 results[i] = self._append_batch(tx, ready[i], now, fresh)
+                refuse_renamed_messages(tx, ready[i], results[i], now)
             return [results[i] for i in range(len(ready))]
 
         additions = await (self.held.write_source if is_source else self.held.write)(ready, write)

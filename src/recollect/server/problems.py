@@ -42,6 +42,7 @@ STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
     (errors.ModelError, 502, "model_failed"),
     (errors.EmbedderRefused, 502, "embedder_refused"),
     (errors.EmbedderError, 502, "embedder_failed"),
+    (errors.AnswerGone, 410, "answer_gone"),  # some clients retry a 409
     (errors.NotSettled, 409, "not_settled"),
     (errors.StoreBusy, 503, "store_busy"),
     (errors.CommitUnknown, 504, "commit_unknown"),

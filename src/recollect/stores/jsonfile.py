@@ -2,8 +2,9 @@
 
 Before a transaction is committed in memory, the whole file is written again beside the old one, synced, and renamed
 over it: the file on disk is complete at every moment, and if the disk fails, nothing has changed. Only one process at
-a time: a lock file beside it names the holder. Meant for memories that people want to read and carry about, up to some
-ten thousand messages; beyond that, `recollect copy` moves it to SQLite.
+a time: a lock file beside it names the holder, and a file that a newer version wrote all the same is not replaced.
+Meant for memories that people want to read and carry about, up to some ten thousand messages; beyond that,
+`recollect copy` moves it to SQLite.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import stat
 import sys
 import threading
@@ -29,7 +31,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
 from recollect.stores.damage import sqlite_error
-from recollect.stores.migrations.apply import check_version, migrate, schema_version
+from recollect.stores.migrations.apply import check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.prepared import driver_transaction
 from recollect.stores.row_cache import RowCache
@@ -42,6 +44,8 @@ from recollect.stores.vectors import MatrixCache
 # Leases matter only while the process lives, and no other process can open the file.
 KEPT = tuple(table for table in TABLES.values() if table is not leases)
 HEADING = "recollect memory"
+HEAD_BYTES = 200
+SCHEMA_IN_HEAD = re.compile(rb'"schema": *(\d+)')
 READ_ONLY = "the file is read-only"
 REASONS = {
     errno.ENOSPC: "the disk is full",
@@ -70,7 +74,9 @@ class JsonStore(SqlStore):
         self._row_cache = RowCache()
         self._alone = threading.RLock()
         self._texts: dict[str, str] = {}
+        self._file_state: tuple[int, ...] | None = None
         try:
+            self._file_state = file_state(self.path)
             data = mend_document(read_document(self.path))
             check_rows(self.path, data)
             if not data or data["schema"] == CURRENT:
@@ -149,8 +155,11 @@ class JsonStore(SqlStore):
         head = {"what": HEADING, "schema": CURRENT}
         parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
         parts += [f" {json.dumps(name)}: {text}" for name, text in texts.items()]
+        if file_state(self.path) != self._file_state:  # whoever wrote it did not heed the lock
+            check_unmigrated(read_file_version(self.path), self.name)
         replace_file(self.path, "{\n" + ",\n".join(parts) + "\n}\n")
         self._texts = texts
+        self._file_state = file_state(self.path)
 
 
 @cache
@@ -198,6 +207,23 @@ def read_document(path: Path) -> dict[str, Any]:
     if data["schema"] > CURRENT:
         check_version(data["schema"], str(path))
     return data
+
+
+def file_state(path: Path) -> tuple[int, ...] | None:
+    """What changes when a file is written or replaced; None if there is none."""
+    status = stat_if_there(path)
+    return None if status is None else (status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+def read_file_version(path: Path) -> str:
+    """The schema that the head of a file names; today's if it names none, or there is no file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError:
+        head = b""
+    found = SCHEMA_IN_HEAD.search(head)
+    return str(CURRENT) if found is None else found[1].decode()
 
 
 def check_rows(path: Path, data: dict[str, Any]) -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import lru_cache
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    Connection,
     Dialect,
     Engine,
     Float,
@@ -64,11 +65,11 @@ from recollect.stores.columns import UNDECODED, VECTOR_HEADER, Halfvec, Unreadab
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.connections import OpenConnections, RetryPauses
 from recollect.stores.index import scope_terms
-from recollect.stores.migrations.apply import check_version, migrate, schema_version
+from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.moves import MoveTx
 from recollect.stores.postgres_driver.statement_runs import (
-    begin_reading,
-    begin_writing,
+    CHANGING,
+    WRITING,
     drop_statements,
     rolling_back,
     run_on_server,
@@ -306,7 +307,7 @@ class PostgresStore(SqlStore):
         self._connections = OpenConnections(self.engine)
         try:
             if migrate:
-                self.run_with_retries(self._migrate, self.writing)
+                self.run_with_retries(self._migrate, partial(self._writing, begin_migrating))
                 if hnsw is not None:
                     self.run_with_retries(lambda tx: self._index_vectors(tx, hnsw), self.writing)
             else:
@@ -350,11 +351,14 @@ class PostgresStore(SqlStore):
             yield PostgresTx(connection)
             run_text(connection, "ROLLBACK")
 
+    def writing(self) -> AbstractContextManager[PostgresTx]:
+        return self._writing(partial(begin_writing, self.name))
+
     @contextmanager
-    def writing(self) -> Iterator[PostgresTx]:
+    def _writing(self, begin: Callable[[Connection], None]) -> Iterator[PostgresTx]:
         commit: Commit | None = None
         try:
-            with self._connections.use(begin_writing) as connection, rolling_back(connection):
+            with self._connections.use(begin) as connection, rolling_back(connection):
                 tx = PostgresTx(connection)
                 yield tx
                 commit = next_commit(connection) if tx.touched else None
@@ -412,6 +416,21 @@ class PostgresStore(SqlStore):
                 f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"
             )
         return StoreError(f"{self.name}: {first_line(error)}")
+
+
+def begin_reading(connection: Connection) -> None:
+    run_text(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+
+def begin_writing(name: str, connection: Connection) -> None:
+    """Begin a transaction, and refuse it if the schema is not the one that this program knows. All of it is sent at
+    once. For a read, to which this would add a sixth, it is not done."""
+    check_unmigrated(run_text(connection, f"{WRITING}; {READ_VERSION}"), name)
+
+
+def begin_migrating(connection: Connection) -> None:
+    """Begin a transaction in which the schema may be changed. It waits for all that are writing."""
+    run_text(connection, CHANGING)
 
 
 def is_away(error: DBAPIError) -> bool:

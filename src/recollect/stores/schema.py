@@ -454,6 +454,14 @@ answers = Table(
     Column("body", Blob),
 )
 
+answer_bodies = Table(
+    "answer_bodies",
+    metadata,
+    Column("space", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("body", Blob, nullable=False),
+)
+
 audit = Table(
     "audit",
     metadata,

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, cached_property, partial
 from itertools import repeat
 from pathlib import Path
@@ -35,7 +35,7 @@ from recollect.stores.columns import UNDECODED, UnreadableRow, parse_meta_number
 from recollect.stores.connections import OpenConnections, PooledTransaction
 from recollect.stores.damage import damage_reason, sqlite_error, text_or_bytes
 from recollect.stores.index import REMOVALS, indexable_terms, scope_terms
-from recollect.stores.migrations.apply import check_version, migrate, schema_version
+from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.moves import MoveTx
 from recollect.stores.prepared import list_room, open_cursor, prepare, wrap_error
@@ -431,33 +431,55 @@ class SqliteStore(SqlStore):
             self._prepare()
 
     def _prepare(self) -> None:
-        version = self.run_with_retries(lambda tx: schema_version(tx.connection), self.reading)
+        version = self.run_with_retries(lambda tx: schema_version(tx.connection), self._reading_any_version)
         if version < CURRENT and not self.writable:
             raise SchemaMismatch(
                 f"{self.name} is of an older version and read-only: open it once where it can be written"
             )
         if version < CURRENT:
-            self.run_with_retries(lambda tx: migrate(tx.connection, self.name), self.writing)
+            writing_any_version = partial(self._writing, self._writing_tx)
+            self.run_with_retries(lambda tx: migrate(tx.connection, self.name), writing_any_version)
         elif version > CURRENT:
             check_version(version, self.name)
 
     def reading(self) -> PooledTransaction[SqliteTx]:
+        return PooledTransaction(self._connections, "BEGIN", "ROLLBACK", self._checked_reading_tx)
+
+    def _reading_any_version(self) -> PooledTransaction[SqliteTx]:
         return PooledTransaction(self._connections, "BEGIN", "ROLLBACK", self._reading_tx)
 
     def _reading_tx(self, connection: Any, cursor: Any) -> SqliteTx:
         return SqliteTx(connection, self.matrices, self._row_cache, cursor)
 
+    def _checked_reading_tx(self, connection: Any, cursor: Any) -> SqliteTx:
+        self._check_unmigrated(cursor)
+        return self._reading_tx(connection, cursor)
+
     def _writing_tx(self, connection: Any, cursor: Any) -> SqliteTx:
         return SqliteTx(connection, self.matrices, None, cursor)
 
+    def _checked_writing_tx(self, connection: Any, cursor: Any) -> SqliteTx:
+        self._check_unmigrated(cursor)
+        return self._writing_tx(connection, cursor)
+
+    def _check_unmigrated(self, cursor: Any) -> None:
+        try:
+            rows = cursor.execute(READ_VERSION).fetchall()
+        except sqlite3.Error as error:
+            raise wrap_error(READ_VERSION, error) from error
+        check_unmigrated(rows[0][0] if rows else None, self.name)
+
+    def writing(self) -> AbstractContextManager[SqliteTx]:
+        return self._writing(self._checked_writing_tx)
+
     @contextmanager
-    def writing(self) -> Iterator[SqliteTx]:
+    def _writing(self, make_tx: Callable[[Any, Any], SqliteTx]) -> Iterator[SqliteTx]:
         self._file.check_writable()
         self._file.check_in_place()
         # Threads of one process queue here, at a fair and cheap lock, and not at the file.
         with (
             self._write_lock,
-            PooledTransaction(self._connections, "BEGIN IMMEDIATE", "COMMIT", self._writing_tx) as tx,
+            PooledTransaction(self._connections, "BEGIN IMMEDIATE", "COMMIT", make_tx) as tx,
         ):
             yield tx
             tx.note_versions(self._row_cache)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from sample_sizes import sample
 
+from recollect import Memory
 from recollect.config import Settings
 from recollect.engine.context import recall, scope_index
 from recollect.engine.context.index_or_database import StoreSource, open_source
@@ -58,6 +59,7 @@ class World:
         self.numbers = np.random.default_rng(seed)
         self.messages: list[Message] = []
         self.turns = {"c0": 0, "c1": 0, "c2": 0}
+        self.without_vector = 0.1  # of all messages
 
     def vector(self) -> Any:
         return self.numbers.uniform(-1, 1, WIDTH).astype(np.float32)
@@ -86,9 +88,16 @@ class World:
         self.store.write(lambda tx: tx.put_entries([self.entry(message) for message in messages]))
         self.messages += messages
 
+    def edit(self) -> None:
+        place = self.random.randrange(len(self.messages))
+        message = replace(self.messages[place], content=" ".join(self.random.choices(WORDS, k=4)))
+        self.messages[place] = message
+        self.store.write(lambda tx: tx.rewrite_messages([message]))
+        self.store.write(lambda tx: tx.put_entries([self.entry(message)]))
+
     def entry(self, message: Message) -> Entry:
         analysis = analyse(message.content)
-        vector: Any = np.zeros(WIDTH) if self.random.random() < 0.1 else self.vector()
+        vector: Any = np.zeros(WIDTH) if self.random.random() < self.without_vector else self.vector()
         return Entry(
             message.space, message.conversation, message.turn, 0, message.id, message.user, message.role, message.time,
             analysis.language, analysis.terms, vector, message.author,
@@ -150,6 +159,70 @@ def test_memory_and_database_give_the_same_hits(
                     assert [hit[0] for hit in hits] == [hit.message.id for hit in expected]
                 else:
                     assert hits == seen(expected)
+
+
+@pytest.mark.every_store
+@pytest.mark.parametrize("seed", range(1, 1 + sample(6)))
+def test_any_sequence_of_changes_gives_the_hits_of_an_index_that_is_read_anew(store: Store, seed: int) -> None:
+    """Messages come one at a time, most of them without a vector, and are edited and removed between searches."""
+    world = World(store, seed)
+    indexes = ScopeIndexes(1 << 28)
+    for _ in range(12):
+        world.without_vector = world.random.choice((0.0, 0.5, 1.0))
+        action = world.random.choice(("say", "say", "say", "edit", "remove"))
+        if action == "say" or not world.messages:
+            world.say(world.random.choice((1, 1, 2)))
+        elif action == "edit":
+            world.edit()
+        else:
+            world.remove(1)
+        query = " ".join(world.random.choices([*WORDS, "quince"], k=3))
+        vector = world.vector()
+        for fields in ({}, {"user": "ann"}):
+            where = Filter("s", **fields)
+            fresh = world.search(ScopeIndexes(1 << 28), where, query, vector)
+            assert seen(world.search(indexes, where, query, vector)) == seen(fresh)
+
+
+@pytest.mark.every_store
+def test_a_message_without_a_vector_as_the_only_news_is_found_and_stops_no_search(store_url: str) -> None:
+    with Memory(store_url, followers=False) as memory:
+        memory.conversation("a", user="alex").add("user", "I baked bread with honey")
+        memory.settle()
+        assert len(memory.search("honey bread")) == 1
+        wordless = memory.conversation("b", user="ben")
+        for content in ("x" * 300, "y" * 300):
+            wordless.add("user", content)
+            memory.settle()
+            assert [hit.message.content for hit in memory.search("honey bread")] == ["I baked bread with honey"]
+            assert memory.search(content)[0].message.content == content
+        wordless.add("user", "honey is sweet")
+        memory.settle()
+        contents = {hit.message.content for hit in memory.search("honey")}
+        assert contents >= {"honey is sweet", "I baked bread with honey"}
+
+
+def test_a_block_that_cannot_be_added_changes_no_column(store: Store) -> None:
+    world = World(store, 8)
+    world.say(5)
+    index = scope_index.ScopeIndex()
+    store.read(lambda tx: scope_index.read_passages(tx, ("s", None), index, 5))
+    before = index.view()
+    world.say(2)
+    blocks = store.read(lambda tx: [*scope_index.read_blocks(tx, ("s", None), index.last_doc)])
+    block, docs, vectors = blocks[0]
+    for broken in (
+        (block, docs, vectors[:, :7]),  # of another embedder
+        (block._replace(times=np.array(["never"] * 2, object)), docs, vectors),
+        (block._replace(traits=np.zeros(1, np.int64)), docs, vectors),
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            index.extend(*broken)
+        after = index.view()
+        assert len(after) == len(after.vectors) == len(after.traits) == len(after.has_vector) == 5
+        assert np.array_equal(after.terms, before.terms)
+    index.extend(*blocks[0])
+    assert len(index.view()) == 7
 
 
 @pytest.mark.every_store

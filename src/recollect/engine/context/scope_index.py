@@ -47,26 +47,29 @@ LAST_MICROS = 10**12 * 253_402  # of the year 9999
 NUMBER_COLUMNS = (
     "micros", "lengths", "conversations", "turns", "roles", "authors", "languages", "expires", "ends",
 )  # fmt: skip
+OF_TERMS = ("terms", "owners")
 ROLE_NUMBERS: dict[str, int] = defaultdict(lambda: -1, {role: number for number, role in enumerate(ROLES)})
 
 
 class Column:
-    """An array with room at its end. What was there before it grew is never changed, so that views of it stay."""
+    """An array with room at its end. What is in it is never changed, so that views of it stay."""
 
-    def __init__(self, kind: Any, width: int | None = None) -> None:
-        self._data = np.empty((0,) if width is None else (0, width), kind)
-        self.size = 0
+    def __init__(self, data: NDArray[Any], size: int = 0) -> None:
+        self._data = data
+        self.size = size
 
-    def extend(self, values: NDArray[Any], room: int = 0) -> None:
-        """Add values; if the array has to grow, make room for so many in all."""
+    def extended(self, values: NDArray[Any], room: int = 0) -> Column:
+        """A column with these values at its end, which shares the array if there is room in it; this one stays as it
+        is. If the array has to grow, there is room for so many in all."""
         need = self.size + len(values)
-        if need > len(self._data):
+        data = self._data
+        if need > len(data):
             size = max(need, room)
-            bigger = np.empty((max(size + size // SPARE, FIRST_ROWS), *values.shape[1:]), self._data.dtype)
-            bigger[: self.size] = self._data[: self.size] if self.size else bigger[:0]
-            self._data = bigger
-        self._data[self.size : need] = values
-        self.size = need
+            data = np.empty((max(size + size // SPARE, FIRST_ROWS), *values.shape[1:]), self._data.dtype)
+            if self.size:
+                data[: self.size] = self._data[: self.size]
+        data[self.size : need] = values
+        return Column(data, need)
 
     def view(self) -> NDArray[Any]:
         return self._data[: self.size]
@@ -81,9 +84,15 @@ class Column:
 
 
 def column_of(values: NDArray[Any]) -> Column:
-    column = Column(values.dtype, *values.shape[1:])
-    column.extend(values)
-    return column
+    return Column(values[:0]).extended(values)
+
+
+def empty_columns() -> dict[str, Column]:
+    """The columns of no passages: a row for each passage, and in `terms` and `owners` one for each of its terms."""
+    kinds = {"docs": np.int64, "message_ids": object, "terms": np.uint64, "owners": np.int32, "traits": np.int8}
+    kinds |= {"has_vector": np.bool_} | dict.fromkeys(NUMBER_COLUMNS, np.int64)
+    columns = {name: Column(np.empty(0, kind)) for name, kind in kinds.items()}
+    return columns | {"vectors": Column(np.empty((0, 0), np.float32))}
 
 
 class Numbering:
@@ -108,42 +117,40 @@ def unit_vector(vector: Vectors) -> Vectors:
 
 
 class ScopeIndex:
-    """The passages of one scope, in columns that grow."""
+    """The passages of one scope, in columns that grow. A change makes all of them first and puts them in place by one
+    assignment: if it fails, nothing has changed."""
 
     def __init__(self) -> None:
         self.version = (0, 0, 0)
         self.lock = threading.Lock()
-        self.last_doc = 0
         self._view: ScopeView | None = None
         self._views = 0
-        self._docs = Column(np.int64)
         self.nbytes = 0
-        self._numbers = {name: Column(np.int64) for name in NUMBER_COLUMNS}
-        self._message_ids = Column(object)
-        self._terms = Column(np.uint64)
-        self._owners = Column(np.int32)
-        self._words = Column(np.uint16)
+        self._columns = empty_columns()
+        self._words = Column(np.empty(0, np.uint16))
         self._sorted_terms = np.empty(0, np.uint64)
         self._sorted_new_terms = np.empty(0, np.uint64)
-        self._vectors = Column(np.float32, 0)
-        self._has_vector = Column(np.bool_)
-        self._all_have_vectors = True
-        self._traits = Column(np.int8)
         self._places: Numbers = np.empty(0, np.int64)
         self._place_rows: Rows = NO_ROWS
-        self._first_expiry = NEVER
         self._conversations = Numbering()
         self._authors = Numbering()
         self._languages = Numbering()
 
     def _count_bytes(self) -> int:
-        of_terms = (self._terms, self._owners, self._words)
-        columns = (*self._numbers.values(), self._message_ids, *of_terms, self._vectors)
+        columns = (*self._columns.values(), self._words)
         sorted_bytes = self._sorted_terms.nbytes + self._sorted_new_terms.nbytes
         return sum(column.nbytes for column in columns) + sorted_bytes + 16 * len(self._places)
 
     def __len__(self) -> int:
-        return self._message_ids.size
+        return self._columns["docs"].size
+
+    @property
+    def last_doc(self) -> int:
+        return int(self._columns["docs"].view()[-1]) if len(self) else 0
+
+    @property
+    def _terms(self) -> Column:
+        return self._columns["terms"]
 
     def view(self, *, ahead: bool = False) -> ScopeView:
         """The passages as they are now. `ahead`: nobody waits for it, so new terms are put among all others: a search
@@ -161,26 +168,21 @@ class ScopeIndex:
                 self._merge_new_terms()
         if self._has_unknown_words():
             codes = self._terms.view()[self._words.size :]
-            self._words.extend(load_known_words().find(codes), self._terms.size)
+            self._words = self._words.extended(load_known_words().find(codes), self._terms.size)
             self._view = None
         if self._view is None:
             self._sort_places()
             self.nbytes = self._count_bytes()
+            columns = {name: column.view() for name, column in self._columns.items() if name != "docs"}
             self._view = ScopeView(
-                **{name: column.view() for name, column in self._numbers.items()},
-                message_ids=self._message_ids.view(),
-                terms=self._terms.view(),
-                owners=self._owners.view(),
+                **columns,
                 words=self._words.view(),
                 sorted_terms=self._sorted_terms,
                 sorted_new_terms=self._sorted_new_terms,
-                vectors=self._vectors.view(),
-                has_vector=self._has_vector.view(),
-                traits=self._traits.view(),
                 places=self._places,
                 place_rows=self._place_rows,
-                first_expiry=self._first_expiry,
-                all_have_vectors=self._all_have_vectors,
+                first_expiry=int(columns["expires"].min(initial=NEVER)),
+                all_have_vectors=bool(columns["has_vector"].all()),
                 conversation_names=self._conversations.names,
                 author_names=self._authors.names,
                 language_names=self._languages.names,
@@ -217,8 +219,8 @@ class ScopeIndex:
         size = len(self._places)
         if size == len(self):
             return
-        conversations = self._numbers["conversations"].view()[size:]
-        keys = np.concatenate([self._places, place_keys(conversations, self._numbers["turns"].view()[size:])])
+        conversations = self._columns["conversations"].view()[size:]
+        keys = np.concatenate([self._places, place_keys(conversations, self._columns["turns"].view()[size:])])
         rows = np.concatenate([self._place_rows, np.arange(size, len(self))])
         if (keys[max(size, 1) :] < keys[max(size, 1) - 1 : -1]).any():
             order = np.argsort(keys, kind="stable")
@@ -229,34 +231,34 @@ class ScopeIndex:
 
     def keep_only(self, docs: Numbers) -> None:
         """Take out all passages but these."""
-        is_kept = np.isin(self._docs.view(), docs, assume_unique=True)
+        is_kept = np.isin(self._columns["docs"].view(), docs, assume_unique=True)
         if is_kept.all():
             return
         self._view = None
-        owners = self._owners.view()
+        owners = self._columns["owners"].view()
         is_kept_term = is_kept[owners]
         new_rows = np.cumsum(is_kept) - 1
         new_positions = (np.cumsum(is_kept_term) - 1).astype(np.uint64)
         sizes = np.bincount(owners, minlength=len(is_kept))[is_kept]
-        self._numbers = {name: column.select(is_kept) for name, column in self._numbers.items()}
-        self._numbers["ends"] = column_of(np.cumsum(sizes))
-        self._docs = self._docs.select(is_kept)
-        self._message_ids = self._message_ids.select(is_kept)
-        self._words = self._words.select(is_kept_term[: self._words.size])
-        self._terms = self._terms.select(is_kept_term)
-        self._owners = column_of(new_rows[owners[is_kept_term]].astype(np.int32))
+        columns = {
+            name: column.select(is_kept_term if name in OF_TERMS else is_kept) for name, column in self._columns.items()
+        }
+        columns["owners"] = column_of(new_rows[owners[is_kept_term]].astype(np.int32))
+        columns["ends"] = column_of(np.cumsum(sizes))
+        words = self._words.select(is_kept_term[: self._words.size])
         positions = self._sorted_terms & POSITIONS
         is_kept_position = is_kept_term[positions]
         codes = self._sorted_terms[is_kept_position] & ~POSITIONS
-        self._sorted_terms = codes | new_positions[positions[is_kept_position]]
+        sorted_terms = codes | new_positions[positions[is_kept_position]]
+        is_kept_place = is_kept[self._place_rows]
+        places = self._places[is_kept_place]
+        place_rows = new_rows[self._place_rows[is_kept_place]]
+        self._columns = columns
+        self._words = words
+        self._sorted_terms = sorted_terms
         self._sorted_new_terms = np.empty(0, np.uint64)
-        self._vectors = self._vectors.select(is_kept)
-        self._has_vector = self._has_vector.select(is_kept)
-        self._all_have_vectors = bool(self._has_vector.view().all())
-        self._traits = self._traits.select(is_kept)
-        place_rows = self._place_rows
-        self._places = self._places[is_kept[place_rows]]
-        self._place_rows = new_rows[place_rows[is_kept[place_rows]]]
+        self._places = places
+        self._place_rows = place_rows
 
     def extend(self, block: PassageBlock, vector_docs: Numbers, vectors: Vectors, room: int = 0) -> None:
         """Add passages, in the order of their docs, and the vectors that some of them have."""
@@ -265,7 +267,12 @@ class ScopeIndex:
         if not count:
             return
         codes, sizes = line_codes(block.terms, SCOPE_TERMS)
-        columns = {
+        ids = np.empty(count, object)
+        ids[:] = block.message_ids
+        has_vector = np.isin(block.docs, vector_docs, assume_unique=True)
+        values = {
+            "docs": block.docs,
+            "message_ids": ids,
             "micros": block.times,
             "lengths": block.lengths,
             "conversations": self._conversations.numbers(block.conversations),
@@ -275,39 +282,31 @@ class ScopeIndex:
             "languages": self._languages.numbers(block.languages),
             "expires": block.expires,
             "ends": np.cumsum(sizes) + self._terms.size,
+            "traits": block.traits,
+            "has_vector": has_vector,
         }
-        if np.abs(block.times).max() > LAST_MICROS or any(len(column) != count for column in columns.values()):
+        if np.abs(block.times).max() > LAST_MICROS or any(len(column) != count for column in values.values()):
             raise ValueError("a time that no calendar has, or a column of another length")
         first_row = len(self)
-        for name, values in columns.items():
-            self._numbers[name].extend(values, room)
-        self._terms.extend(codes)
-        self._owners.extend(np.repeat(np.arange(first_row, first_row + count, dtype=np.int32), sizes))
-        ids = np.empty(count, object)
-        ids[:] = block.message_ids
-        self._message_ids.extend(ids, room)
-        self._docs.extend(block.docs, room)
-        self._traits.extend(block.traits.astype(np.int8), room)
-        self._extend_vectors(block.docs, vector_docs, vectors, room)
-        self._first_expiry = min(self._first_expiry, int(block.expires.min()))
-        self.last_doc = int(block.docs[-1])
+        columns = {name: self._columns[name].extended(column, room) for name, column in values.items()}
+        owners = np.repeat(np.arange(first_row, first_row + count, dtype=np.int32), sizes)
+        columns |= {"terms": self._terms.extended(codes), "owners": self._columns["owners"].extended(owners)}
+        if len(vectors) > np.count_nonzero(has_vector):  # some are of passages that are not in the block
+            vectors = vectors[np.searchsorted(vector_docs, block.docs[has_vector])]
+        self._columns = columns | {"vectors": self._extended_vectors(has_vector, vectors, room)}
 
-    def _extend_vectors(self, docs: Numbers, vector_docs: Numbers, vectors: Vectors, room: int) -> None:
-        """Add a vector for each doc; zeros for one that has none."""
-        has_vector = np.isin(docs, vector_docs, assume_unique=True)
-        self._has_vector.extend(has_vector, room)
-        width = vectors.shape[1] if len(vectors) else self._vectors.view().shape[1]
-        if has_vector.all() and len(vectors) == len(docs):
-            complete = vectors
-        else:
-            self._all_have_vectors = False
-            complete = np.zeros((len(docs), width), np.float32)
-            places = np.searchsorted(vector_docs, docs[has_vector])
-            complete[has_vector] = vectors[places]
-        if self._vectors.size and self._vectors.view().shape[1] == 0 and width:  # the first vectors of the scope
-            self._vectors, size = Column(np.float32, width), self._vectors.size
-            self._vectors.extend(np.zeros((size, width), np.float32), room)
-        self._vectors.extend(complete, room)
+    def _extended_vectors(self, has_vector: NDArray[np.bool_], vectors: Vectors, room: int) -> Column:
+        """The column of vectors with those of the new passages that have one; the others get zeros."""
+        column = self._columns["vectors"]
+        width = vectors.shape[1] if len(vectors) else column.view().shape[1]
+        if column.size and width and not column.view().shape[1]:  # the first vectors of the scope
+            column = Column(np.empty((0, width), np.float32)).extended(np.zeros((column.size, width), np.float32), room)
+        if has_vector.all():
+            return column.extended(vectors, room)
+        complete = np.zeros((len(has_vector), width), np.float32)
+        if has_vector.any():
+            complete[has_vector] = vectors
+        return column.extended(complete, room)
 
 
 class TooMuchToRead(Exception):

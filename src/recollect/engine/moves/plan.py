@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect.engine.tables.changes import TABLE, to_change
 from recollect.engine.tables.log import every_conversation, every_message, is_empty, warn_of_damage
-from recollect.engine.tables.people import CHANGE
+from recollect.engine.tables.people import CHANGES
 from recollect.engine.tables.people import TABLE as STATEMENTS
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Conversation, Filter, LogChange, Message, MoveKind
@@ -133,7 +133,7 @@ def plan_rename(tx: Tx, conversation: Conversation, new_id: str, lock: Lock) -> 
 
 def changes_heard_in(tx: Tx, space: str, channel: str) -> list[Message]:
     """The messages that are changes of facts which a channel sees."""
-    ids = [row["id"] for row in tx.rows(STATEMENTS, where={"space": space, "kind": CHANGE})]
+    ids = [row["id"] for row in tx.rows(STATEMENTS, where={"space": space, "kind": CHANGES})]
     messages = tx.find_messages(space, ids=ids, damaged=warn_of_damage) if ids else []
     return [
         message

@@ -16,6 +16,7 @@ from recollect.engine.moves.knowledge import move_knowledge
 from recollect.engine.moves.plan import MovePlan, Step
 from recollect.engine.removal.messages import drop_answers, drop_digests
 from recollect.engine.removal.receipts import drop_receipts
+from recollect.engine.tables.answers import note_renamed_messages
 from recollect.engine.tables.audit import Order, note_removal
 from recollect.engine.tables.changes import append_change
 from recollect.engine.tables.log import DIGESTING, every_message, warn_of_damage
@@ -40,7 +41,7 @@ def apply_plan(tx: Tx, plan: MovePlan, order: Order) -> None:
     bump_version(tx, space)
     moved_pairs: dict[str, tuple[Message, Message]] = {}
     for step in plan.steps:
-        for old, new in apply_step(tx, plan, step):
+        for old, new in apply_step(tx, plan, step, order.at):
             moved_pairs[old.id] = (old, new)
     record = move_knowledge(tx, plan, moved_pairs, order)
     steps = plan.steps or [profile_step(tx, plan, order.at)]
@@ -60,7 +61,7 @@ def profile_step(tx: Tx, plan: MovePlan, now: datetime) -> Step:
 # -- the log
 
 
-def apply_step(tx: Tx, plan: MovePlan, step: Step) -> list[tuple[Message, Message]]:
+def apply_step(tx: Tx, plan: MovePlan, step: Step, now: datetime) -> list[tuple[Message, Message]]:
     """Give the new names to a conversation and its messages. Returns the messages before and after."""
     conversation = step.conversation
     space = conversation.space
@@ -68,6 +69,7 @@ def apply_step(tx: Tx, plan: MovePlan, step: Step) -> list[tuple[Message, Messag
     drop_receipts(tx, space, step.messages)  # those of other chats would name what is another's now
     pairs = [(message, rename_message(plan, step, message)) for message in step.messages]
     if step.is_renamed:
+        note_renamed_messages(tx, space, conversation.id, now)
         tx.rename_conversation(space, conversation.id, step.id)
     days = expired_rows(tx, DAYS, space, step.id, expired_upto)
     is_lasting = bool(expired_rows(tx, "episodes", space, step.id, expired_upto))

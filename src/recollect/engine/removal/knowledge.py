@@ -20,7 +20,7 @@ from recollect.engine.profile_changes import keep_statements, read_merge_inputs,
 from recollect.engine.removal.old_changes import rewrite_old_change
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.command_answers import ANSWER
-from recollect.engine.tables.fact_changes import denied_ids, ids_saying
+from recollect.engine.tables.fact_changes import denied_ids, ids_saying, put_change
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.findings import REFUSED, TABLE, findings_of, id_of, slot_of, to_finding
 from recollect.engine.tables.log import every_message, warn_of_damage
@@ -141,7 +141,7 @@ def release_changes(
     findings = [to_finding(row) for row in finding_rows if row["slot"] != REFUSED]
     removed_ids = {id_of(finding, person) for finding in findings}
     facts_by_id = {fact.id: fact for fact in resting}
-    for row in profiles.statements_of(tx, space, person, kind=profiles.CHANGE, active=False):
+    for row in profiles.statements_of(tx, space, person, kind=profiles.CHANGES, active=False):
         finding_ids = denied_ids(row)
         if removed_ids.isdisjoint(finding_ids) and facts_by_id.keys().isdisjoint(finding_ids):
             continue
@@ -149,7 +149,7 @@ def release_changes(
         denied_facts = [facts_by_id[id] for id in finding_ids if id in facts_by_id]
         all_ids = dict.fromkeys([*finding_ids, *(id for fact in denied_facts for id in ids_saying(tx, fact))])
         other_ids = [id for id in all_ids if id not in removed_ids]
-        profiles.put_statements(tx, [replace(row, sources=(row.id, *other_ids))], profiles.CHANGE)
+        put_change(tx, replace(row, sources=(row.id, *other_ids)))
 
 
 FINDING_KEY = ("space", "user_id", "slot", "time", "conversation", "turn", "number")

@@ -8,6 +8,7 @@ keeps what was made of a message. A line of the audit says who removed how many.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,11 +20,11 @@ from recollect.engine.removal.knowledge import facts_resting_on, statements_rest
 from recollect.engine.removal.moves import earlier_ids, erase_moves, moves_naming
 from recollect.engine.removal.receipts import drop_receipts
 from recollect.engine.tables import audit
+from recollect.engine.tables.answers import ANSWER_BODIES, ANSWERS, LAST_REMOVAL, note_renamed_messages
 from recollect.engine.tables.audit import Order
 from recollect.engine.tables.changes import erase_edits
 from recollect.engine.tables.command_answers import answers_repeating, drop_notes
 from recollect.engine.tables.log import (
-    ANSWERS,
     DIGESTING,
     every_conversation,
     every_message,
@@ -200,14 +201,11 @@ def covers(turns: Sequence[int], first: int, last: int) -> bool:
 
 
 def drop_answers(tx: Tx, space: str) -> None:
-    """Delete the stored answers to requests: they may repeat anybody's messages. One that is stored as a mere id stays.
-    A claim of a request that is being worked on stays, so that nobody repeats the work; an empty body before its answer
-    marks it as void."""
+    """Delete the stored answers to requests: they may repeat anybody's messages. That the requests were done stays
+    known, so that nobody repeats them. A new mark says to those that are being worked on that something was removed."""
     tx.lock(ANSWERS, space)
-    rows = tx.rows(ANSWERS, where={"space": space})
-    tx.remove(ANSWERS, {"space": space})
-    ids = [row for row in rows if row["status"] is not None and bytes(row["body"]).startswith(b'"')]
-    tx.put(ANSWERS, [*ids, *({**row, "body": b""} for row in rows if row["status"] is None)])
+    tx.remove(ANSWER_BODIES, {"space": space})
+    tx.put(ANSWER_BODIES, [{"space": space, "id": LAST_REMOVAL, "body": os.urandom(8)}])
 
 
 def drop_digests(tx: Tx, space: str, message_keys: Collection[tuple[str, int]]) -> None:
@@ -278,6 +276,7 @@ def anonymise_conversations(
         is_own = conversation.user in (*ids, None) or conversation.id in map(rules.profile_conversation, ids)
         is_named = any(rules.names_person(conversation.id, id) for id in ids)
         if is_own and is_named and is_empty(tx, conversation):
+            note_renamed_messages(tx, space, conversation.id, now)
             tx.rename_conversation(space, conversation.id, f"{rules.ERASED}{new_id(now)}")
             count += 1
     return count

@@ -21,12 +21,14 @@ from recollect.engine.tables import facts as fact_rows
 from recollect.engine.tables import findings as finding_rows
 from recollect.engine.tables.findings import Finding, id_of, in_order, json_values, slot_of, to_finding
 from recollect.engine.tables.log import warn_of_damage
-from recollect.engine.tables.people import CHANGE, statements_in
+from recollect.engine.tables.people import CHANGE, CHANGES, DENIAL, put_statements, statements_in
+from recollect.engine.tables.people import TABLE as STATEMENTS
 from recollect.engine.tables.person_slots import PersonSlots, Reweigh, is_late
 from recollect.model import Fact, FactChangeKind, FoundFact, Message, Statement
 from recollect.ports import Tx
 from recollect.rules.facts.values import has_same_value
 
+AT_ONCE = 500  # ids in one query
 JUST_AFTER = timedelta(microseconds=1)
 COMMANDS: Mapping[FactChangeKind, str] = {"add": "add_fact", "edit": "edit_fact", "delete": "delete_fact"}
 
@@ -83,11 +85,17 @@ def to_found_fact(values: Mapping[str, Any]) -> FoundFact:
 
 def changes_in(tx: Tx, messages: Iterable[Message]) -> list[DecidedFacts]:
     """What those of the messages say that are changes and still stand."""
-    pairs = statements_in(tx, messages, kind=CHANGE)
+    pairs = statements_in(tx, messages, kind=CHANGES)
     return [decided_facts(row, message) for message, row in pairs if row.active and row.id == message.id]
 
 
 # -- what is denied
+
+
+def put_change(tx: Tx, row: Statement) -> None:
+    """Store the row of a change. Those that deny something are of a kind of their own: they are few, and are read when
+    a fact is weighed."""
+    put_statements(tx, [row], DENIAL if denied_ids(row) else CHANGE)
 
 
 def denied_ids(row: Statement) -> tuple[str, ...]:
@@ -185,6 +193,20 @@ def needs_whole_slot(
     return any(is_late(denial, newest) for denial in new_denials) or any(
         other.sort_key > denial.sort_key for other in later for denial in new_denials
     )
+
+
+def has_changes(tx: Tx, space: str, person: str) -> bool:
+    """Whether a change of a fact about a person stands."""
+    where = {"space": space, "user_id": person, "kind": CHANGES, "active": 1}
+    return bool(tx.rows(STATEMENTS, limit=1, where=where))
+
+
+def changes_behind(tx: Tx, space: str, person: str, facts: Iterable[Fact]) -> frozenset[str]:
+    """The ids of the changes that stand and that these facts began with or were last said by."""
+    ids = sorted({id for fact in facts for id in (fact.sources[0], fact.sources[-1])})
+    where = {"space": space, "user_id": person, "kind": CHANGES, "active": 1}
+    pages = (tuple(ids[start : start + AT_ONCE]) for start in range(0, len(ids), AT_ONCE))
+    return frozenset(row["id"] for page in pages for row in tx.rows(STATEMENTS, where=where | {"id": page}))
 
 
 def name_retirements(facts: Mapping[str, Fact], change_ids: frozenset[str]) -> dict[str, Fact]:

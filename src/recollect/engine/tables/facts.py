@@ -20,6 +20,11 @@ def facts_of(tx: Tx, space: str, person: str, *, active: bool = False) -> list[F
     return [to_fact(row) for row in tx.rows(TABLE, where=where | {"active": 1} if active else where)]
 
 
+def fact_with_id(tx: Tx, space: str, person: str, id: str) -> Fact | None:
+    """The fact about a person that has this id."""
+    return next(map(to_fact, tx.rows(TABLE, where={"space": space, "user_id": person, "id": id})), None)
+
+
 def active_facts_by_person(tx: Tx, space: str, people: Iterable[str]) -> dict[str, list[Fact]]:
     """The facts that hold now about each of some people, in order of id. One query for all of them."""
     facts: dict[str, list[Fact]] = {person: [] for person in people}

@@ -10,12 +10,13 @@ stored beside them, with the reason, in a slot that is never weighed: it is eras
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
 
+from recollect.engine.tables.facts import facts_with_keys
 from recollect.errors import StoreError
 from recollect.model import Fact, FactRefusal, FoundFact, Message, RefusalKind, RefusedFact
 from recollect.ports import Tx
@@ -79,6 +80,14 @@ def keys_of_slots(slots: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
         _, category, key = json.loads(slot)
         keys.setdefault(category, set()).update({key, *(other for other, name in OPPOSITES.items() if name == key)})
     return [(category, tuple(sorted(names))) for category, names in sorted(keys.items())]
+
+
+def facts_in_slots(tx: Tx, space: str, person: str, slots: Collection[str]) -> list[Fact]:
+    """The facts about a person that are in these slots. Only they are read, however many there are."""
+    facts = [
+        fact for category, keys in keys_of_slots(slots) for fact in facts_with_keys(tx, space, person, category, keys)
+    ]
+    return [fact for fact in facts if slot_of(fact) in slots]
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

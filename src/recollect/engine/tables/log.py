@@ -28,7 +28,6 @@ logger = logging.getLogger("recollect.log")
 PAGE = 1_000  # rows read at a time
 DIGESTING = "digesting"  # the view name of leases on a digest that is being made
 MAX_LISTED = 5  # damaged messages that one error lists
-ANSWERS = "answers"  # the table of answers to requests with an idempotency key, and the lock for changing it
 COPYING = "copying"  # the note on a store that is being filled from another
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u to misread
 PAIRS = [first + second for first in LETTERS for second in LETTERS]

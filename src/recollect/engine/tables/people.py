@@ -21,7 +21,8 @@ from recollect.engine.context.viewers import (
     speakers_in,
     viewer_of_statement,
 )
-from recollect.engine.tables.facts import facts_of
+from recollect.engine.tables.facts import facts_with_keys
+from recollect.engine.tables.findings import keys_of_slots, slot_of
 from recollect.model import Fact, Member, Message, Name, Statement
 from recollect.model.clean_names import clean_name
 from recollect.ports import Tx
@@ -32,12 +33,20 @@ TABLE = "statements"
 SAID = "statement"
 FORGET = "forget"
 CHANGE = "change"  # of a fact, by hand: what was decided is in the metadata of the message
+DENIAL = "denial"  # a change that edits or deletes a fact: it denies the findings that its sources name
+CHANGES = (CHANGE, DENIAL)
 SHOWN_BY_PLATFORM = ("display", "mention")  # names that only the platform sets, not the person's own API key
 KINDS = (*SHOWN_BY_PLATFORM, "nickname", "alias")
 
 
 def statements_of(
-    tx: Tx, space: str, person: str, *, kind: str = SAID, active: bool = True, will_repeat: bool = False
+    tx: Tx,
+    space: str,
+    person: str,
+    *,
+    kind: str | tuple[str, ...] = SAID,
+    active: bool = True,
+    will_repeat: bool = False,
 ) -> list[Statement]:
     """The statements about a person, oldest first. `will_repeat`: they are asked for again soon."""
     where: dict[str, Any] = {"space": space, "user_id": person, "kind": kind}
@@ -63,7 +72,9 @@ def to_statement(row: Mapping[str, Any]) -> Statement:
     return Statement(**{name: row[name] for name in NAMES}, user=row["user_id"], active=bool(row["active"]))
 
 
-def statements_in(tx: Tx, messages: Iterable[Message], *, kind: str = SAID) -> list[tuple[Message, Statement]]:
+def statements_in(
+    tx: Tx, messages: Iterable[Message], *, kind: str | tuple[str, ...] = SAID
+) -> list[tuple[Message, Statement]]:
     """The statements these messages asked to remember, about anybody, active or not; each with its message. Those that
     expire are left out: no fact rests on them."""
     messages_by_id = {message.id: message for message in messages if message.role == "user" and message.is_lasting}
@@ -122,7 +133,12 @@ def retire_contradicted_statements(
     candidates = [statement for statement in statements_of(tx, space, person) if statement.said_at <= when]
     if not candidates:
         return
-    active_senses = {fact_sense(fact) for fact in facts_of(tx, space, person, active=True)}
+    active_senses = {
+        fact_sense(fact)
+        for category, keys in keys_of_slots({slot_of(fact) for fact in retired_facts})
+        for fact in facts_with_keys(tx, space, person, category, keys)
+        if fact.active
+    }
     lost_senses = {fact_sense(fact) for fact in retired_facts} - active_senses
     put_statements(
         tx,

@@ -17,7 +17,9 @@ from typing import Any
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
 from recollect.engine.tables.fact_changes import (
     DecidedFacts,
+    changes_behind,
     changes_in,
+    has_changes,
     name_retirements,
     slots_denied,
     with_denials,
@@ -33,7 +35,7 @@ from recollect.engine.tables.findings import (
     weigh_findings,
 )
 from recollect.engine.tables.people import (
-    CHANGE,
+    DENIAL,
     FORGET,
     name_in_statement,
     note_people,
@@ -313,10 +315,10 @@ def weigh_slots(
     """Weigh the findings of slots, as `record_findings` returns them, and store what follows from them. `new_changes`
     are the ids of changes by hand that are weighed for the first time."""
     forget_requests = forget_requests_of(tx, space, person)
-    changes = statements_of(tx, space, person, kind=CHANGE)
-    change_ids = frozenset(row.id for row in changes)
+    is_changed_by_hand = has_changes(tx, space, person)
     known_slots = known_slots or PersonSlots(tx, space, person)
     known_slots.read_facts(slots)
+    changes = statements_of(tx, space, person, kind=DENIAL) if is_changed_by_hand else []
     changed_facts: dict[str, Fact] = {}
     all_actions: list[rules.Action] = []
     for slot, weighing in slots.items():
@@ -324,9 +326,10 @@ def weigh_slots(
         findings, reweigh = with_denials(tx, person, slot, weighing, changes, known_slots, new_changes)
         facts_before, actions = weigh_slot(slot_facts, findings, reweigh, person)
         all_actions += actions
-        if forget_requests.statements or change_ids:  # they may be about any fact of the slot
+        if forget_requests.statements or is_changed_by_hand:  # they may be about any fact of the slot
             facts_before = {**slot_facts.by_id, **facts_before}
             facts = {id: retire_if_forgotten(fact, forget_requests) for id, fact in slot_facts.by_id.items()}
+            change_ids = changes_behind(tx, space, person, facts.values()) if is_changed_by_hand else frozenset()
             for fact in name_retirements(facts, change_ids).values():
                 slot_facts.put(fact)
         for id, fact_before in facts_before.items():

@@ -19,7 +19,8 @@ from starlette.responses import Response
 
 from recollect import wire
 from recollect.engine import idempotency
-from recollect.errors import CommitUnknown, RecollectError, StoreAway, StoreBusy, StoreUnwritable
+from recollect.engine.tables.answers import GONE
+from recollect.errors import AnswerGone, CommitUnknown, RecollectError, StoreAway, StoreBusy, StoreUnwritable
 from recollect.server.door.access import Caller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes.shapes import Limit
@@ -28,6 +29,11 @@ JSON = "application/json"
 PAUSE = 1.0  # seconds until a store that was away is tried again
 LONGEST_CLOSING = 5.0  # seconds that an answer waits until it is stored under its key, or the key is released
 PAGE_BYTES = 8 << 20  # a page ends after so many, so that no answer is too large
+ENDED = (
+    "the server ended while it was at work on this request: whether it was done is not known, and it is not done again."
+    " Read what it was about before you make it again with another key"
+)
+UNKNOWN = "commit_unknown"
 Cursor = Annotated[str | None, Query(description="Where to go on: the `next` of the page before.", max_length=256)]
 Count = Annotated[Limit, Query(description="How many at most.")]
 IdempotencyKey = Annotated[
@@ -36,7 +42,7 @@ IdempotencyKey = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=255,
-        description="A text of your own: the same request with it is done once, and answered alike for a day.",
+        description="A text of your own: within a day, the same request with it is done once.",
     ),
 ]
 
@@ -94,10 +100,9 @@ async def answer_once(
     key: str | None,
     work: Callable[[], Awaitable[Any]],
     brief: StoredForm = AS_IT_IS,
-    repeats_words: bool = True,
+    repeats: idempotency.Repeats = "words",
 ) -> Response:
-    """Do a write and answer with its result; with a key, do it once. An answer that repeats nobody's words is stored
-    even if somebody was erased meanwhile."""
+    """Do a write and answer with its result; with a key, do it once. `repeats` says how long the answer is stored."""
     if key is None:
         return json_response(await work())
     repeat, stored_body = await claim_key(caller, key)
@@ -109,12 +114,15 @@ async def answer_once(
         return json_response(answer, headers={"Idempotent-Replayed": "true"})
     try:
         result = await work()
+    except asyncio.CancelledError:  # the server ends, and a transaction that has begun does not
+        await close_claim(caller, repeat, unknown_problem())
+        raise
     except BaseException as error:
         await close_claim(caller, repeat, error)
         raise
     body = wire.dumps(brief.shorten(result))
     runtime = caller.memory.runtime
-    keep = partial(idempotency.keep_answer, runtime, repeat, HTTPStatus.OK, body, repeats_words=repeats_words)
+    keep = partial(idempotency.keep_answer, runtime, repeat, HTTPStatus.OK, body, repeats=repeats)
     await wait_briefly(keep_trying(keep))
     return json_response(result)
 
@@ -127,12 +135,17 @@ async def close_claim(caller: Caller, repeat: idempotency.KeyedRequest, error: B
     this one any more. Whatever a cancelled request awaits is cancelled again and again, so this runs in a task of its
     own. If it is not known whether the request was done, that becomes the answer of its key."""
     runtime = caller.memory.runtime
-    if isinstance(error, CommitUnknown):
+    if isinstance(error, CommitUnknown | Problem) and problem_of(error).code == UNKNOWN:
         problem = problem_of(error)
         document = wire.dumps(problem.document())
-        keep_trying(partial(idempotency.keep_answer, runtime, repeat, problem.status, document, repeats_words=False))
+        keep_trying(partial(idempotency.keep_answer, runtime, repeat, problem.status, document, repeats="nothing"))
         return
     await wait_briefly(keep_trying(lambda: idempotency.release_claim(runtime, repeat)))
+
+
+def unknown_problem() -> Problem:
+    """The answer to a request that was perhaps done."""
+    return Problem(HTTPStatus.GATEWAY_TIMEOUT, UNKNOWN, ENDED)
 
 
 async def wait_briefly(closing: asyncio.Task[None]) -> None:
@@ -144,7 +157,7 @@ async def wait_briefly(closing: asyncio.Task[None]) -> None:
 
 def keep_trying(work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
     """Run this in the background, and retry while the store is away: until then the key counts as being worked on.
-    After `idempotency.LAPSES` the claim expires by itself, as if this process had died."""
+    After `idempotency.LAPSES` nobody is said to be at work on it, as if this process had died."""
 
     async def repeat_until_done() -> None:
         deadline = time.monotonic() + idempotency.LAPSES.total_seconds()
@@ -186,6 +199,10 @@ async def claim_key(caller: Caller, key: str) -> tuple[idempotency.KeyedRequest 
     if claim.state == "busy":
         detail = "the same request is being worked on; ask again in a moment"
         raise Problem(409, "in_progress", detail, headers={"Retry-After": "1"})
+    if claim.state == "gone":
+        raise AnswerGone(GONE)
+    if claim.state == "unknown":
+        raise unknown_problem()
     if claim.state == "other":
         raise Problem(422, "key_reused", "this idempotency key came with another request before; use a new one")
     if claim.state == "done" and claim.status != HTTPStatus.OK:

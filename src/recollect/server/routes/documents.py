@@ -163,7 +163,7 @@ async def put_document(
         return (await documents_of(caller).apply([change]))[0]
 
     single = StoredForm(lambda document: brief.shorten([document]), lambda times: brief.restore(times)[0])
-    return await answer_once(caller, once_key, work, single)
+    return await answer_once(caller, once_key, work, single, "nothing")
 
 
 @router.delete("/documents/{key:id}", response_model=shapes.Removed)
@@ -175,7 +175,7 @@ async def remove_document(
     async def work() -> dict[str, bool]:
         return {"removed": await documents_of(caller).remove(namespace, key)}
 
-    return await answer_once(caller, once_key, work)
+    return await answer_once(caller, once_key, work, repeats="nothing")
 
 
 @router.post("/documents", response_model=list[shapes.Document])
@@ -199,7 +199,7 @@ async def change_documents(caller: WriteCaller, body: shapes.ChangesIn, once_key
             raise Problem(412, "changed", "the namespace has changed since it was read; read it again")
         return results
 
-    return await answer_once(caller, once_key, work, times_only(changes, caller.space))
+    return await answer_once(caller, once_key, work, times_only(changes, caller.space), "nothing")
 
 
 def change_of(caller: Caller, change: shapes.ChangeIn) -> Change:

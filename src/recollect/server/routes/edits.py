@@ -47,4 +47,4 @@ async def edit_message(
     # Stored without its words: a repeated request is answered with the message as it is then.
     brief = StoredForm(lambda edited: edited.id, partial(edits.read_message, scope))
     work = partial(edits.edit_message, scope, name, body.text, body.metadata)
-    return await answer_once(caller, key, work, brief, repeats_words=False)
+    return await answer_once(caller, key, work, brief, repeats="nothing")

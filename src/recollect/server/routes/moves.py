@@ -29,7 +29,7 @@ async def move_conversation(
     is known from it. Needs the scope `admin`; a user's key may rename what is that user's."""
     scope = scope_for(caller.access, caller.space, id, None)
     work = partial(caller.memory.moves.move_conversation, scope, to=body.to, user=body.user, dry_run=body.dry_run)
-    return await answer_once(caller, key, work, repeats_words=False)
+    return await answer_once(caller, key, work, repeats="names")
 
 
 @router.post("/users/{id:id}/merge", response_model=shapes.Move)
@@ -40,7 +40,7 @@ async def merge_users(
     caller.access.check_unbound()
     merge = partial(caller.memory.moves.merge_users, id, into=body.into, dry_run=body.dry_run)
     work = partial(merge, space=caller.space, by=caller.access.key_id)
-    return await answer_once(caller, key, work, repeats_words=False)
+    return await answer_once(caller, key, work, repeats="names")
 
 
 @router.post("/moves/{id:id}/undo", response_model=shapes.Move)
@@ -50,4 +50,4 @@ async def undo_move(caller: AdminCaller, id: MoveId, dry_run: DryRun = False, ke
     caller.access.check_unbound()
     undo = partial(caller.memory.moves.undo_move, id, dry_run=dry_run)
     work = partial(undo, space=caller.space, by=caller.access.key_id)
-    return await answer_once(caller, key, work, repeats_words=False)
+    return await answer_once(caller, key, work, repeats="names")

@@ -37,7 +37,7 @@ async def delete_message(
     scope = scope_for(caller.access, caller.space, id, user)
     name = parse_turn(message) if by == "turn" else message
     work = partial(caller.memory.deletions.delete_message, scope, name, dry_run=dry_run)
-    return await answer_once(caller, key, work, repeats_words=False)
+    return await answer_once(caller, key, work, repeats="names")
 
 
 def parse_turn(text: str) -> int:
@@ -53,7 +53,7 @@ async def delete_conversation(
     """Remove all messages of a conversation and all that was derived from them, for good. Needs the scope `admin`."""
     scope = scope_for(caller.access, caller.space, id, user)
     work = partial(caller.memory.deletions.delete_conversation, scope, dry_run=dry_run)
-    return await answer_once(caller, key, work, repeats_words=False)
+    return await answer_once(caller, key, work, repeats="names")
 
 
 @router.post("/delete", response_model=shapes.Deletion)
@@ -62,7 +62,7 @@ async def delete(caller: AdminCaller, body: shapes.DeleteIn, key: IdempotencyKey
     for good: those that fit all that is given. Needs the scope `admin`."""
     user = caller.access.resolve_user(body.user)
     options = body.model_dump() | {"user": user, "space": caller.space, "by": caller.access.key_id}
-    return await answer_once(caller, key, partial(caller.memory.deletions.delete, **options), repeats_words=False)
+    return await answer_once(caller, key, partial(caller.memory.deletions.delete, **options), repeats="names")
 
 
 @router.get("/audit", response_model=list[shapes.AuditLine])

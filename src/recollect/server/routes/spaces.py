@@ -100,7 +100,7 @@ async def rebuild(caller: AdminCaller, body: shapes.RebuildIn, key: IdempotencyK
         await caller.memory.rebuild(body.view, space=caller.space)
         return {"done": True}
 
-    return await answer_once(caller, key, work)
+    return await answer_once(caller, key, work, repeats="nothing")
 
 
 @router.post("/retry", response_model=shapes.Retried)
@@ -108,7 +108,7 @@ async def retry(caller: AdminCaller, body: shapes.RetryIn, key: IdempotencyKey =
     """Try messages of a space again, now, that views failed on and set aside. Needs the scope `admin`."""
     caller.access.check_unbound()
     options = {"conversation": body.conversation, "space": caller.space}
-    return await answer_once(caller, key, lambda: caller.memory.retry(body.view, **options))
+    return await answer_once(caller, key, lambda: caller.memory.retry(body.view, **options), repeats="nothing")
 
 
 @router.post("/retain", response_model=shapes.Retained)
@@ -117,7 +117,7 @@ async def retain(caller: AdminCaller, body: shapes.RetainIn, key: IdempotencyKey
     caller.access.check_unbound()
     by = caller.access.key_id
     work = partial(caller.memory.deletions.retain, dry_run=body.dry_run, space=caller.space, by=by)
-    return await answer_once(caller, key, work)
+    return await answer_once(caller, key, work, repeats="nothing")
 
 
 @router.get("/verify", response_model=shapes.Verification)

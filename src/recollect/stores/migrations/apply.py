@@ -1,7 +1,8 @@
 """Brings a database to today's schema. The number of the last step that it has run is in `meta`.
 
 SQLite and JSON run missing steps when they are opened, under the write lock; a PostgreSQL server runs them when asked
-(`recollect migrate URL`), so that no program changes a shared database just by starting.
+(`recollect migrate URL`), so that no program changes a shared database just by starting. A program that has a database
+open when another one runs steps writes there no more: each of its transactions that writes reads the number first.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from recollect.stores.columns import parse_meta_number
 from recollect.stores.migrations.steps import CURRENT, SPELLING, STEPS
 from recollect.stores.prepared import run_text
 
+READ_VERSION = "SELECT value FROM meta WHERE key = 'schema'"
+EXPECTED = str(CURRENT)
 MADE = re.compile(r"CREATE (?:(?:UNIQUE|VIRTUAL) )?\w+ (?:IF NOT EXISTS )?(?P<name>\w+)")
 ADDED = re.compile(r"ALTER TABLE (?P<table>\w+) ADD COLUMN (?P<column>.+)")
 CONDITION = re.compile(r"IF (?P<unless>NOT )?(?P<table>\w+)(?:\.(?P<column>\w+))?: ")
@@ -27,7 +30,7 @@ def schema_version(connection: Connection) -> int:
     """The number of the last step that this database has run; 0 for an empty one."""
     if not inspect(connection).has_table("meta"):
         return 0
-    number = connection.execute(text("SELECT value FROM meta WHERE key = 'schema'")).scalar()
+    number = connection.execute(text(READ_VERSION)).scalar()
     return parse_meta_number(number)
 
 
@@ -40,6 +43,17 @@ def check_version(number: int, name: str) -> None:
     if number < CURRENT:
         raise SchemaMismatch(
             f"{name} has schema {number} and this recollect needs {CURRENT}: run `recollect migrate` on it first"
+        )
+
+
+def check_unmigrated(value: object, name: str) -> None:
+    """Refuse a transaction on a database that has another schema than the one it was opened with; `value` is what
+    `READ_VERSION` gives in this transaction. A process of an older version would not erase what a newer one keeps."""
+    if value != EXPECTED:
+        number = parse_meta_number(value if isinstance(value, str) else None)
+        raise SchemaMismatch(
+            f"{name} was changed to schema {number} while this program, which knows {CURRENT}, had it open: nothing was"
+            " done; end this program and start it with the version of recollect that made the change"
         )
 
 

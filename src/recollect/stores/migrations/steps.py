@@ -351,6 +351,20 @@ MERGED_TOPICS = """
 CREATE INDEX IF NOT EXISTS topics_merged ON topics (space, conversation, merged_into) WHERE merged_into IS NOT NULL
 """
 
+# The answers to requests, apart from the requests: an erasure removes the answers, and the requests stay done.
+ANSWER_BODIES = """
+CREATE TABLE answer_bodies (space {key} NOT NULL, id {key} NOT NULL, body {blob} NOT NULL, PRIMARY KEY (space, id));
+INSERT INTO answer_bodies (space, id, body) SELECT space, id, body FROM answers WHERE status = 200;
+UPDATE answers SET body = NULL WHERE status = 200 OR status IS NULL
+"""
+
+# One fact by what it is about, and the few statements of a kind, among thousands that a program has added by hand.
+BY_SLOT_AND_KIND = """
+CREATE INDEX IF NOT EXISTS facts_slot ON facts (space, user_id, category, key);
+CREATE INDEX IF NOT EXISTS statements_kind ON statements (space, user_id, kind);
+UPDATE statements SET kind = 'denial' WHERE kind = 'change' AND replace(sources, ',', '') <> sources
+"""
+
 TRAITS = "ALTER TABLE entries ADD COLUMN traits INTEGER NOT NULL DEFAULT -1"
 
 SPELLING = {
@@ -390,5 +404,6 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": RECEIPTS, "postgresql": RECEIPTS},
     {"sqlite": MERGED_TOPICS, "postgresql": MERGED_TOPICS},
     {"sqlite": TRAITS, "postgresql": TRAITS},
+    {"sqlite": ANSWER_BODIES + ";" + BY_SLOT_AND_KIND, "postgresql": ANSWER_BODIES + ";" + BY_SLOT_AND_KIND},
 )
 CURRENT = len(STEPS)

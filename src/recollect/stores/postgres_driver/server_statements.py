@@ -120,9 +120,12 @@ def encode_values(values: list[Any]) -> list[bytes | None] | None:
     return data
 
 
-def run_plain(driver: Connection[Any], sql: str) -> None:
-    """Run a statement without parameters or rows."""
-    check_result(driver.pgconn.exec_(sql.encode()))
+def run_plain(driver: Connection[Any], sql: str) -> str | None:
+    """Run statements without parameters. Returns the first value of the last one, if it has rows."""
+    result = driver.pgconn.exec_(sql.encode())
+    check_result(result)
+    value = result.get_value(0, 0) if result.ntuples else None
+    return None if value is None else value.decode()
 
 
 def check_result(result: PGresult) -> None:

@@ -17,22 +17,20 @@ from recollect.stores.prepared import PreparedStatement, wrap_error
 STATEMENTS = "recollect statements"  # in what is noted of a connection: those that the server has prepared for it
 
 
-def begin_reading(connection: Connection) -> None:
-    run_text(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+# Who changes the schema holds the lock alone: no transaction that has read the version goes on meanwhile.
+WRITING = "BEGIN; SELECT pg_advisory_xact_lock_shared(hashtext('recollect schema'))"
+CHANGING = "BEGIN; SELECT pg_advisory_xact_lock(hashtext('recollect schema'))"
 
 
-def begin_writing(connection: Connection) -> None:
-    run_text(connection, "BEGIN")
-
-
-def run_text(connection: Connection, sql: str) -> None:
-    """Run a statement without parameters or rows by the driver itself; it opens no transactions of its own."""
+def run_text(connection: Connection, sql: str) -> str | None:
+    """Run statements without parameters by the driver itself; it opens no transactions of its own. Returns the first
+    value of the last one, if it has rows."""
     from recollect.stores.postgres_driver.server_statements import run_plain
 
     tell_listeners(connection, sql, {})
     driver: Any = connection.connection.driver_connection
     try:
-        run_plain(driver, sql)
+        return run_plain(driver, sql)
     except connection.dialect.loaded_dbapi.Error as error:
         if driver.closed:
             connection.exec_driver_sql(sql)  # it fails, too, and the pool learns that the server is away
