@@ -8,6 +8,7 @@ command and its answer stay in the log, marked, so that no facts are read from t
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from recollect.engine.tables.command_answers import ids_repeated, note_repeated
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.people import members_known_to
 from recollect.engine.views.facts import command_of
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, StoreError
 from recollect.model import (
     Added,
     Ambiguous,
@@ -56,6 +57,8 @@ from recollect.rules.people.names import fold_name, resolve
 from recollect.rules.people.remembered_statements import LOOKED_BACK, AuthoredMessage
 from recollect.tasks import command
 from recollect.tasks.task import TaskMessage
+
+logger = logging.getLogger("recollect.commands")
 
 MAX_NAMES = 20  # names of the memory in one command
 NEAR = 50  # messages whose authors count as members, even if they are not in the register yet
@@ -132,7 +135,11 @@ async def run_command(
     about = answer.person if scene.owner is None else None
     id = log.new_id(runtime.parts.clock.now())
     message_ids = ids_repeated(answer) | ids_meant(parsed_command, scene)
-    await runtime.write(lambda tx: note_repeated(tx, scope.space, id, message.time, message_ids))
+    try:
+        await runtime.write(lambda tx: note_repeated(tx, scope.space, id, message.time, message_ids))
+    except StoreError as error:  # what cannot be found again when its sources are removed is not kept
+        logger.warning("the answer to a command is not kept: %s", error)
+        return answer
     await append(runtime, scope, Draft("assistant", answer.text, user=about, metadata=mark, id=id))
     return answer
 

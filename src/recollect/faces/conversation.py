@@ -52,7 +52,7 @@ class ConversationFace(Protocol):
         """Keep a message. Once this returns, it is on the disk; the same platform id twice is kept once. If the store
         takes nothing and the setting `hold_messages` allows it, it is held in memory, and `degraded` says so.
 
-        `name` is what its author is called there now; it is kept in the metadata, and in a channel's register.
+        `name` is what its author is called there now; cleaned, it is kept in the metadata, and in a channel's register.
 
         `expires` is a moment, or a span of time from now: from then on no search and no context has the message, and
         `retain` removes it. Nothing is derived from it that would outlive it: no fact, summary, digest or topic.
