@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import httpx2
@@ -129,8 +130,7 @@ def test_a_row_of_a_request_is_of_hashes_that_nobody_can_guess_g8(tmp_path: Path
         sent = http.build_request("POST", REMEMBER, json=CHESS)
         assert http.send(sent).status_code == 200
         assert http.post(REMEMBER, json=CHESS, headers={"Idempotency-Key": "zoe-1"}).status_code == 200
-        edit = http.post("/v1/users/alex/erase")
-        assert edit.status_code == 200
+        assert http.post("/v1/users/alex/erase").status_code == 200
         (row,) = server.store.read(lambda tx: tx.rows("answers"))
         assert b"zoe" not in json.dumps(row, default=str).encode()
         request = f"POST {REMEMBER}?\n".encode() + sent.content
@@ -166,13 +166,14 @@ def test_what_is_under_way_while_something_is_removed_is_done_once_g8(store_url:
 def test_a_removal_that_is_repeated_is_answered_alike_whatever_comes_after_g8(tmp_path: Path) -> None:
     with Serving(str(tmp_path / "a.db"), followers=False) as server, httpx2.Client(base_url=server.url) as http:
         tell_hers(http)
-        first = http.post("/v1/users/zoe/erase", headers=KEY)
-        tell_hers(http)
-        assert edit_hers(http).status_code == 404 or edit_hers(http).status_code == 200
+        said = {"messages": [{"role": "user", "content": "at 7"}], "user": "kim"}
+        assert http.post("/v1/conversations/kims/messages", json=said).status_code == 200
         document = {"value": {"a": 1}}
         url = "/v1/spaces/default/documents/d?namespace=n"
         kept = http.put(url, json=document, headers={"Idempotency-Key": "d"})
-        assert http.post("/v1/users/zoe/erase", headers={"Idempotency-Key": "second"}).status_code in (200, 404)
+        first = http.post("/v1/users/zoe/erase", headers=KEY)
+        assert first.json()["messages"] == 1
+        assert http.post("/v1/users/kim/erase").status_code == 200
         assert http.post("/v1/users/zoe/erase", headers=KEY).json() == first.json()
         assert http.put(url, json=document, headers={"Idempotency-Key": "d"}).json() == kept.json()
 
@@ -260,10 +261,8 @@ def test_a_client_says_that_its_write_was_done_and_does_not_repeat_it_g8(
 
 
 @pytest.fixture
-def answering_once() -> Any:
-    from http.server import HTTPServer
-    from threading import Thread
-
+def answering_once() -> Iterator[Callable[[int, Any], tuple[str, list[str]]]]:
+    """Starts a server that answers every request alike, and gives its address and the keys that it was sent."""
     servers: list[HTTPServer] = []
 
     def start(status: int, document: Any) -> tuple[str, list[str]]:

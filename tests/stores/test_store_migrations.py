@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import sha256
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Any, LiteralString, cast
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -395,7 +395,7 @@ def migrate_as_a_newer_version_would(url: str) -> None:
     if url.startswith("postgresql:"):
         with psycopg.connect(url) as server:
             for statement in statements:
-                server.execute(cast(LiteralString, statement.format(place="recollect.")))
+                server.execute(statement.format(place="recollect.").encode())
     else:
         with closing(sqlite3.connect(url)) as file, file:
             for statement in statements:

@@ -13,6 +13,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query
@@ -39,7 +40,9 @@ from recollect.server.routes.answers import (
     etag_of,
     json_bytes,
     json_response,
+    keep_trying,
     matches_etag,
+    wait_briefly,
 )
 from recollect.server.routing import LeanRoute
 from recollect.wire import dumps, to_json_value
@@ -286,10 +289,6 @@ async def reply_events(
             async for piece in pieces:
                 texts.append(piece)
                 yield event_bytes("text", {"text": piece})
-        degraded = caller.memory.degraded
-        answer = {"text": "".join(texts)} | ({} if degraded is None else {"degraded": degraded})
-        if repeat is not None and degraded is None:
-            await idempotency.keep_answer(caller.memory.runtime, repeat, 200, dumps(answer))
     except BaseException as error:
         if repeat is not None:
             await close_claim(caller, repeat, error)
@@ -297,6 +296,12 @@ async def reply_events(
             raise
         yield event_bytes("error", problem_of(error).document())
     else:
+        degraded = caller.memory.degraded
+        answer = {"text": "".join(texts)} | ({} if degraded is None else {"degraded": degraded})
+        if repeat is not None and degraded is None:
+            # The turn is done: whatever happens now, its key is not released.
+            keep = partial(idempotency.keep_answer, caller.memory.runtime, repeat, HTTPStatus.OK, dumps(answer))
+            await wait_briefly(keep_trying(keep))
         yield event_bytes("done", answer)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -197,5 +196,4 @@ async def line_response(source: AsyncIterator[Message]) -> Response:
 async def erase(caller: AdminCaller, id: Person, key: IdempotencyKey = None) -> Response:
     """Remove a person's messages and all that was derived from them, for good. Needs the scope `admin`."""
     arguments = person_arguments(caller, id) | {"by": caller.access.key_id}
-    work = partial(caller.memory.deletions.erase, **arguments)
-    return await answer_once(caller, key, work, repeats="nothing")
+    return await answer_once(caller, key, lambda: caller.memory.deletions.erase(**arguments), repeats="nothing")
