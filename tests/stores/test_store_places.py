@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -163,12 +164,12 @@ def test_a_json_file_keeps_its_owner_and_no_other_group_gets_its_rights(
     path, owner, requests = tmp_path / "memory.json", (12345, 23456), list[tuple[int, int]]()
     look_up = os.stat
 
-    def stat_of_others(place: Any, **options: Any) -> os.stat_result:
+    def stat_of_others(place: Any, **options: Any) -> Any:
         status = look_up(place, **options)
         if not isinstance(place, str | Path) or Path(place) != path:
             return status
-        rest = {name: getattr(status, name) for name in dir(status) if name.startswith("st_")}
-        return os.stat_result((*status[:4], *owner, *status[6:]), rest)
+        values = {name: getattr(status, name) for name in dir(status) if name.startswith("st_")}
+        return SimpleNamespace(**{**values, "st_uid": owner[0], "st_gid": owner[1]})
 
     def refuse_owner(handle: int, user: int, group: int) -> None:
         requests.append((user, group))
