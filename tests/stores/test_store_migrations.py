@@ -78,6 +78,7 @@ RELEASED = [
     "bdd84b9734038542",
     "afa5f14a0e9a87ce",
     "b6f61bb38243c789",
+    "d322d394939d0962",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from recollect.engine.scope import scope_for
-from recollect.server.door.access import AdminCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes import move_shapes as shapes
 from recollect.server.routes.answers import IdempotencyKey, answer_once
 from recollect.server.routes.conversations import Conversation
@@ -23,7 +23,10 @@ router = APIRouter(prefix="/v1", tags=["moves"])
 
 @router.post("/conversations/{id:id}/move", response_model=shapes.Move)
 async def move_conversation(
-    caller: AdminCaller, id: Conversation, body: shapes.MoveIn, key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_for("move_conversation")],
+    id: Conversation,
+    body: shapes.MoveIn,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Rename a conversation, give it to another user, or both. What its user said in it becomes the other's, with what
     is known from it. Needs the scope `admin`; a user's key may rename what is that user's."""
@@ -34,7 +37,10 @@ async def move_conversation(
 
 @router.post("/users/{id:id}/merge", response_model=shapes.Move)
 async def merge_users(
-    caller: AdminCaller, id: Person, body: shapes.UserMergeIn, key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_for("merge_users")],
+    id: Person,
+    body: shapes.UserMergeIn,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Make all that one user has another's: two ids of one person. Needs the scope `admin`, and no user's key."""
     caller.access.check_unbound()
@@ -44,7 +50,9 @@ async def merge_users(
 
 
 @router.post("/moves/{id:id}/undo", response_model=shapes.Move)
-async def undo_move(caller: AdminCaller, id: MoveId, dry_run: DryRun = False, key: IdempotencyKey = None) -> Response:
+async def undo_move(
+    caller: Annotated[Caller, caller_for("undo_move")], id: MoveId, dry_run: DryRun = False, key: IdempotencyKey = None
+) -> Response:
     """Take back a move or a merge, if nothing that it moved was removed since, or moved again. Needs the scope `admin`,
     and no user's key."""
     caller.access.check_unbound()

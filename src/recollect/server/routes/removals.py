@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput
-from recollect.server.door.access import AdminCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import Count, IdempotencyKey, answer_once, json_response
 from recollect.server.routes.conversations import Conversation, User
@@ -24,7 +24,7 @@ router = APIRouter(prefix="/v1", tags=["removals"])
 
 @router.delete("/conversations/{id:id}/messages/{message:id}", response_model=shapes.Deletion)
 async def delete_message(
-    caller: AdminCaller,
+    caller: Annotated[Caller, caller_for("delete_message")],
     id: Conversation,
     message: Message,
     user: User = None,
@@ -48,7 +48,11 @@ def parse_turn(text: str) -> int:
 
 @router.delete("/conversations/{id:id}", response_model=shapes.Deletion)
 async def delete_conversation(
-    caller: AdminCaller, id: Conversation, user: User = None, dry_run: DryRun = False, key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_for("delete_conversation")],
+    id: Conversation,
+    user: User = None,
+    dry_run: DryRun = False,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Remove all messages of a conversation and all that was derived from them, for good. Needs the scope `admin`."""
     scope = scope_for(caller.access, caller.space, id, user)
@@ -57,7 +61,9 @@ async def delete_conversation(
 
 
 @router.post("/delete", response_model=shapes.Deletion)
-async def delete(caller: AdminCaller, body: shapes.DeleteIn, key: IdempotencyKey = None) -> Response:
+async def delete(
+    caller: Annotated[Caller, caller_for("delete")], body: shapes.DeleteIn, key: IdempotencyKey = None
+) -> Response:
     """Remove the messages of before a time, of a user, or with a phrase in them, and all that was derived from them,
     for good: those that fit all that is given. Needs the scope `admin`."""
     user = caller.access.resolve_user(body.user)
@@ -66,7 +72,7 @@ async def delete(caller: AdminCaller, body: shapes.DeleteIn, key: IdempotencyKey
 
 
 @router.get("/audit", response_model=list[shapes.AuditLine])
-async def audit(caller: AdminCaller, limit: Count = 100) -> Response:
+async def audit(caller: Annotated[Caller, caller_for("audit")], limit: Count = 100) -> Response:
     """Who removed or moved something in a space, when, of what kind, how many: the newest first. Needs the scope
     `admin`."""
     caller.access.check_unbound()

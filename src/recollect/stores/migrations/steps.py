@@ -353,6 +353,9 @@ CREATE INDEX IF NOT EXISTS topics_merged ON topics (space, conversation, merged_
 
 TRAITS = "ALTER TABLE entries ADD COLUMN traits INTEGER NOT NULL DEFAULT -1"
 
+# Which key made a key. Those from before were made by none: they stay as they are.
+KEY_MAKERS = "ALTER TABLE api_keys ADD COLUMN maker TEXT"
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "empty": "x''", "vector": "BLOB"}
     | {"clustered": " WITHOUT ROWID", "tsv": ""},
@@ -390,5 +393,6 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": RECEIPTS, "postgresql": RECEIPTS},
     {"sqlite": MERGED_TOPICS, "postgresql": MERGED_TOPICS},
     {"sqlite": TRAITS, "postgresql": TRAITS},
+    {"sqlite": KEY_MAKERS, "postgresql": KEY_MAKERS},
 )
 CURRENT = len(STEPS)
