@@ -1,19 +1,18 @@
 """A key of one space opens nothing of another: walked through every route the application has.
 
-The tables below name every route. One that is added and not named here fails the test: whoever adds it says what it is.
+`every_route` names every route. One that is added and not named there fails the test: whoever adds it says what it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 from urllib.parse import urlencode
 
 import httpx2
 import pytest
-from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
+from every_route import FILLED, MOUNTED, NOWHERE, OF_A_SPACE, PROCESS, PUBLIC, TALK, routes_of
 
 from recollect.model import CommandKind
 from recollect.server.web.session import is_page
@@ -21,92 +20,6 @@ from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
 SECRET = "the vault opens at seven"
-TALK = "/v1/conversations/{id}"
-# Open to everybody: how the server is, and what it can do.
-PUBLIC = {"GET /healthz", "GET /readyz", "GET /openapi.json"}
-# About the process or all spaces: not for a key of one space with the rights to read and write.
-PROCESS = {"GET /metrics", "GET /v1/verify"}
-# Not about a space at all.
-NOWHERE = {"GET /v1/models", "GET /v1/models/{name}", "POST /v1/embeddings"}
-# Everything else, with what to send: the path and the query, the body.
-OF_A_SPACE: dict[str, Any] = {
-    "GET /v1/space": None,
-    "GET /v1/conversations": None,
-    f"POST {TALK}/messages": {"messages": [{"role": "user", "content": "hello"}]},
-    "POST /v1/messages": {"batches": [{"conversation": "c", "messages": [{"role": "user", "content": "hello"}]}]},
-    f"GET {TALK}/messages": None,
-    f"GET {TALK}/context?text=vault": None,
-    f"POST {TALK}/context": {"text": "vault"},
-    f"POST {TALK}/reply": {"text": "when does the vault open?"},
-    f"POST {TALK}/command": {"text": "Recollect, what do you know about me?"},
-    f"POST {TALK}/standalone": {"question": "and then?"},
-    f"GET {TALK}/episodes": None,
-    f"GET {TALK}/archived": None,
-    f"POST {TALK}/archive": {},
-    f"GET {TALK}/topics": None,
-    f"POST {TALK}/topics": {"role": "user", "text": "hello"},
-    f"GET {TALK}/topic-search?query=vault": None,
-    f"GET {TALK}/topics/{{topic}}/context": None,
-    f"GET {TALK}/topics/{{topic}}/messages": None,
-    f"GET {TALK}/topics/{{topic}}/stats": None,
-    f"POST {TALK}/topics/{{topic}}/merge": {"other": "t2"},
-    f"POST {TALK}/topics/{{topic}}/unmerge": {},
-    f"POST {TALK}/topics/{{topic}}/tags": {"tags": ["mine"]},
-    f"POST {TALK}/topics/{{topic}}/feedback": {"score": 1},
-    "GET /v1/users/{id}/facts": None,
-    "GET /v1/users/{id}/facts/{fact}": None,
-    "POST /v1/users/{id}/facts": {"category": "identity", "key": "city", "value": "Vaultville"},
-    "PATCH /v1/users/{id}/facts/{fact}": {"value": "Vaultville"},
-    "DELETE /v1/users/{id}/facts/{fact}": None,
-    "POST /v1/users/{id}/ask": {"question": "When does the vault open?"},
-    "GET /v1/users/{id}/fact-history?key=name": None,
-    "GET /v1/users/{id}/refused-facts": None,
-    "GET /v1/users/{id}/facts/{fact}/why": None,
-    "GET /v1/users/{id}/profile?wait=0": None,
-    "POST /v1/users/{id}/remember": {"text": "Alex plays chess"},
-    "POST /v1/users/{id}/forget": {"what": "vault"},
-    "POST /v1/users/{id}/undo": {"id": "x"},
-    "POST /v1/users/{id}/names": {"name": "Al"},
-    "GET /v1/people": None,
-    "GET /v1/who-is?name=alex": None,
-    "GET /v1/users/{id}/export": None,
-    "GET /v1/export": None,
-    "POST /v1/users/{id}/erase": None,
-    f"DELETE {TALK}/messages/{{message}}": None,
-    f"PATCH {TALK}/messages/{{message}}": {"text": "The vault is mine"},
-    f"POST {TALK}/move": {"to": "renamed"},
-    "POST /v1/users/{id}/merge": {"into": "kim"},
-    "POST /v1/moves/{id}/undo": {},
-    f"DELETE {TALK}": None,
-    "POST /v1/delete": {"query": "vault"},
-    "GET /v1/audit": None,
-    "POST /v1/search": {"query": "vault"},
-    "GET /v1/spaces/{id}/digests?wait=0": None,
-    "PUT /v1/spaces/{id}/time-zone": {"name": "UTC"},
-    "GET /v1/spaces/{id}/documents?namespace=notes": None,
-    "GET /v1/spaces/{id}/documents/{key}?namespace=notes": None,
-    "PUT /v1/spaces/{id}/documents/{key}?namespace=notes": {"value": {"text": "mine"}},
-    "DELETE /v1/spaces/{id}/documents/{key}?namespace=notes": None,
-    "POST /v1/spaces/{id}/documents": {"changes": [{"namespace": ["notes"], "key": "k", "value": None}]},
-    "POST /v1/spaces/{id}/document-search": {"query": "vault"},
-    "GET /v1/spaces/{id}/namespaces": None,
-    "GET /v1/stats": None,
-    "POST /v1/settle": {},
-    "POST /v1/rebuild": {"view": "facts"},
-    "POST /v1/retry": {"view": "facts"},
-    "POST /v1/retain": {},
-    "POST /v1/chat/completions": {"model": "scripted", "messages": [{"role": "user", "content": "vault?"}]},
-}
-MOUNTED = {"POST /mcp"}  # what is behind it, its own tests walk
-FILLED = {"{key}": "k", "{message}": "m1", "{topic}": "t1", "{fact}": "f1", "{name}": "scripted"}
-
-
-def routes_of(app: FastAPI) -> Iterator[str]:
-    for route in iter_route_contexts(app.routes):
-        path = route.path_format
-        assert path is not None, f"{route} is no route that can be walked"
-        for method in sorted((route.methods or {"ANY"}) - {"HEAD", "OPTIONS"}):
-            yield f"{method} {path}"
 
 
 @pytest.fixture(scope="module")
