@@ -1,0 +1,332 @@
+"""Rights by scope and answer (G7): every operation of every face, by every kind of key, and what its answer tells.
+
+Each caller gets a space of its own, in which words are planted that nobody can say by chance: those of alex, of bo, and
+of a channel in which only cleo and bo have spoken; and the words of another space. The walk calls every REST route,
+OpenAI's routes, every tool and resource of MCP and every page with arguments that find these words, and looks for them
+in the whole answer. The model repeats whatever it was sent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx2
+import pytest
+from every_route import (
+    FILLED,
+    GETS,
+    MOUNTED,
+    NOWHERE,
+    OF_A_SPACE,
+    OPEN_PAGES,
+    POSTS,
+    PROCESS,
+    PUBLIC,
+    RESOURCES,
+    TOOLS,
+    routes_of,
+)
+from fastapi.routing import iter_route_contexts
+
+from recollect.model import Draft
+from recollect.ports import Request
+from recollect.rules.operations import OPERATIONS, RIGHTS
+from recollect.server.door.access import CHECKED_OPERATIONS
+from recollect.server.door.keys import TABLE, create_key, load_session_secret, rows_of
+from recollect.server.web.session import COOKIE, Sessions, is_page
+from recollect.testing import ScriptedLLM
+from recollect.testing.serving import Serving
+
+WORDS = {"alex": "quokkahaven", "bo": "numbatville", "channel": "bilbyburgh", "elsewhere": "wombatstead"}
+ELSEWHERE = "another space"
+SESSION_ROUTES = {"POST /web/sign-out"}  # for whoever has a session, whatever their rights
+TOOL_OPERATIONS = {
+    "search_memory": "search",
+    "get_context": "context",
+    "get_facts": "facts",
+    "ask_memory": "ask",
+    "get_refused_facts": "refused_facts",
+}
+# What removes is called last, so that there is something to be told until then.
+LATE = ("DELETE", "/erase", "/delete", "/merge", "/move", "/forget", "/rebuild", "/keys/revoke", "/sign-out")
+
+
+def repeat_prompt(request: Request) -> str:
+    return "I was told: " + " ".join(message["content"].replace("=", "-") for message in request.messages)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    store = str(tmp_path_factory.mktemp("rights") / "memory.db")
+    with Serving(store, auth=True, chat=ScriptedLLM(default=repeat_prompt)) as running:
+        plant(running, ELSEWHERE, {"alex": WORDS["elsewhere"], "bo": WORDS["elsewhere"]}, WORDS["elsewhere"])
+        yield running
+
+
+def plant(server: Serving, space: str, words: Mapping[str, str], channel_word: str) -> dict[str, str]:
+    """Fill a space. Returns a fact of each person."""
+    memory = server.memory
+    facts: dict[str, str] = {}
+
+    async def fill() -> None:
+        for user, word in words.items():
+            chat = memory.conversation(f"chat-{user}", user=user, space=space)
+            drafts = [
+                Draft("user", f"The vault opens at {word}.", platform_id="p1", metadata={"place": word}),
+                Draft("assistant", f"So the vault opens at {word}.", author=f"bot {word}", platform_id="p2"),
+                Draft("user", f"I am allergic to {word}.", platform_id="p3"),
+            ]
+            await chat.extend(drafts)
+            await memory.remember(f"The vault of {user} is in {word}", user=user, space=space)
+            await memory.add_fact("identity", "vault", word, user=user, space=space)
+            documents = memory.documents(space=space)
+            await documents.put(("notes",), f"k-{user}", {"text": f"vault {word}"}, user=user)
+        room = memory.conversation("room", space=space)
+        await room.extend(
+            [
+                Draft("user", f"The vault of all is in {channel_word}.", author="cleo", platform_id="p1"),
+                Draft("user", "Hello!", author="bo"),
+            ]
+        )
+        await memory.settle(60)
+        for user in words:
+            facts[user] = (await memory.facts(user=user, space=space))[0].id
+
+    server.run(fill())
+    return facts
+
+
+# -- callers
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who walks: with which scopes, for which user, from which space; and whose memory they ask about."""
+
+    name: str
+    scopes: tuple[str, ...] = ()
+    user: str | None = None
+    own_space: bool = True
+    has_key: bool = True
+
+    @property
+    def targets(self) -> list[tuple[str, str]]:
+        """Whose memory to ask about, and which conversation: of another, of many, and one's own."""
+        others = [("alex", "chat-alex"), ("bo", "room")]
+        return others[:1] if not self.has_key else others if self.user is None else [*others, ("bo", "chat-bo")]
+
+    @property
+    def people(self) -> list[str]:
+        return ["alex"] if self.user is None else ["alex", "bo"]
+
+    def may_read(self) -> set[str]:
+        """The planted words that this caller may be told."""
+        if not self.has_key or not self.own_space or "read" not in self.scopes:
+            return set()
+        people = {"bo", "channel"} if self.user else {"alex", "bo", "channel"}
+        return {WORDS[person] for person in people}
+
+
+SETS = ((), ("read",), ("write",), ("admin",), ("write", "admin"), RIGHTS)
+CALLERS = [
+    Caller("stranger", has_key=False),
+    *(Caller(f"key with {'+'.join(scopes) or 'no scope'}", scopes) for scopes in SETS),
+    *(Caller(f"bo's key with {'+'.join(scopes)}", scopes, user="bo") for scopes in SETS[1:]),
+    Caller("key of a third space", RIGHTS, own_space=False),
+]
+_numbers = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a caller walks: a space with its facts, and the key."""
+
+    server: Serving
+    caller: Caller
+    space: str
+    facts: Mapping[str, str]
+    key: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        bearer = {"Authorization": f"Bearer {self.key}"} if self.caller.has_key else {}
+        return bearer | {"X-Recollect-Space": self.space}
+
+    def cookie(self) -> tuple[str, str]:
+        """The cookie of a session with the key, and the token of its forms."""
+        sessions = Sessions(load_session_secret(self.server.store))
+        session = sessions.begin(self.key.split("_")[1], datetime.now(UTC))
+        return sessions.cookie_value(session), sessions.token(session)
+
+
+def prepare(server: Serving, caller: Caller) -> Place:
+    space = f"space {next(_numbers)}"
+    facts = plant(server, space, {user: WORDS[user] for user in ("alex", "bo")}, WORDS["channel"])
+    own = space if caller.own_space else f"{space}, not"
+    key, text = create_key(
+        server.store, name="walker", spaces=[own], scopes=caller.scopes or ["read"], user=caller.user
+    )
+    if not caller.scopes:  # which no command makes
+        server.store.write(lambda tx: tx.put(TABLE, rows_of(replace(key, scopes=()))))
+    return Place(server, caller, space, facts, text)
+
+
+def late(operation: str) -> bool:
+    return any(word in operation for word in LATE)
+
+
+def fill(template: str, place: Place, user: str, conversation: str) -> str:
+    """A path or a text with its holes filled."""
+    owner = user if "/users/" in template else place.space if "/spaces/" in template else conversation
+    holes = {"{fact}": place.facts[user], "{key}": f"k-{user}", "{message}": "p1", "{topic}": "current", "{id}": owner}
+    for hole, value in {**FILLED, **holes}.items():
+        template = template.replace(hole, value)
+    return template
+
+
+Answers = Iterator[tuple[str, str, httpx2.Response]]
+
+
+def walk_rest(place: Place, http: httpx2.Client) -> Answers:
+    """Every route, about each person's memory: the operation, what was asked, and the answer."""
+    operations = operations_of_routes(place.server)
+    for route in sorted({*OF_A_SPACE, *PROCESS, *NOWHERE}, key=late):
+        method, path = route.split(" ", 1)
+        body = OF_A_SPACE.get(route) or ({"input": "vault"} if "embeddings" in route else None)
+        for user, conversation in place.caller.targets:
+            text = json.dumps(body).replace('"c"', f'"{conversation}"').replace("Alex", user)
+            sent = None if body is None else json.loads(text)
+            if route.startswith("POST /v1/chat"):
+                sent |= {"user": user}
+            if route.endswith("/ask"):
+                sent |= {"conversation": conversation}
+            headers = {} if method == "GET" else {"Idempotency-Key": f"k {user} {conversation}"}
+            for attempt in ("first", "repeated"):
+                answer = http.request(method, fill(path, place, user, conversation), json=sent, headers=headers)
+                yield operations[route.partition("?")[0]], f"{attempt} {route} of {user}, {conversation}", answer
+                if method == "GET" or answer.status_code != 200:
+                    break
+
+
+def walk_tools(place: Place, http: httpx2.Client) -> Answers:
+    """Every tool and resource of MCP."""
+
+    def call(method: str, **parameters: Any) -> httpx2.Response:
+        headers = {"Accept": "application/json, text/event-stream"}
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+        return http.post("/mcp", json=message, headers=headers)
+
+    for tool in sorted(TOOLS, key=lambda tool: tool == "forget"):
+        for user in place.caller.people:
+            text = json.dumps(TOOLS[tool]).replace('"chat"', f'"chat-{user}"').replace("Alex", user)
+            arguments = json.loads(text.replace("{fact}", place.facts[user])) | {"user": user}
+            answer = call("tools/call", name=tool, arguments=arguments)
+            yield TOOL_OPERATIONS.get(tool, tool), f"tool {tool} of {user}", answer
+    for user in place.caller.people:
+        for operation, uri in (
+            ("profile", f"recollect://profile?user={user}"),
+            ("conversations", "recollect://conversations"),
+            ("history", f"recollect://conversations/chat-{user}"),
+        ):
+            yield operation, uri, call("resources/read", uri=uri)
+
+
+def walk_pages(place: Place, http: httpx2.Client) -> Answers:
+    """Every page and form of the dashboard, with the session of the key."""
+    cookie, token = place.cookie() if place.caller.has_key else ("", "")
+    operations = operations_of_routes(place.server)
+    headers = {"Cookie": f"{COOKIE}={cookie}"}
+    asked = [("GET", path, values) for path, values in GETS.items()]
+    asked += [("POST", path, values) for path, values in POSTS.items()]
+    for method, path, values in sorted(asked, key=lambda item: late(f"{item[0]} {item[1]}")):
+        if f"{method} {path}" in SESSION_ROUTES:
+            continue
+        for user in place.caller.people:
+            filled = {name: value.replace("{fact}", place.facts[user]) for name, value in values.items()}
+            sent = {name: {"alex": user, "chat": f"chat-{user}"}.get(value, value) for name, value in filled.items()}
+            url = f"{path}?{urlencode({'space': place.space} | (sent if method == 'GET' else {}))}"
+            form = None if method == "GET" else sent | {"token": token}
+            answer = http.request(method, url, data=form, headers=headers)
+            yield operations[f"{method} {path}"], f"{method} {path} of {user}", answer
+
+
+def operations_of_routes(server: Serving) -> dict[str, str]:
+    """The operation that each route of the application checks."""
+    operations: dict[str, str] = {}
+    for route in iter_route_contexts(server.app.routes):
+        for operation in checked_by(getattr(route, "dependant", None)):
+            for method in route.methods or ():
+                operations[f"{method} {route.path_format}"] = operation
+    return operations
+
+
+def checked_by(dependant: Any) -> Iterator[str]:
+    for dependency in () if dependant is None else dependant.dependencies:
+        if dependency.call in CHECKED_OPERATIONS:
+            yield CHECKED_OPERATIONS[dependency.call]
+        yield from checked_by(dependency)
+
+
+def told(answer: httpx2.Response) -> str:
+    """All that an answer says, in its body and its headers."""
+    return f"{answer.text} {dict(answer.headers)}".lower()
+
+
+def is_refused_by_scope(answer: httpx2.Response) -> bool:
+    return "this needs a key with the scope" in answer.text.replace("&#39;", "'")
+
+
+# -- the walk
+
+
+@pytest.mark.parametrize("caller", CALLERS, ids=lambda caller: caller.name)
+def test_an_answer_tells_no_more_than_the_scopes_of_the_key_g7(server: Serving, caller: Caller) -> None:
+    place = prepare(server, caller)
+    forbidden = {*WORDS.values()} - caller.may_read()
+    learned = set[str]()
+    with httpx2.Client(base_url=server.url, headers=place.headers, timeout=60) as http:
+        for walk in (walk_rest, walk_tools, walk_pages):
+            for operation, asked, answer in walk(place, http):
+                assert answer.status_code < 500, f"{asked}: {answer.status_code} {answer.text}"
+                text = told(answer)
+                assert not [word for word in forbidden if word in text], f"{asked}: {text}"
+                learned |= {word for word in WORDS.values() if word in text}
+                if caller.has_key and caller.own_space:
+                    may = OPERATIONS[operation].rights <= {*caller.scopes}
+                    assert may or answer.status_code != 200 or is_refused_by_scope(answer), f"{asked}: {answer.text}"
+                    assert not (may and is_refused_by_scope(answer)), f"{asked}: {answer.text}"
+    assert learned == caller.may_read()  # the words can be found: the walk would have noticed
+
+
+def test_the_walk_knows_every_route_page_and_tool_g7(server: Serving) -> None:
+    routes = set(routes_of(server.app))
+    rest = PUBLIC | PROCESS | NOWHERE | MOUNTED | {route.partition("?")[0] for route in OF_A_SPACE}
+    pages = OPEN_PAGES | {f"GET {path}" for path in GETS} | {f"POST {path}" for path in POSTS}
+    assert routes == rest | pages
+    unchecked = PUBLIC | MOUNTED | OPEN_PAGES | SESSION_ROUTES
+    operations = operations_of_routes(server)
+    assert {route for route in routes if route not in operations} == unchecked
+    tools = {TOOL_OPERATIONS.get(tool, tool) for tool in TOOLS}
+    assert {*operations.values()} | tools == set(OPERATIONS)
+    headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {server.key()}"}
+    with httpx2.Client(base_url=server.url, headers=headers) as http:
+        lists = {
+            name: http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": name, "params": {}}).json()["result"]
+            for name in ("tools/list", "resources/templates/list")
+        }
+    assert {tool["name"] for tool in lists["tools/list"]["tools"]} == set(TOOLS)
+    templates = {one["uriTemplate"] for one in lists["resources/templates/list"]["resourceTemplates"]}
+    assert templates == set(RESOURCES)
+
+
+def test_an_operation_that_tells_what_is_stored_needs_the_right_to_read_g7() -> None:
+    for operation in OPERATIONS.values():
+        assert operation.right in operation.rights
+        assert operation.tells != "memory" or "read" in operation.rights
+    assert all(is_page(route.partition(" ")[2]) for route in OPEN_PAGES)
