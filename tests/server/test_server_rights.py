@@ -9,7 +9,7 @@ in the whole answer. The model repeats whatever it was sent.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
@@ -53,8 +53,22 @@ TOOL_OPERATIONS = {
     "ask_memory": "ask",
     "get_refused_facts": "refused_facts",
 }
-# What removes is called last, so that there is something to be told until then.
-LATE = ("DELETE", "/erase", "/delete", "/merge", "/move", "/forget", "/rebuild", "/keys/revoke", "/sign-out")
+# What removes is called last, in this order, so that there is something to be told until then.
+LATE = (
+    "/forget",
+    "DELETE /v1/users",
+    "DELETE /v1/spaces",
+    "/message/delete",
+    "DELETE /v1/conversations/{id}/messages",
+    "/moves/",
+    "/move",
+    "/users/{id}/merge",
+    "/delete",
+    "DELETE",
+    "/rebuild",
+    "/erase",
+    "/keys/revoke",
+)
 
 
 def repeat_prompt(request: Request) -> str:
@@ -69,10 +83,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield running
 
 
-def plant(server: Serving, space: str, words: Mapping[str, str], channel_word: str) -> dict[str, str]:
-    """Fill a space. Returns a fact of each person."""
+def plant(
+    server: Serving, space: str, words: Mapping[str, str], channel_word: str
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Fill a space. Returns a fact of each person, and the id of something that was forgotten."""
     memory = server.memory
     facts: dict[str, str] = {}
+    forgets: dict[str, str] = {}
 
     async def fill() -> None:
         for user, word in words.items():
@@ -96,10 +113,14 @@ def plant(server: Serving, space: str, words: Mapping[str, str], channel_word: s
         )
         await memory.settle(60)
         for user in words:
-            facts[user] = (await memory.facts(user=user, space=space))[0].id
+            facts[user] = next(
+                fact.id for fact in await memory.facts(user=user, space=space) if fact.value == words[user]
+            )
+            await memory.remember(f"The key of {user} is in {words[user]}", user=user, space=space)
+            forgets[user] = str((await memory.forget(f"The key of {user}", user=user, space=space)).id)
 
     server.run(fill())
-    return facts
+    return facts, forgets
 
 
 # -- callers
@@ -118,8 +139,9 @@ class Caller:
     @property
     def targets(self) -> list[tuple[str, str]]:
         """Whose memory to ask about, and which conversation: of another, of many, and one's own."""
-        others = [("alex", "chat-alex"), ("bo", "room")]
-        return others[:1] if not self.has_key else others if self.user is None else [*others, ("bo", "chat-bo")]
+        if self.user is not None:
+            return [("alex", "chat-alex"), ("bo", "room"), ("bo", "chat-bo")]
+        return [("alex", "chat-alex"), ("bo", "room")] if self.may_read() else [("alex", "chat-alex")]
 
     @property
     def people(self) -> list[str]:
@@ -133,13 +155,23 @@ class Caller:
         return {WORDS[person] for person in people}
 
 
-SETS = ((), ("read",), ("write",), ("admin",), ("write", "admin"), RIGHTS)
+SETS = ((), ("read",), ("write",), ("admin",), RIGHTS)
 CALLERS = [
     Caller("stranger", has_key=False),
     *(Caller(f"key with {'+'.join(scopes) or 'no scope'}", scopes) for scopes in SETS),
     *(Caller(f"bo's key with {'+'.join(scopes)}", scopes, user="bo") for scopes in SETS[1:]),
     Caller("key of a third space", RIGHTS, own_space=False),
 ]
+FULL = Caller(f"key with {'+'.join(RIGHTS)}", RIGHTS)
+# What even that key does not do: it is about all spaces, or about a topic, an episode or a move that there is not, or
+# about what an operation before it took away.
+MISSED = {
+    *("GET /v1/verify", "POST /web/integrity/verify", "GET /web/keys", "POST /web/keys/create"),
+    *("POST /web/keys/revoke", "GET /web/settings", "POST /v1/moves/{id}/undo"),
+    *(f"POST /v1/conversations/{{id}}/topics/{{topic}}/{change}" for change in ("merge", "unmerge")),
+    *("POST /web/topic/merge", "POST /web/topic/split", "GET /web/reply", "GET /web/episode", "GET /web/episode/parts"),
+    *("DELETE /v1/users/{id}/facts/{fact}", "POST /web/fact/delete", "DELETE /v1/conversations/{id}"),
+}
 _numbers = count()
 
 
@@ -151,7 +183,17 @@ class Place:
     caller: Caller
     space: str
     facts: Mapping[str, str]
+    forgets: Mapping[str, str]
     key: str
+
+    def fill_body(self, body: Any, user: str, conversation: str) -> Any:
+        """A body about a person and a conversation, which names a fact and a change that there are."""
+        holes = {'"c"': f'"{conversation}"', '"chat"': f'"{conversation}"', '"alex"': f'"{user}"', "Alex": user}
+        holes |= {'"{fact}"': f'"{self.facts[user]}"', '"x"': f'"{self.forgets[user]}"'}
+        text = json.dumps(body)
+        for hole, value in holes.items():
+            text = text.replace(hole, value)
+        return json.loads(text)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -167,24 +209,25 @@ class Place:
 
 def prepare(server: Serving, caller: Caller) -> Place:
     space = f"space {next(_numbers)}"
-    facts = plant(server, space, {user: WORDS[user] for user in ("alex", "bo")}, WORDS["channel"])
+    facts, forgets = plant(server, space, {user: WORDS[user] for user in ("alex", "bo")}, WORDS["channel"])
     own = space if caller.own_space else f"{space}, not"
     key, text = create_key(
         server.store, name="walker", spaces=[own], scopes=caller.scopes or ["read"], user=caller.user
     )
     if not caller.scopes:  # which no command makes
         server.store.write(lambda tx: tx.put(TABLE, rows_of(replace(key, scopes=()))))
-    return Place(server, caller, space, facts, text)
+    return Place(server, caller, space, facts, forgets, text)
 
 
-def late(operation: str) -> bool:
-    return any(word in operation for word in LATE)
+def late(operation: str) -> int:
+    """How late it is called: 0 for what removes nothing."""
+    return next((place for place, word in enumerate(LATE, 1) if word in operation), 0)
 
 
 def fill(template: str, place: Place, user: str, conversation: str) -> str:
     """A path or a text with its holes filled."""
     owner = user if "/users/" in template else place.space if "/spaces/" in template else conversation
-    holes = {"{fact}": place.facts[user], "{key}": f"k-{user}", "{message}": "p1", "{topic}": "current", "{id}": owner}
+    holes = {"{fact}": place.facts[user], "{key}": f"k-{user}", "{message}": "p1", "{id}": owner}
     for hole, value in {**FILLED, **holes}.items():
         template = template.replace(hole, value)
     return template
@@ -196,17 +239,16 @@ Answers = Iterator[tuple[str, str, httpx2.Response]]
 def walk_rest(place: Place, http: httpx2.Client) -> Answers:
     """Every route, about each person's memory: the operation, what was asked, and the answer."""
     operations = operations_of_routes(place.server)
-    for route in sorted({*OF_A_SPACE, *PROCESS, *NOWHERE}, key=late):
+    for route in sorted({*OF_A_SPACE, *PROCESS, *NOWHERE}, key=lambda route: (late(route), route)):
         method, path = route.split(" ", 1)
-        body = OF_A_SPACE.get(route) or ({"input": "vault"} if "embeddings" in route else None)
+        body = {"input": "vault"} if "embeddings" in route else OF_A_SPACE.get(route)
         for user, conversation in place.caller.targets:
-            text = json.dumps(body).replace('"c"', f'"{conversation}"').replace("Alex", user)
-            sent = None if body is None else json.loads(text)
+            sent: Any = None if body is None else place.fill_body(body, user, conversation)
             if route.startswith("POST /v1/chat"):
                 sent |= {"user": user}
             if route.endswith("/ask"):
                 sent |= {"conversation": conversation}
-            headers = {} if method == "GET" else {"Idempotency-Key": f"k {user} {conversation}"}
+            headers = {} if method == "GET" else {"Idempotency-Key": f"{route} {user} {conversation}"}
             for attempt in ("first", "repeated"):
                 answer = http.request(method, fill(path, place, user, conversation), json=sent, headers=headers)
                 yield operations[route.partition("?")[0]], f"{attempt} {route} of {user}, {conversation}", answer
@@ -224,8 +266,7 @@ def walk_tools(place: Place, http: httpx2.Client) -> Answers:
 
     for tool in sorted(TOOLS, key=lambda tool: tool == "forget"):
         for user in place.caller.people:
-            text = json.dumps(TOOLS[tool]).replace('"chat"', f'"chat-{user}"').replace("Alex", user)
-            arguments = json.loads(text.replace("{fact}", place.facts[user])) | {"user": user}
+            arguments = place.fill_body(TOOLS[tool], user, f"chat-{user}") | {"user": user}
             answer = call("tools/call", name=tool, arguments=arguments)
             yield TOOL_OPERATIONS.get(tool, tool), f"tool {tool} of {user}", answer
     for user in place.caller.people:
@@ -248,8 +289,7 @@ def walk_pages(place: Place, http: httpx2.Client) -> Answers:
         if f"{method} {path}" in SESSION_ROUTES:
             continue
         for user in place.caller.people:
-            filled = {name: value.replace("{fact}", place.facts[user]) for name, value in values.items()}
-            sent = {name: {"alex": user, "chat": f"chat-{user}"}.get(value, value) for name, value in filled.items()}
+            sent = place.fill_body(values, user, f"chat-{user}")
             url = f"{path}?{urlencode({'space': place.space} | (sent if method == 'GET' else {}))}"
             form = None if method == "GET" else sent | {"token": token}
             answer = http.request(method, url, data=form, headers=headers)
@@ -273,13 +313,13 @@ def checked_by(dependant: Any) -> Iterator[str]:
         yield from checked_by(dependency)
 
 
-def told(answer: httpx2.Response) -> str:
-    """All that an answer says, in its body and its headers."""
-    return f"{answer.text} {dict(answer.headers)}".lower()
+def answers_of(walk: Callable[[Place, httpx2.Client], Answers], place: Place) -> Answers:
+    with httpx2.Client(base_url=place.server.url, headers=place.headers, timeout=60) as http:
+        yield from walk(place, http)
 
 
 def is_refused_by_scope(answer: httpx2.Response) -> bool:
-    return "this needs a key with the scope" in answer.text.replace("&#39;", "'")
+    return "his needs a key with the scope" in answer.text
 
 
 # -- the walk
@@ -287,21 +327,23 @@ def is_refused_by_scope(answer: httpx2.Response) -> bool:
 
 @pytest.mark.parametrize("caller", CALLERS, ids=lambda caller: caller.name)
 def test_an_answer_tells_no_more_than_the_scopes_of_the_key_g7(server: Serving, caller: Caller) -> None:
-    place = prepare(server, caller)
     forbidden = {*WORDS.values()} - caller.may_read()
     learned = set[str]()
-    with httpx2.Client(base_url=server.url, headers=place.headers, timeout=60) as http:
-        for walk in (walk_rest, walk_tools, walk_pages):
-            for operation, asked, answer in walk(place, http):
-                assert answer.status_code < 500, f"{asked}: {answer.status_code} {answer.text}"
-                text = told(answer)
-                assert not [word for word in forbidden if word in text], f"{asked}: {text}"
-                learned |= {word for word in WORDS.values() if word in text}
-                if caller.has_key and caller.own_space:
-                    may = OPERATIONS[operation].rights <= {*caller.scopes}
-                    assert may or answer.status_code != 200 or is_refused_by_scope(answer), f"{asked}: {answer.text}"
-                    assert not (may and is_refused_by_scope(answer)), f"{asked}: {answer.text}"
+    missed = set[str]()
+    for walk in (walk_rest, walk_tools, walk_pages):
+        for operation, asked, answer in answers_of(walk, prepare(server, caller)):
+            assert answer.status_code < 500, f"{asked}: {answer.status_code} {answer.text}"
+            text = f"{answer.text} {dict(answer.headers)}".lower()
+            assert not [word for word in forbidden if word in text], f"{asked}: {text}"
+            learned |= {word for word in WORDS.values() if word in text}
+            if caller.has_key and caller.own_space:
+                may = OPERATIONS[operation].rights <= {*caller.scopes}
+                assert may != is_refused_by_scope(answer), f"{asked}: {answer.text}"
+                if may and answer.status_code >= 400 and "alex" in asked:
+                    missed.add(asked.removeprefix("first ").partition(" of ")[0])
     assert learned == caller.may_read()  # the words can be found: the walk would have noticed
+    if caller == FULL:
+        assert missed == MISSED  # all else was done: the walk would have seen what it tells
 
 
 def test_the_walk_knows_every_route_page_and_tool_g7(server: Serving) -> None:
