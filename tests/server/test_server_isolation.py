@@ -159,21 +159,81 @@ def test_a_key_of_one_user_opens_that_users_memory_alone_f14(server: Serving) ->
     assert state_of(server) == before
 
 
-READS = [
-    route
-    for route in OF_A_SPACE
-    if TALK in route and (route.startswith("GET") or route.endswith(("/context", "/standalone")))
-]
+# What begins a conversation under a name that is free, and is refused where it is taken.
+BEGINS = {f"POST {TALK}/{what}" for what in ("messages", "reply", "command", "topics")}
+ALIKE = [route for route in OF_A_SPACE if TALK in route and route not in BEGINS] + ["POST /v1/users/{id}/ask"]
 
 
-@pytest.mark.parametrize("route", READS)
-def test_another_persons_conversation_reads_as_one_that_does_not_exist_f14(server: Serving, route: str) -> None:
+@pytest.mark.parametrize("route", ALIKE)
+def test_another_persons_conversation_is_answered_as_one_that_does_not_exist_f14(server: Serving, route: str) -> None:
     """To a key of one user: the same status, and the same answer but for the id."""
-    bearer = {"Authorization": f"Bearer {server.key(space='theirs', user='bo', scopes=('read', 'write'))}"}
+    bearer = {"Authorization": f"Bearer {server.key(space='theirs', user='bo', scopes=('read', 'write', 'admin'))}"}
     with httpx2.Client(base_url=server.url, headers=bearer) as http:
-        answers = [asked(http, route, {}, conversation=id) for id in ("chat", "nope")]
+        if route.endswith("/ask"):
+            asked_in = [{"question": "When does the vault open?", "conversation": id} for id in ("chat", "nope")]
+            answers = [http.post("/v1/users/bo/ask", json=body) for body in asked_in]
+        else:
+            answers = [asked(http, route, {}, conversation=id) for id in ("chat", "nope")]
     assert answers[0].status_code == answers[1].status_code
     assert answers[0].text.replace("'chat'", "'nope'") == answers[1].text
+
+
+def test_a_users_key_does_not_choose_ids_of_messages_g7(server: Serving) -> None:
+    """An id counts in the whole space: with one that a program will use, the program's messages would be refused."""
+    squatted = {"messages": [{"role": "user", "content": "mine", "id": "order-17"}]}
+    bearer = {"Authorization": f"Bearer {server.key(space='ids', user='bo')}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+        for path, body in (
+            ("/v1/conversations/bos/messages", squatted),
+            ("/v1/messages", {"batches": [{"conversation": "bos", **squatted}]}),
+        ):
+            refused = http.post(path, json=body)
+            assert (refused.status_code, refused.json()["code"]) == (403, "not_you")
+            assert "platform_id" in refused.json()["detail"]
+        named = {"messages": [{"role": "user", "content": "mine", "platform_id": "order-17"}]}
+        assert http.post("/v1/conversations/bos/messages", json=named).json()[0]["kept"] == "new"
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='ids')}"}) as http:
+        theirs = {"user": "alex", "messages": [{"role": "user", "content": "theirs", "id": "order-17"}]}
+        assert http.post("/v1/conversations/alexs/messages", json=theirs).json()[0]["kept"] == "new"
+
+
+def test_a_users_key_keeps_nobody_from_telling_the_memory_something_g7(server: Serving) -> None:
+    """What somebody tells is kept in a conversation of theirs, whose name can be guessed."""
+    bearer = {"Authorization": f"Bearer {server.key(space='told', user='bo')}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+        squatted = {"messages": [{"role": "user", "content": "mine"}]}
+        assert http.post("/v1/conversations/profile:alex/messages", json=squatted).status_code == 403
+        assert http.post("/v1/conversations/profile:bo/messages", json=squatted).status_code == 200
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='told')}"}) as http:
+        assert http.post("/v1/users/alex/remember", json={"text": "Alex plays chess"}).status_code == 200
+
+
+def test_a_users_key_takes_no_name_that_another_member_has_g7(server: Serving) -> None:
+    """Nor one that looks the same; what others are called stays clear. Their own names they may give again."""
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='called')}"}) as http:
+        for user, name in (("alex", "Captain Ahab"), ("bo", "Bosun")):
+            assert http.post(f"/v1/users/{user}/names", json={"name": name, "kind": "display"}).status_code == 200
+    bearer = {"Authorization": f"Bearer {server.key(space='called', user='bo')}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+
+        def statuses(name: str) -> set[int]:
+            said = {"role": "user", "content": "Hello", "metadata": {"name": name}}
+            edited = {"text": "Hello!", "metadata": {"name": name}}
+            return {
+                http.post("/v1/users/bo/names", json={"name": name, "kind": "nickname"}).status_code,
+                http.post("/v1/users/bo/names", json={"name": name, "kind": "alias"}).status_code,
+                http.post("/v1/conversations/bos/messages", json={"messages": [said]}).status_code,
+                http.post("/v1/messages", json={"batches": [{"conversation": "bos", "messages": [said]}]}).status_code,
+                http.patch("/v1/conversations/bos/messages/1?by=turn", json=edited).status_code,
+            }
+
+        assert statuses("Bosun") == {200}
+        for taken in ("Captain Ahab", "captain  ahab", "C\u0430ptain Ahab", "CAPTAIN AHAB"):
+            assert statuses(taken) == {422}, taken
+        refused = http.post("/v1/users/bo/names", json={"name": "Captain Ahab", "kind": "alias"})
+        assert "alex" not in refused.text
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='called')}"}) as http:
+        assert http.get("/v1/who-is?name=Captain Ahab").json()["member"] == "alex"
 
 
 # Every kind of command, with what an attacker says of whom, in words that rules understand.

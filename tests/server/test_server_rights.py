@@ -372,3 +372,48 @@ def test_an_operation_that_tells_what_is_stored_needs_the_right_to_read_g7() -> 
         assert operation.right in operation.rights
         assert operation.tells != "memory" or "read" in operation.rights
     assert all(is_page(route.partition(" ")[2]) for route in OPEN_PAGES)
+
+
+KNOWN = {
+    "role": "assistant",
+    "content": f"So it is {WORDS['alex']}",
+    "author": "the old bot",
+    "time": "2026-01-02T03:04:05+00:00",
+    "platform_id": "known",
+    "metadata": {"tag": "old tag"},
+}
+
+
+@pytest.mark.parametrize("path", ["/v1/conversations/c/messages", "/v1/messages"])
+def test_a_write_key_learns_nothing_stored_of_a_known_message_g7(server: Serving, path: str) -> None:
+    """It is told which message it is and what became of it, in its own words; a key that reads is told what is kept."""
+    space = f"space {next(_numbers)}"
+
+    def send(scopes: tuple[str, ...], message: dict[str, Any]) -> dict[str, Any]:
+        body: dict[str, Any] = {"user": "alex", "messages": [message]}
+        batches = {"batches": [body | {"conversation": "c"}]}
+        bearer = {"Authorization": f"Bearer {server.key(space=space, scopes=scopes)}"}
+        answer = httpx2.post(server.url + path, json=body if "/c/" in path else batches, headers=bearer)
+        assert answer.status_code == 200, answer.text
+        added: dict[str, Any] = answer.json()[0] if "/c/" in path else answer.json()[0][0]
+        return added
+
+    first = send(("read", "write"), KNOWN)
+    guess = {"role": "user", "content": "another text", "platform_id": "known"}
+    blind = send(("write",), guess)
+    assert (blind["kept"], blind["new"]) == ("refused", False)
+    assert (blind["message"]["id"], blind["message"]["turn"]) == (first["message"]["id"], 1)
+    own = {"role": "user", "content": "another text", "author": "alex", "user": "alex", "metadata": {}}
+    assert own.items() <= blind["message"].items()
+    assert not [word for word in ("quokka", "old", "2026-01-02") if word in json.dumps(blind)]
+    assert send(("read", "write"), guess)["message"] == first["message"]
+    assert send(("write",), {"role": "user", "content": "new"})["kept"] == "new"
+
+
+def test_a_write_key_is_not_told_since_when_there_is_a_document_g7(server: Serving) -> None:
+    space = f"space {next(_numbers)}"
+    url = f"{server.url}/v1/spaces/{space}/documents/k?namespace=notes"
+    for scopes, is_told in ((("read", "write"), False), (("write",), False), (("read", "write"), True)):
+        bearer = {"Authorization": f"Bearer {server.key(space=space, scopes=scopes)}"}
+        document = httpx2.put(url, json={"value": {"text": "mine"}}, headers=bearer).json()
+        assert (document["created_at"] < document["updated_at"]) == is_told

@@ -20,7 +20,7 @@ from page_reader import PageReader, faults_in
 
 from recollect import Draft, Memory
 from recollect.config import Secret, Settings
-from recollect.server.door.keys import SESSION_SECRET, create_key
+from recollect.server.door.keys import SESSION_SECRET, create_key, list_keys, revoke_key
 from recollect.server.web import search_lab
 from recollect.server.web.people import CATEGORY, FACTS
 from recollect.server.web.session import COOKIE, Sessions, is_page
@@ -436,6 +436,23 @@ def test_keys_are_shown_once_and_give_no_more_than_their_maker_has(server: Servi
         assert browser.post("/web/keys/revoke", data={"id": id, "token": token}).status_code == 303
         assert "revoked" in browser.get("/web/keys").text
         assert "hunter2" not in browser.get("/web/settings").text
+
+
+def test_a_key_made_on_a_page_ends_with_its_maker_and_is_no_larger_g7(server: Serving) -> None:
+    """A one-day key of few requests made an unlimited key once, which outlived it."""
+    with signed_in(server, space=[], scopes=ALL_RIGHTS, days=1, rate=50) as browser:
+        wanted = {"name": "more", "days": "3650", "rate": "1000000", "token": token_of(browser)}
+        page = browser.post("/web/keys/create", data=wanted | {f"scope_{right}": "yes" for right in ALL_RIGHTS})
+        text = page.text.partition('<code class="key">')[2].partition("<")[0]
+        keys = {key.id: key for key in list_keys(server.store)}
+        made = keys[text.split("_")[1]]
+        maker = keys[str(made.maker)]
+        assert (made.rate, made.expires_at) == (50, maker.expires_at)
+        assert f'made by <span class="mono">{maker.id}' in page.text
+        revoke_key(server.store, maker.id)
+        assert not list_keys(server.store)[-1].is_active(datetime.now(UTC))
+        with httpx2.Client(base_url=server.url) as fresh:
+            assert send_key(fresh, text).status_code == 401
 
 
 def test_a_page_says_why_a_message_was_not_found(server: Serving) -> None:

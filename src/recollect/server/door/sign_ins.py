@@ -9,6 +9,8 @@ that many addresses take no memory and no bucket of a key.
 from __future__ import annotations
 
 import ipaddress
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,8 +35,8 @@ class Try:
 class SignIns:
     """Counts tries to sign in that failed; workers of one server in a table that they share."""
 
-    def __init__(self, table: Path | None = None) -> None:
-        self._rates = Rates(IN_ALL, table)
+    def __init__(self, table: Path | None = None, now: Callable[[], float] = time.monotonic) -> None:
+        self._rates = Rates(IN_ALL, table, now)
 
     def begin_try(self, address: str) -> Try:
         """Begin to sign in from an address. Until `succeed`, the try counts as a failure."""
