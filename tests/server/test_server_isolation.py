@@ -165,7 +165,7 @@ ALIKE = [route for route in OF_A_SPACE if TALK in route and route not in BEGINS]
 
 
 @pytest.mark.parametrize("route", ALIKE)
-def test_another_persons_conversation_is_answered_as_one_that_does_not_exist_f14(server: Serving, route: str) -> None:
+def test_another_persons_conversation_reads_as_one_that_does_not_exist_f14(server: Serving, route: str) -> None:
     """To a key of one user: the same status, and the same answer but for the id."""
     bearer = {"Authorization": f"Bearer {server.key(space='theirs', user='bo', scopes=('read', 'write', 'admin'))}"}
     with httpx2.Client(base_url=server.url, headers=bearer) as http:

@@ -52,25 +52,25 @@ def clock_at(table: Path | None = None) -> tuple[SignIns, list[float]]:
 
 def test_many_addresses_together_are_slowed_and_a_right_key_is_let_in_g7() -> None:
     sign_ins, now = clock_at()
-    tries = [sign_ins.begin_try(f"10.0.{number // 250}.{number % 250}") for number in range(IN_ALL)]
-    assert {made.wait for made in tries} == {0.0}
-    assert sign_ins.begin_try("10.9.9.9").wait == 0.0  # one try a minute
-    assert sign_ins.begin_try("10.9.9.9").wait > 30
+    attempts = [sign_ins.begin_attempt(f"10.0.{number // 250}.{number % 250}") for number in range(IN_ALL)]
+    assert {attempt.wait for attempt in attempts} == {0.0}
+    assert sign_ins.begin_attempt("10.9.9.9").wait == 0.0  # one try a minute
+    assert sign_ins.begin_attempt("10.9.9.9").wait > 30
     for _ in range(5):  # whoever has the right key is let in again and again, from an address of their own
-        made = sign_ins.begin_try("192.0.2.7")
-        assert made.wait == 0.0
-        sign_ins.succeed(made)
+        attempt = sign_ins.begin_attempt("192.0.2.7")
+        assert attempt.wait == 0.0
+        sign_ins.succeed(attempt)
     now[0] += 60
-    assert sign_ins.begin_try("10.9.9.9").wait == 0.0
+    assert sign_ins.begin_attempt("10.9.9.9").wait == 0.0
 
 
 def test_tries_at_once_count_before_they_have_failed_g7() -> None:
     sign_ins, now = clock_at()
-    waits = [sign_ins.begin_try("192.0.2.1").wait for _ in range(BY_ADDRESS + 1)]
+    waits = [sign_ins.begin_attempt("192.0.2.1").wait for _ in range(BY_ADDRESS + 1)]
     assert waits[:-1] == [0.0] * BY_ADDRESS
     assert 0 < waits[-1] <= 60 / BY_ADDRESS
     now[0] += 60
-    assert sign_ins.begin_try("192.0.2.1").wait == 0.0
+    assert sign_ins.begin_attempt("192.0.2.1").wait == 0.0
 
 
 def test_workers_count_tries_together_g7(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_workers_count_tries_together_g7(tmp_path: Path) -> None:
     assert create_table(table).name == SIGN_INS
     one, _ = clock_at(table)
     two, _ = clock_at(table)
-    waits = [sign_ins.begin_try("192.0.2.1").wait for sign_ins in (one, two) * (BY_ADDRESS // 2 + 1)]
+    waits = [sign_ins.begin_attempt("192.0.2.1").wait for sign_ins in (one, two) * (BY_ADDRESS // 2 + 1)]
     assert [wait == 0.0 for wait in waits] == [True] * BY_ADDRESS + [False] * 2
 
 

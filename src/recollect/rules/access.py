@@ -112,10 +112,10 @@ class Access:
         """Raise Forbidden if it has not every right that an operation needs."""
         if self.may(operation):
             return
-        needed = " and ".join(repr(right) for right in RIGHTS if right in OPERATIONS[operation].rights)
-        own = ", ".join(right for right in RIGHTS if right in self.rights) or "none"
-        noun = "scopes" if " and " in needed else "scope"
-        raise Forbidden("scope", f"this needs a key with the {noun} {needed}; this one has {own}")
+        needed_rights = " and ".join(repr(right) for right in RIGHTS if right in OPERATIONS[operation].rights)
+        own_rights = ", ".join(right for right in RIGHTS if right in self.rights) or "none"
+        noun = "scopes" if " and " in needed_rights else "scope"
+        raise Forbidden("scope", f"this needs a key with the {noun} {needed_rights}; this one has {own_rights}")
 
     def check_unbound(self) -> None:
         """Raise Forbidden for a key that is bound to one user: the call is about many."""

@@ -114,11 +114,11 @@ def create_key(
     )
 
     def write_key(tx: Tx) -> ApiKey:
-        limited = key if maker is None else limit_key(key, find_active_key(tx, maker, now), usual_rate)
-        if limited.user is not None and len(limited.spaces) != 1:
+        new_key = key if maker is None else limit_key(key, find_active_key(tx, maker, now), usual_rate)
+        if new_key.user is not None and len(new_key.spaces) != 1:
             raise InvalidInput("user", "a key for one user opens one space: name it with --space")
-        tx.put(TABLE, rows_of(limited))
-        return limited
+        tx.put(TABLE, rows_of(new_key))
+        return new_key
 
     return store.write(write_key), f"{PREFIX}{key.id}_{secret}"
 

@@ -59,7 +59,7 @@ class Rates:
             if has_lock:
                 fcntl.lockf(self._fd, fcntl.LOCK_UN, 1, place)
 
-    def _add(self, owner: bytes, place: int, rate: int, added: float) -> float:
+    def _add(self, owner: bytes, place: int, rate: int, change: float) -> float:
         """Add tokens to a bucket, or if they are negative take them, if there are enough: else the seconds until."""
         now = self._now()
         capacity = float(max(1, min(self._burst, rate)))
@@ -72,8 +72,8 @@ class Rates:
         else:  # the bucket that was used longest ago is full again by now, or nearly
             way = times.index(min(times))
             tokens = capacity
-        wait = 0.0 if tokens + added >= 0 else -(tokens + added) * MINUTE / rate
-        level = tokens if wait else min(capacity, tokens + added)
+        wait = 0.0 if tokens + change >= 0 else -(tokens + change) * MINUTE / rate
+        level = tokens if wait else min(capacity, tokens + change)
         ENTRY.pack_into(self._table, place + way * ENTRY.size, owner, level, now)
         return wait
 

@@ -62,9 +62,9 @@ async def sign_in(request: Request, form: Form) -> Response:
     if keys is None:
         return redirect(next_page)
     sign_ins: SignIns = request.app.state.sign_ins
-    made = sign_ins.begin_try("" if request.client is None else request.client.host)
-    if made.wait:
-        seconds = math.ceil(made.wait)
+    attempt = sign_ins.begin_attempt("" if request.client is None else request.client.host)
+    if attempt.wait:
+        seconds = math.ceil(attempt.wait)
         problem = TOO_MANY.format(seconds=seconds)
         response = html_response("sign_in.html", 429, view=nobody(request), next_page=next_page, problem=problem)
         response.headers["Retry-After"] = str(seconds)
@@ -72,11 +72,11 @@ async def sign_in(request: Request, form: Form) -> Response:
     try:
         key = await keys.find_key(form.text("key"))
     except StoreError as error:
-        sign_ins.succeed(made)  # nobody knows whether it was wrong
+        sign_ins.succeed(attempt)  # nobody knows whether it was wrong
         raise problem_of(error) from None
     if key is None:
         return html_response("sign_in.html", 401, view=nobody(request), next_page=next_page, problem=WRONG)
-    sign_ins.succeed(made)
+    sign_ins.succeed(attempt)
     sessions = Sessions(request.app.state.options.session_secret)
     session = sessions.begin(key.id, keys.now())
     response = redirect(next_page)
