@@ -174,6 +174,10 @@ def test_a_key_that_a_key_made_can_do_no_more_g7(store_url: str) -> None:
             create_key(store, maker=less.id, name="more", scopes=["read"], user="bo", now=now)
         with pytest.raises(Forbidden, match="opens nothing"):
             create_key(store, maker=maker.id, name="late", scopes=["read"], now=now + timedelta(days=1))
+        for _ in range(keys.MAX_MAKERS - 2):
+            less, _ = create_key(store, maker=less.id, name="deeper", scopes=["read"], now=now)
+        with pytest.raises(Forbidden, match="deep"):
+            create_key(store, maker=less.id, name="too deep", scopes=["read"], now=now)
         usual, _ = create_key(store, name="usual", now=now)
         bounded, _ = create_key(store, maker=usual.id, name="much", rate=1_000, usual_rate=60, now=now)
         assert bounded.rate == 60

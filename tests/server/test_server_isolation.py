@@ -232,6 +232,13 @@ def test_a_users_key_takes_no_name_that_another_member_has_g7(server: Serving) -
             assert statuses(taken) == {422}, taken
         refused = http.post("/v1/users/bo/names", json={"name": "Captain Ahab", "kind": "alias"})
         assert "alex" not in refused.text
+    # To a key that may not read, it is not told which names there are.
+    bearer = {"Authorization": f"Bearer {server.key(space='called', user='bo', scopes=('write',))}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+        for name in ("Captain Ahab", "Nobody"):
+            said = {"messages": [{"role": "user", "content": "Hello", "metadata": {"name": name}}]}
+            assert http.post("/v1/conversations/bos/messages", json=said).status_code == 403
+            assert http.post("/v1/users/bo/names", json={"name": name}).status_code == 403
     with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='called')}"}) as http:
         assert http.get("/v1/who-is?name=Captain Ahab").json()["member"] == "alex"
 

@@ -45,11 +45,11 @@ OPERATIONS: dict[str, Operation] = dict(
         *declare("read", "memory", "topics search_topics topic_context topic_history topic_stats"),
         *declare("read", "memory", "fact facts fact_history refused_facts why profile ask digests people who_is"),
         *declare("read", "memory", "documents document search_documents namespaces export stats spaces"),
-        *declare("write", "nothing", "settle add_name remove_document"),
+        *declare("write", "nothing", "settle remove_document"),
         *declare("write", "request", "add_messages put_documents"),
         *declare("write", "memory", "reply command chat_completions edit_message archive"),
         *declare("write", "memory", "add_to_topic merge_topics unmerge_topic tag_topic rate_topic"),
-        *declare("write", "memory", "remember forget undo add_fact edit_fact delete_fact"),
+        *declare("write", "memory", "add_name remember forget undo add_fact edit_fact delete_fact"),
         *declare("admin", "nothing", "erase rebuild retry set_time_zone metrics settings"),
         *declare(
             "admin", "memory", "delete_message delete_conversation delete move_conversation merge_users undo_move"

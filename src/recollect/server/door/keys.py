@@ -43,6 +43,7 @@ MAX_NAME = 100  # characters
 MAX_RATE = 1_000_000  # requests a minute
 MAX_BODY = 1 << 30  # bytes
 MAX_DAYS = 36_500
+MAX_MAKERS = 8  # keys that made each other, before a key
 NO_KEY_HASH = sha256(b"").digest()  # compared where there is no key, so that both cases take the same time
 
 
@@ -133,6 +134,8 @@ def find_active_key(tx: Tx, id: str, now: datetime) -> ApiKey:
 def limit_key(key: ApiKey, maker: ApiKey, usual_rate: int) -> ApiKey:
     """A new key with what its maker may give. More rights, other spaces and other users than the maker's are refused;
     of what is a number, or is left out, it gets what the maker has."""
+    if len(maker.makers) >= MAX_MAKERS - 1:
+        raise Forbidden("scope", f"this key was made by a key that was made by a key, {MAX_MAKERS} deep: it makes none")
     for scope in key.scopes:
         if scope not in maker.scopes:
             raise Forbidden("scope", f"this key has no scope {scope!r}, and cannot give it")
@@ -195,12 +198,13 @@ def read_key(tx: Tx, id: str) -> ApiKey | None:
 
 
 def with_makers(key: ApiKey, find: Callable[[str], ApiKey | None]) -> ApiKey:
-    """The key with those by which it was made. If one of them is gone, it opens nothing, as if it had been revoked."""
+    """The key with those by which it was made. If one of them is gone, or there are more than a key can have, it opens
+    nothing, as if it had been revoked."""
     makers: list[ApiKey] = []
     next_id = key.maker
     while next_id is not None:
         maker = find(next_id)
-        if maker is None:
+        if maker is None or len(makers) == MAX_MAKERS:
             return replace(key, revoked_at=key.revoked_at or key.created_at)
         makers.append(maker)
         next_id = maker.maker

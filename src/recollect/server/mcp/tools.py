@@ -1,4 +1,4 @@
-"""A memory for MCP clients: twelve tools and three resources, over standard input and output, or HTTP at `/mcp`.
+"""A memory for MCP clients: thirteen tools and three resources, over standard input and output, or HTTP at `/mcp`.
 
 What a tool may do is decided as for every other route: by the caller's rights, the spaces their key opens, and the user
 it is for. Stored text is returned fenced and escaped, so that a model reads it as something said earlier and not as an

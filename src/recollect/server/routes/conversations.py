@@ -48,6 +48,7 @@ from recollect.wire import dumps, to_json_value
 EVENTS = "text/event-stream"
 AT_ONCE = 50  # messages read at a time
 OWN_ID = "a user's key does not choose ids of messages, which count in the whole space: send a `platform_id` instead"
+NO_NAMES = "a user's key without the scope 'read' sends no display name: leave out `name` in the metadata"
 OTHER_MESSAGES = "this idempotency key came with other messages before; use a new one"
 Conversation = Annotated[str, Path(alias="id", description="The conversation; it begins with its first message.")]
 User = Annotated[str | None, Query(description="Whose chat it is; left out for a channel.", max_length=256)]
@@ -142,10 +143,14 @@ def message_as_sent(message: Message, draft: Draft, user: str | None, now: datet
 
 
 async def check_display_names(caller: Caller, *metadatas: Mapping[str, Any]) -> None:
-    """Raise if messages by a user's key come with a display name that another member has."""
+    """Raise if messages by a user's key come with a display name that another member has; to a key that may not read,
+    which names there are is not told."""
     user = caller.access.user
+    names = {name for metadata in metadatas if isinstance(name := metadata.get("name"), str)}
     if user is not None:
-        for name in {name for metadata in metadatas if isinstance(name := metadata.get("name"), str)}:
+        if names and not caller.access.is_reader:
+            raise Problem(403, "scope", NO_NAMES)
+        for name in names:
             await caller.memory.knowledge.check_free_name(name, user=user, space=caller.space)
 
 
