@@ -32,13 +32,12 @@ from every_route import (
     TOOLS,
     routes_of,
 )
-from fastapi.routing import iter_route_contexts
 
 from recollect.model import Draft
 from recollect.ports import Request
 from recollect.rules.operations import OPERATIONS, RIGHTS
-from recollect.server.door.access import CHECKED_OPERATIONS
 from recollect.server.door.keys import TABLE, create_key, load_session_secret, rows_of
+from recollect.server.routes.description import checked_operations
 from recollect.server.web.session import COOKIE, Sessions, is_page
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
@@ -238,7 +237,7 @@ Answers = Iterator[tuple[str, str, httpx2.Response]]
 
 def walk_rest(place: Place, http: httpx2.Client) -> Answers:
     """Every route, about each person's memory: the operation, what was asked, and the answer."""
-    operations = operations_of_routes(place.server)
+    operations = checked_operations(place.server.app)
     for route in sorted({*OF_A_SPACE, *PROCESS, *NOWHERE}, key=lambda route: (late(route), route)):
         method, path = route.split(" ", 1)
         body = {"input": "vault"} if "embeddings" in route else OF_A_SPACE.get(route)
@@ -281,7 +280,7 @@ def walk_tools(place: Place, http: httpx2.Client) -> Answers:
 def walk_pages(place: Place, http: httpx2.Client) -> Answers:
     """Every page and form of the dashboard, with the session of the key."""
     cookie, token = place.cookie() if place.caller.has_key else ("", "")
-    operations = operations_of_routes(place.server)
+    operations = checked_operations(place.server.app)
     headers = {"Cookie": f"{COOKIE}={cookie}"}
     asked = [("GET", path, values) for path, values in GETS.items()]
     asked += [("POST", path, values) for path, values in POSTS.items()]
@@ -294,23 +293,6 @@ def walk_pages(place: Place, http: httpx2.Client) -> Answers:
             form = None if method == "GET" else sent | {"token": token}
             answer = http.request(method, url, data=form, headers=headers)
             yield operations[f"{method} {path}"], f"{method} {path} of {user}", answer
-
-
-def operations_of_routes(server: Serving) -> dict[str, str]:
-    """The operation that each route of the application checks."""
-    operations: dict[str, str] = {}
-    for route in iter_route_contexts(server.app.routes):
-        for operation in checked_by(getattr(route, "dependant", None)):
-            for method in route.methods or ():
-                operations[f"{method} {route.path_format}"] = operation
-    return operations
-
-
-def checked_by(dependant: Any) -> Iterator[str]:
-    for dependency in () if dependant is None else dependant.dependencies:
-        if dependency.call in CHECKED_OPERATIONS:
-            yield CHECKED_OPERATIONS[dependency.call]
-        yield from checked_by(dependency)
 
 
 def answers_of(walk: Callable[[Place, httpx2.Client], Answers], place: Place) -> Answers:
@@ -352,7 +334,7 @@ def test_the_walk_knows_every_route_page_and_tool_g7(server: Serving) -> None:
     pages = OPEN_PAGES | {f"GET {path}" for path in GETS} | {f"POST {path}" for path in POSTS}
     assert routes == rest | pages
     unchecked = PUBLIC | MOUNTED | OPEN_PAGES | SESSION_ROUTES
-    operations = operations_of_routes(server)
+    operations = checked_operations(server.app)
     assert {route for route in routes if route not in operations} == unchecked
     tools = {TOOL_OPERATIONS.get(tool, tool) for tool in TOOLS}
     assert {*operations.values()} | tools == set(OPERATIONS)
@@ -365,6 +347,18 @@ def test_the_walk_knows_every_route_page_and_tool_g7(server: Serving) -> None:
     assert {tool["name"] for tool in lists["tools/list"]["tools"]} == set(TOOLS)
     templates = {one["uriTemplate"] for one in lists["resources/templates/list"]["resourceTemplates"]}
     assert templates == set(RESOURCES)
+
+
+def test_the_description_says_which_scopes_a_route_needs_g7(server: Serving) -> None:
+    paths = httpx2.get(f"{server.url}/openapi.json").json()["paths"]
+    for path, method, needs in (
+        ("/v1/users/{id}/forget", "post", "Needs the scopes `read` and `write`."),
+        ("/v1/conversations/{id}/messages", "post", "Needs the scope `write`."),
+        ("/v1/chat/completions", "post", "Needs the scopes `read` and `write`."),
+        ("/metrics", "get", "Needs the scope `admin`."),
+    ):
+        assert paths[path][method]["description"].endswith(needs)
+    assert "Needs" not in paths["/healthz"]["get"]["description"]
 
 
 def test_an_operation_that_tells_what_is_stored_needs_the_right_to_read_g7() -> None:

@@ -29,7 +29,7 @@ async def move_conversation(
     key: IdempotencyKey = None,
 ) -> Response:
     """Rename a conversation, give it to another user, or both. What its user said in it becomes the other's, with what
-    is known from it. Needs the scope `admin`; a user's key may rename what is that user's."""
+    is known from it. A user's key may rename what is that user's."""
     scope = scope_for(caller.access, caller.space, id, None)
     work = partial(caller.memory.moves.move_conversation, scope, to=body.to, user=body.user, dry_run=body.dry_run)
     return await answer_once(caller, key, work, repeats_words=False)
@@ -42,7 +42,7 @@ async def merge_users(
     body: shapes.UserMergeIn,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Make all that one user has another's: two ids of one person. Needs the scope `admin`, and no user's key."""
+    """Make all that one user has another's: two ids of one person. Not for a user's key."""
     caller.access.check_unbound()
     merge = partial(caller.memory.moves.merge_users, id, into=body.into, dry_run=body.dry_run)
     work = partial(merge, space=caller.space, by=caller.access.key_id)
@@ -53,8 +53,8 @@ async def merge_users(
 async def undo_move(
     caller: Annotated[Caller, caller_for("undo_move")], id: MoveId, dry_run: DryRun = False, key: IdempotencyKey = None
 ) -> Response:
-    """Take back a move or a merge, if nothing that it moved was removed since, or moved again. Needs the scope `admin`,
-    and no user's key."""
+    """Take back a move or a merge, if nothing that it moved was removed since, or moved again. Not for a
+    user's key."""
     caller.access.check_unbound()
     undo = partial(caller.memory.moves.undo_move, id, dry_run=dry_run)
     work = partial(undo, space=caller.space, by=caller.access.key_id)

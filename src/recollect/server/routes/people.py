@@ -208,6 +208,6 @@ async def line_response(source: AsyncIterator[Message]) -> Response:
 
 @router.post("/users/{id:id}/erase", response_model=shapes.Erasure)
 async def erase(caller: Annotated[Caller, caller_for("erase")], id: Person, key: IdempotencyKey = None) -> Response:
-    """Remove a person's messages and all that was derived from them, for good. Needs the scope `admin`."""
+    """Remove a person's messages and all that was derived from them, for good."""
     arguments = person_arguments(caller, id) | {"by": caller.access.key_id}
     return await answer_once(caller, key, lambda: caller.memory.deletions.erase(**arguments), repeats_words=False)

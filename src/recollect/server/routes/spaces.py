@@ -59,7 +59,7 @@ async def digests(
 async def set_time_zone(
     request: Request, access: Annotated[Access, access_for("set_time_zone")], id: Space, body: shapes.ZoneIn
 ) -> Response:
-    """Where a space's days begin and end, as an IANA name. Needs the scope `admin`."""
+    """Where a space's days begin and end, as an IANA name."""
     access.check_unbound()
     await request.app.state.memory.set_time_zone(body.name, space=access.resolve_space(id))
     return json_response({"done": True})
@@ -96,7 +96,7 @@ async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.S
 async def rebuild(
     caller: Annotated[Caller, caller_for("rebuild")], body: shapes.RebuildIn, key: IdempotencyKey = None
 ) -> Response:
-    """Throw a view of a space away and let it be built again from the log. Needs the scope `admin`."""
+    """Throw a view of a space away and let it be built again from the log."""
     caller.access.check_unbound()
 
     async def work() -> dict[str, bool]:
@@ -110,7 +110,7 @@ async def rebuild(
 async def retry(
     caller: Annotated[Caller, caller_for("retry")], body: shapes.RetryIn, key: IdempotencyKey = None
 ) -> Response:
-    """Try messages of a space again, now, that views failed on and set aside. Needs the scope `admin`."""
+    """Try messages of a space again, now, that views failed on and set aside."""
     caller.access.check_unbound()
     options = {"conversation": body.conversation, "space": caller.space}
     return await answer_once(caller, key, lambda: caller.memory.retry(body.view, **options))
@@ -120,7 +120,7 @@ async def retry(
 async def retain(
     caller: Annotated[Caller, caller_for("retain")], body: shapes.RetainIn, key: IdempotencyKey = None
 ) -> Response:
-    """Say what the settings `retain_…` no longer keep of a space, or remove it. Needs the scope `admin`."""
+    """Say what the settings `retain_…` no longer keep of a space, or remove it."""
     caller.access.check_unbound()
     by = caller.access.key_id
     work = partial(caller.memory.deletions.retain, dry_run=body.dry_run, space=caller.space, by=by)
@@ -129,7 +129,7 @@ async def retain(
 
 @router.get("/verify", response_model=shapes.Verification)
 async def verify(request: Request, access: Annotated[Access, access_for("verify")]) -> Response:
-    """Prove the log whole, in all spaces: for a key that opens them all, with the scope `admin`."""
+    """Prove the log whole, in all spaces: for a key that opens them all."""
     access.check_unbound()
     access.check_all_spaces()
     return json_response(await request.app.state.memory.verify())
