@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from recollect.cli.main import program
 from recollect.config import Settings
 from recollect.embed.static import StaticEmbedder
-from recollect.errors import ConfigError, EmbedderError, InvalidInput, NotFound
+from recollect.errors import ConfigError, EmbedderError, Forbidden, InvalidInput, NotFound
 from recollect.ports import Store, Vectors
 from recollect.server.door import keys
 from recollect.server.door.keys import Keys, create_key, list_keys, revoke_key, write_uses
@@ -129,6 +129,87 @@ def test_a_key_for_some_days_opens_until_then_and_not_a_moment_longer(tmp_path: 
         for days in (0, -1, 10**9):
             with pytest.raises(InvalidInput, match="days"):
                 create_key(store, name="phone", days=days)
+
+
+# -- keys made by keys
+
+
+@pytest.mark.every_store
+def test_a_key_that_a_key_made_can_do_no_more_g7(store_url: str) -> None:
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    with closing(open_store(store_url, Settings())) as store:
+        limits: dict[str, Any] = {
+            "scopes": ["read", "admin"],
+            "spaces": ["a", "b"],
+            "rate": 5,
+            "body": 1_000,
+            "days": 1,
+        }
+        maker, _ = create_key(store, name="maker", now=now, **limits)
+        asked_for: dict[str, Any] = {
+            "name": "more",
+            "scopes": ["read"],
+            "rate": 1_000_000,
+            "body": 1 << 20,
+            "days": 365,
+            "now": now,
+        }
+        for made, _ in (
+            create_key(store, maker=maker.id, **asked_for),
+            create_key(store, maker=maker.id, name="plain", scopes=["read"], now=now),
+        ):
+            assert (made.maker, made.spaces, made.rate, made.body) == (maker.id, ("a", "b"), 5, 1_000)
+            assert made.expires_at == maker.expires_at
+        less, _ = create_key(
+            store, maker=maker.id, name="less", scopes=["read"], spaces=["b"], rate=2, user="alex", now=now
+        )
+        assert (less.spaces, less.rate, less.user) == (("b",), 2, "alex")
+        kept = next(key for key in list_keys(store) if key.id == less.id)
+        assert (kept.maker, [key.id for key in kept.makers]) == (maker.id, [maker.id])
+        refused: list[dict[str, Any]] = [{"scopes": ["write"]}, {"spaces": ["c"]}, {"spaces": ["a", "c"]}]
+        for more in refused:
+            with pytest.raises(Forbidden, match="cannot give it"):
+                create_key(store, maker=maker.id, now=now, **{"name": "more", "scopes": ["read"]} | more)
+        with pytest.raises(Forbidden, match="another"):
+            create_key(store, maker=less.id, name="more", scopes=["read"], user="bo", now=now)
+        with pytest.raises(Forbidden, match="opens nothing"):
+            create_key(store, maker=maker.id, name="late", scopes=["read"], now=now + timedelta(days=1))
+        for _ in range(keys.MAX_MAKERS - 2):
+            less, _ = create_key(store, maker=less.id, name="deeper", scopes=["read"], now=now)
+        with pytest.raises(Forbidden, match="deep"):
+            create_key(store, maker=less.id, name="too deep", scopes=["read"], now=now)
+        usual, _ = create_key(store, name="usual", now=now)
+        bounded, _ = create_key(store, maker=usual.id, name="much", rate=1_000, usual_rate=60, now=now)
+        assert bounded.rate == 60
+
+
+@pytest.mark.every_store
+def test_a_key_ends_with_the_key_that_made_it_and_so_do_those_it_made_g7(store_url: str) -> None:
+    async def opens(store: Store, text: str) -> bool:
+        return await Keys(store).find_key(text) is not None
+
+    with closing(open_store(store_url, Settings())) as store:
+        first, first_text = create_key(store, name="first", scopes=["read", "admin"])
+        second, second_text = create_key(store, name="second", scopes=["read"], maker=first.id)
+        _, third_text = create_key(store, name="third", scopes=["read"], maker=second.id)
+        _, other_text = create_key(store, name="other", scopes=["read"])
+        texts = (first_text, second_text, third_text, other_text)
+        assert [asyncio.run(opens(store, text)) for text in texts] == [True, True, True, True]
+        revoke_key(store, first.id)
+        assert [asyncio.run(opens(store, text)) for text in texts] == [False, False, False, True]
+        assert [key.was_revoked for key in list_keys(store)] == [True, True, True, False]
+        with pytest.raises(Forbidden):
+            create_key(store, name="late", scopes=["read"], maker=second.id)
+        store.write(lambda tx: tx.remove(keys.TABLE, {"id": first.id}))  # as an erasure does with those of a person
+        assert [asyncio.run(opens(store, text)) for text in texts[1:]] == [False, False, True]
+
+
+def test_keys_that_a_key_made_share_its_rate_g7(server: Serving) -> None:
+    maker, text = create_key(server.store, name="maker", scopes=["read"], rate=4)
+    made = [create_key(server.store, name="made", scopes=["read"], maker=maker.id)[1] for _ in range(3)]
+    with httpx2.Client(base_url=server.url) as http:
+        statuses = [http.get("/v1/space", headers=bearer(key)).status_code for key in (*made, text, *made)]
+    assert statuses == [200, 200, 200, 200, 429, 429, 429]
 
 
 @given(st.text(max_size=60))
@@ -247,7 +328,9 @@ def test_scopes_are_asked_for_one_by_one(server: Serving) -> None:
         theirs = bearer(server.key(user="alex", scopes=["read", "write", "admin"]))
         assert [http.get(path, headers=theirs).status_code for path in ("/metrics", "/v1/verify")] == [403, 403]
         # A reply tells what is remembered: it needs both.
-        assert http.post("/v1/conversations/c/reply", json={"text": "hi"}, headers=writer).status_code == 403
+        refused = http.post("/v1/conversations/c/reply", json={"text": "hi"}, headers=writer)
+        assert refused.status_code == 403
+        assert "the scopes 'read' and 'write'; this one has write" in refused.json()["detail"]
 
 
 def test_the_space_is_the_keys_own_unless_it_opens_several(server: Serving) -> None:

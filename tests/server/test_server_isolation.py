@@ -1,19 +1,18 @@
 """A key of one space opens nothing of another: walked through every route the application has.
 
-The tables below name every route. One that is added and not named here fails the test: whoever adds it says what it is.
+`every_route` names every route. One that is added and not named there fails the test: whoever adds it says what it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 from urllib.parse import urlencode
 
 import httpx2
 import pytest
-from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
+from every_route import FILLED, MOUNTED, NOWHERE, OF_A_SPACE, PROCESS, PUBLIC, TALK, routes_of
 
 from recollect.model import CommandKind
 from recollect.server.web.session import is_page
@@ -21,92 +20,6 @@ from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
 SECRET = "the vault opens at seven"
-TALK = "/v1/conversations/{id}"
-# Open to everybody: how the server is, and what it can do.
-PUBLIC = {"GET /healthz", "GET /readyz", "GET /openapi.json"}
-# About the process or all spaces: not for a key of one space with the rights to read and write.
-PROCESS = {"GET /metrics", "GET /v1/verify"}
-# Not about a space at all.
-NOWHERE = {"GET /v1/models", "GET /v1/models/{name}", "POST /v1/embeddings"}
-# Everything else, with what to send: the path and the query, the body.
-OF_A_SPACE: dict[str, Any] = {
-    "GET /v1/space": None,
-    "GET /v1/conversations": None,
-    f"POST {TALK}/messages": {"messages": [{"role": "user", "content": "hello"}]},
-    "POST /v1/messages": {"batches": [{"conversation": "c", "messages": [{"role": "user", "content": "hello"}]}]},
-    f"GET {TALK}/messages": None,
-    f"GET {TALK}/context?text=vault": None,
-    f"POST {TALK}/context": {"text": "vault"},
-    f"POST {TALK}/reply": {"text": "when does the vault open?"},
-    f"POST {TALK}/command": {"text": "Recollect, what do you know about me?"},
-    f"POST {TALK}/standalone": {"question": "and then?"},
-    f"GET {TALK}/episodes": None,
-    f"GET {TALK}/archived": None,
-    f"POST {TALK}/archive": {},
-    f"GET {TALK}/topics": None,
-    f"POST {TALK}/topics": {"role": "user", "text": "hello"},
-    f"GET {TALK}/topic-search?query=vault": None,
-    f"GET {TALK}/topics/{{topic}}/context": None,
-    f"GET {TALK}/topics/{{topic}}/messages": None,
-    f"GET {TALK}/topics/{{topic}}/stats": None,
-    f"POST {TALK}/topics/{{topic}}/merge": {"other": "t2"},
-    f"POST {TALK}/topics/{{topic}}/unmerge": {},
-    f"POST {TALK}/topics/{{topic}}/tags": {"tags": ["mine"]},
-    f"POST {TALK}/topics/{{topic}}/feedback": {"score": 1},
-    "GET /v1/users/{id}/facts": None,
-    "GET /v1/users/{id}/facts/{fact}": None,
-    "POST /v1/users/{id}/facts": {"category": "identity", "key": "city", "value": "Vaultville"},
-    "PATCH /v1/users/{id}/facts/{fact}": {"value": "Vaultville"},
-    "DELETE /v1/users/{id}/facts/{fact}": None,
-    "POST /v1/users/{id}/ask": {"question": "When does the vault open?"},
-    "GET /v1/users/{id}/fact-history?key=name": None,
-    "GET /v1/users/{id}/refused-facts": None,
-    "GET /v1/users/{id}/facts/{fact}/why": None,
-    "GET /v1/users/{id}/profile?wait=0": None,
-    "POST /v1/users/{id}/remember": {"text": "Alex plays chess"},
-    "POST /v1/users/{id}/forget": {"what": "vault"},
-    "POST /v1/users/{id}/undo": {"id": "x"},
-    "POST /v1/users/{id}/names": {"name": "Al"},
-    "GET /v1/people": None,
-    "GET /v1/who-is?name=alex": None,
-    "GET /v1/users/{id}/export": None,
-    "GET /v1/export": None,
-    "POST /v1/users/{id}/erase": None,
-    f"DELETE {TALK}/messages/{{message}}": None,
-    f"PATCH {TALK}/messages/{{message}}": {"text": "The vault is mine"},
-    f"POST {TALK}/move": {"to": "renamed"},
-    "POST /v1/users/{id}/merge": {"into": "kim"},
-    "POST /v1/moves/{id}/undo": {},
-    f"DELETE {TALK}": None,
-    "POST /v1/delete": {"query": "vault"},
-    "GET /v1/audit": None,
-    "POST /v1/search": {"query": "vault"},
-    "GET /v1/spaces/{id}/digests?wait=0": None,
-    "PUT /v1/spaces/{id}/time-zone": {"name": "UTC"},
-    "GET /v1/spaces/{id}/documents?namespace=notes": None,
-    "GET /v1/spaces/{id}/documents/{key}?namespace=notes": None,
-    "PUT /v1/spaces/{id}/documents/{key}?namespace=notes": {"value": {"text": "mine"}},
-    "DELETE /v1/spaces/{id}/documents/{key}?namespace=notes": None,
-    "POST /v1/spaces/{id}/documents": {"changes": [{"namespace": ["notes"], "key": "k", "value": None}]},
-    "POST /v1/spaces/{id}/document-search": {"query": "vault"},
-    "GET /v1/spaces/{id}/namespaces": None,
-    "GET /v1/stats": None,
-    "POST /v1/settle": {},
-    "POST /v1/rebuild": {"view": "facts"},
-    "POST /v1/retry": {"view": "facts"},
-    "POST /v1/retain": {},
-    "POST /v1/chat/completions": {"model": "scripted", "messages": [{"role": "user", "content": "vault?"}]},
-}
-MOUNTED = {"POST /mcp"}  # what is behind it, its own tests walk
-FILLED = {"{key}": "k", "{message}": "m1", "{topic}": "t1", "{fact}": "f1", "{name}": "scripted"}
-
-
-def routes_of(app: FastAPI) -> Iterator[str]:
-    for route in iter_route_contexts(app.routes):
-        path = route.path_format
-        assert path is not None, f"{route} is no route that can be walked"
-        for method in sorted((route.methods or {"ANY"}) - {"HEAD", "OPTIONS"}):
-            yield f"{method} {path}"
 
 
 @pytest.fixture(scope="module")
@@ -246,21 +159,88 @@ def test_a_key_of_one_user_opens_that_users_memory_alone_f14(server: Serving) ->
     assert state_of(server) == before
 
 
-READS = [
-    route
-    for route in OF_A_SPACE
-    if TALK in route and (route.startswith("GET") or route.endswith(("/context", "/standalone")))
-]
+# What begins a conversation under a name that is free, and is refused where it is taken.
+BEGINS = {f"POST {TALK}/{what}" for what in ("messages", "reply", "command", "topics")}
+ALIKE = [route for route in OF_A_SPACE if TALK in route and route not in BEGINS] + ["POST /v1/users/{id}/ask"]
 
 
-@pytest.mark.parametrize("route", READS)
+@pytest.mark.parametrize("route", ALIKE)
 def test_another_persons_conversation_reads_as_one_that_does_not_exist_f14(server: Serving, route: str) -> None:
     """To a key of one user: the same status, and the same answer but for the id."""
-    bearer = {"Authorization": f"Bearer {server.key(space='theirs', user='bo', scopes=('read', 'write'))}"}
+    bearer = {"Authorization": f"Bearer {server.key(space='theirs', user='bo', scopes=('read', 'write', 'admin'))}"}
     with httpx2.Client(base_url=server.url, headers=bearer) as http:
-        answers = [asked(http, route, {}, conversation=id) for id in ("chat", "nope")]
+        if route.endswith("/ask"):
+            asked_in = [{"question": "When does the vault open?", "conversation": id} for id in ("chat", "nope")]
+            answers = [http.post("/v1/users/bo/ask", json=body) for body in asked_in]
+        else:
+            answers = [asked(http, route, {}, conversation=id) for id in ("chat", "nope")]
     assert answers[0].status_code == answers[1].status_code
     assert answers[0].text.replace("'chat'", "'nope'") == answers[1].text
+
+
+def test_a_users_key_does_not_choose_ids_of_messages_g7(server: Serving) -> None:
+    """An id counts in the whole space: with one that a program will use, the program's messages would be refused."""
+    squatted = {"messages": [{"role": "user", "content": "mine", "id": "order-17"}]}
+    bearer = {"Authorization": f"Bearer {server.key(space='ids', user='bo')}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+        for path, body in (
+            ("/v1/conversations/bos/messages", squatted),
+            ("/v1/messages", {"batches": [{"conversation": "bos", **squatted}]}),
+        ):
+            refused = http.post(path, json=body)
+            assert (refused.status_code, refused.json()["code"]) == (403, "not_you")
+            assert "platform_id" in refused.json()["detail"]
+        named = {"messages": [{"role": "user", "content": "mine", "platform_id": "order-17"}]}
+        assert http.post("/v1/conversations/bos/messages", json=named).json()[0]["kept"] == "new"
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='ids')}"}) as http:
+        theirs = {"user": "alex", "messages": [{"role": "user", "content": "theirs", "id": "order-17"}]}
+        assert http.post("/v1/conversations/alexs/messages", json=theirs).json()[0]["kept"] == "new"
+
+
+def test_a_users_key_keeps_nobody_from_telling_the_memory_something_g7(server: Serving) -> None:
+    """What somebody tells is kept in a conversation of theirs, whose name can be guessed."""
+    bearer = {"Authorization": f"Bearer {server.key(space='told', user='bo')}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+        squatted = {"messages": [{"role": "user", "content": "mine"}]}
+        assert http.post("/v1/conversations/profile:alex/messages", json=squatted).status_code == 403
+        assert http.post("/v1/conversations/profile:bo/messages", json=squatted).status_code == 200
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='told')}"}) as http:
+        assert http.post("/v1/users/alex/remember", json={"text": "Alex plays chess"}).status_code == 200
+
+
+def test_a_users_key_takes_no_name_that_another_member_has_g7(server: Serving) -> None:
+    """Nor one that looks the same; what others are called stays clear. Their own names they may give again."""
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='called')}"}) as http:
+        for user, name in (("alex", "Captain Ahab"), ("bo", "Bosun")):
+            assert http.post(f"/v1/users/{user}/names", json={"name": name, "kind": "display"}).status_code == 200
+    bearer = {"Authorization": f"Bearer {server.key(space='called', user='bo')}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+
+        def statuses(name: str) -> set[int]:
+            said = {"role": "user", "content": "Hello", "metadata": {"name": name}}
+            edited = {"text": "Hello!", "metadata": {"name": name}}
+            return {
+                http.post("/v1/users/bo/names", json={"name": name, "kind": "nickname"}).status_code,
+                http.post("/v1/users/bo/names", json={"name": name, "kind": "alias"}).status_code,
+                http.post("/v1/conversations/bos/messages", json={"messages": [said]}).status_code,
+                http.post("/v1/messages", json={"batches": [{"conversation": "bos", "messages": [said]}]}).status_code,
+                http.patch("/v1/conversations/bos/messages/1?by=turn", json=edited).status_code,
+            }
+
+        assert statuses("Bosun") == {200}
+        for taken in ("Captain Ahab", "captain  ahab", "C\u0430ptain Ahab", "CAPTAIN AHAB"):
+            assert statuses(taken) == {422}, taken
+        refused = http.post("/v1/users/bo/names", json={"name": "Captain Ahab", "kind": "alias"})
+        assert "alex" not in refused.text
+    # To a key that may not read, it is not told which names there are.
+    bearer = {"Authorization": f"Bearer {server.key(space='called', user='bo', scopes=('write',))}"}
+    with httpx2.Client(base_url=server.url, headers=bearer) as http:
+        for name in ("Captain Ahab", "Nobody"):
+            said = {"messages": [{"role": "user", "content": "Hello", "metadata": {"name": name}}]}
+            assert http.post("/v1/conversations/bos/messages", json=said).status_code == 403
+            assert http.post("/v1/users/bo/names", json={"name": name}).status_code == 403
+    with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.key(space='called')}"}) as http:
+        assert http.get("/v1/who-is?name=Captain Ahab").json()["member"] == "alex"
 
 
 # Every kind of command, with what an attacker says of whom, in words that rules understand.

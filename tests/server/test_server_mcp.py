@@ -417,7 +417,7 @@ def test_a_key_opens_its_space_with_its_rights_and_for_its_user(serving: Serving
                 ("forget", {"what": "chess"}),
                 ("add_messages", {"conversation": "c", "messages": secret}),
             ):
-                assert "needs a key with the scope 'write'" in await bad(client, tool, user="sam", **given)
+                assert "'write'; this one has read" in await bad(client, tool, user="sam", **given)
         async with over_http(serving, other) as client:
             assert (await good(client, "search_memory", query="vault code"))[1] == {"messages": []}
             assert (await good(client, "get_facts", user="sam"))[1] == {"facts": []}

@@ -320,8 +320,8 @@ def test_keys_open_what_they_are_for_and_errors_keep_openais_shape(tmp_path: Pat
             made = openai.OpenAI(base_url=f"{server.url}/v1", api_key=key, max_retries=0, **more)
             return stack.enter_context(made)
 
-        team, hers = server.key(space="team", scopes=("read", "write")), server.key(user="ann", scopes=("write",))
-        reader = server.key(scopes=("read",))
+        team, hers = server.key(space="team", scopes=("read", "write")), server.key(user="ann")
+        reader, writer = server.key(scopes=("read",)), server.key(scopes=("write",))
         ask: Any = {"model": "model-x", "messages": [user("Hi!")]}
         client(team).chat.completions.create(**ask)
         client(hers).chat.completions.create(**ask)
@@ -333,7 +333,8 @@ def test_keys_open_what_they_are_for_and_errors_keep_openais_shape(tmp_path: Pat
             (openai.AuthenticationError, lambda: client("wrong").models.list()),
             (openai.PermissionDeniedError, lambda: client(reader).chat.completions.create(**ask)),
             (openai.PermissionDeniedError, lambda: client(hers).chat.completions.create(**ask, user="bob")),
-            (openai.PermissionDeniedError, lambda: client(hers).embeddings.create(model="x", input="x")),
+            (openai.PermissionDeniedError, lambda: client(writer).chat.completions.create(**ask)),
+            (openai.PermissionDeniedError, lambda: client(writer).embeddings.create(model="x", input="x")),
             (
                 openai.PermissionDeniedError,
                 lambda: client(team).chat.completions.create(**ask, extra_body={"recollect": {"space": "default"}}),

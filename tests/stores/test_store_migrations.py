@@ -81,6 +81,7 @@ RELEASED = [
     "afa5f14a0e9a87ce",
     "b6f61bb38243c789",
     "a8d43b59d636c9d4",
+    "d322d394939d0962",
 ]
 # What makes a search fast or a second message impossible: by table, columns and whether unique.
 INDEXES = {

@@ -1,6 +1,6 @@
 """Every page and every form of the dashboard, over HTTP: who may see what, and what a forged form does.
 
-The tables below name every route of the dashboard. One that is added and not named here fails the test.
+`every_route` names every route of the dashboard. One that is added and not named there fails the test.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
+from every_route import GETS, OPEN_PAGES, POSTS
 from fastapi.routing import iter_route_contexts
 from page_reader import PageReader, faults_in
 
 from recollect import Draft, Memory
 from recollect.config import Secret, Settings
-from recollect.server.door.keys import SESSION_SECRET, create_key
+from recollect.server.door.keys import SESSION_SECRET, create_key, list_keys, revoke_key
 from recollect.server.web import search_lab
 from recollect.server.web.people import CATEGORY, FACTS
 from recollect.server.web.session import COOKIE, Sessions, is_page
@@ -27,57 +28,6 @@ from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
 SECRET = "the vault opens at seven"
-OPEN = {"GET /web/sign-in", "POST /web/sign-in", "GET /web/static/{name}", "GET /docs"}
-# What to ask of each page: parameters.
-GETS: dict[str, dict[str, str]] = {
-    "/": {},
-    "/web/overview/live": {},
-    "/web/spaces": {},
-    "/web/conversations": {"query": "vault"},
-    "/web/conversation": {"id": "chat"},
-    "/web/conversation/messages": {"id": "chat"},
-    "/web/conversation/export": {"id": "chat"},
-    "/web/message": {"conversation": "chat", "turn": "1"},
-    "/web/context": {"conversation": "chat", "text": "when does the vault open?", "other": "500"},
-    "/web/replies": {"conversation": "chat"},
-    "/web/reply": {"conversation": "chat", "turn": "3"},
-    "/web/search": {"query": "vault", "facts": "on", "conversation": "chat", "turn": "1"},
-    "/web/people": {},
-    "/web/person": {"id": "alex"},
-    "/web/person/refused": {"id": "alex"},
-    "/web/person/digests": {"id": "alex"},
-    "/web/fact": {"user": "alex", "id": "{fact}"},
-    "/web/topics": {"conversation": "chat"},
-    "/web/topic": {"conversation": "chat", "id": "t1"},
-    "/web/episodes": {"conversation": "chat"},
-    "/web/episode": {"conversation": "chat", "level": "1", "first": "1"},
-    "/web/episode/parts": {"conversation": "chat", "level": "1", "first": "1"},
-    "/web/integrity": {},
-    "/web/erase": {"user": "alex"},
-    "/web/keys": {},
-    "/web/settings": {},
-}
-# What to send with each form.
-POSTS: dict[str, dict[str, str]] = {
-    "/web/sign-out": {},
-    "/web/message/edit": {"conversation": "chat", "turn": "1", "text": "nothing"},
-    "/web/message/preview": {"conversation": "chat", "turn": "1"},
-    "/web/message/delete": {"conversation": "chat", "turn": "1"},
-    "/web/person/remember": {"user": "alex", "text": "Alex plays chess"},
-    "/web/person/forget": {"user": "alex", "text": "vault"},
-    "/web/person/undo": {"user": "alex", "id": "x"},
-    "/web/fact/add": {"user": "alex", "category": "identity", "key": "city", "value": "Oslo"},
-    "/web/fact/edit": {"user": "alex", "id": "{fact}", "value": "Oslo"},
-    "/web/fact/delete": {"user": "alex", "id": "{fact}"},
-    "/web/topic/merge": {"conversation": "chat", "id": "t1", "other": "t2"},
-    "/web/topic/split": {"conversation": "chat", "id": "t1", "other": "t2"},
-    "/web/topic/tag": {"conversation": "chat", "id": "t1", "tag": "mine"},
-    "/web/topic/feedback": {"conversation": "chat", "id": "t1", "score": "1"},
-    "/web/integrity/verify": {},
-    "/web/erase": {"user": "alex", "confirm": "alex"},
-    "/web/keys/create": {"name": "mine", "scope_read": "yes"},
-    "/web/keys/revoke": {"id": "0123456789abcdef"},
-}
 ALL_RIGHTS = ("read", "write", "admin")
 
 
@@ -142,7 +92,7 @@ def test_every_route_of_the_dashboard_is_in_the_walk(server: Serving) -> None:
         for method in (route.methods or set()) - {"HEAD"}
         if is_page(route.path_format or "")
     }
-    assert routes == OPEN | {f"GET {path}" for path in GETS} | {f"POST {path}" for path in POSTS}
+    assert routes == OPEN_PAGES | {f"GET {path}" for path in GETS} | {f"POST {path}" for path in POSTS}
 
 
 def test_who_is_signed_out_sees_nothing_and_is_led_to_the_sign_in(server: Serving) -> None:
@@ -486,6 +436,23 @@ def test_keys_are_shown_once_and_give_no_more_than_their_maker_has(server: Servi
         assert browser.post("/web/keys/revoke", data={"id": id, "token": token}).status_code == 303
         assert "revoked" in browser.get("/web/keys").text
         assert "hunter2" not in browser.get("/web/settings").text
+
+
+def test_a_key_made_on_a_page_ends_with_its_maker_and_is_no_larger_g7(server: Serving) -> None:
+    """A one-day key of few requests made an unlimited key once, which outlived it."""
+    with signed_in(server, space=[], scopes=ALL_RIGHTS, days=1, rate=50) as browser:
+        wanted = {"name": "more", "days": "3650", "rate": "1000000", "token": token_of(browser)}
+        page = browser.post("/web/keys/create", data=wanted | {f"scope_{right}": "yes" for right in ALL_RIGHTS})
+        text = page.text.partition('<code class="key">')[2].partition("<")[0]
+        keys = {key.id: key for key in list_keys(server.store)}
+        made = keys[text.split("_")[1]]
+        maker = keys[str(made.maker)]
+        assert (made.rate, made.expires_at) == (50, maker.expires_at)
+        assert f'made by <span class="mono">{maker.id}' in page.text
+        revoke_key(server.store, maker.id)
+        assert not list_keys(server.store)[-1].is_active(datetime.now(UTC))
+        with httpx2.Client(base_url=server.url) as fresh:
+            assert send_key(fresh, text).status_code == 401
 
 
 def test_a_page_says_why_a_message_was_not_found(server: Serving) -> None:

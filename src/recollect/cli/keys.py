@@ -121,7 +121,7 @@ def list_(as_json: bool) -> None:
 
 
 def key_fields(key: ApiKey) -> dict[str, Any]:
-    names = ("id", "name", "spaces", "scopes", "user", "rate", "body")
+    names = ("id", "name", "spaces", "scopes", "user", "rate", "body", "maker")
     times = ("created_at", "used_at", "revoked_at", "expires_at")
     return {name: getattr(key, name) for name in (*names, *times)}
 
@@ -129,6 +129,8 @@ def key_fields(key: ApiKey) -> dict[str, Any]:
 def key_state(key: ApiKey) -> str:
     if key.revoked_at:
         return f"revoked {format_time(key.revoked_at)}"
+    if key.was_revoked:
+        return "revoked with its maker"
     if key.expires_at is None:
         return "active"
     return f"{'active until' if key.is_active(datetime.now(UTC)) else 'expired'} {format_time(key.expires_at)}"
@@ -137,7 +139,7 @@ def key_state(key: ApiKey) -> str:
 @keys.command(cls=StoreCommand)
 @click.argument("id")
 def revoke(id: str) -> None:
-    """Make a key open nothing from now on.
+    """Make a key open nothing from now on, nor any key that it made.
 
     ID is the one `recollect keys list` shows, or the whole key, if that is what was found. A server that is running
     follows within a second.

@@ -57,7 +57,7 @@ from recollect.rules.facts.validity import facts_as_of, facts_now
 from recollect.rules.facts.validity import history as fact_history
 from recollect.rules.people.first_to_third_person import statements_about
 from recollect.rules.people.forgetting import matching_facts, target_statement
-from recollect.rules.people.names import resolve
+from recollect.rules.people.names import is_taken, resolve
 from recollect.rules.people.remembered_statements import (
     AuthoredMessage,
     parse_statement,
@@ -369,6 +369,13 @@ class Knowledge:
             raise InvalidInput("kind", f"is {kind!r}; must be one of {', '.join(profiles.KINDS)}")
         rules.check_id("name", name)
         await self.runtime.write(lambda tx: profiles.put_name(tx, space_id, user_id, kind, name, now))
+
+    async def check_free_name(self, name: str, *, user: str, space: str) -> None:
+        """Raise if another member of the space has this name, or one that can be mistaken for it. For those who name
+        themselves; a program says who is called what."""
+        members = await self.runtime.read(lambda tx: profiles.members_of(tx, space))
+        if is_taken(name, [member for member in members if member.id != user]):
+            raise InvalidInput("name", "is taken, or looks like a name that is: choose another")
 
     async def people(self, *, space: str | None = None) -> list[Member]:
         space_id = self.runtime.resolve_space(space)

@@ -20,7 +20,7 @@ from recollect.engine.search import search_messages
 from recollect.engine.tables.fact_changes import COMMANDS
 from recollect.engine.tables.log import find_own_conversation
 from recollect.engine.views.facts import command_of
-from recollect.errors import EmbedderError, InvalidInput, NotFound
+from recollect.errors import EmbedderError, InvalidInput, NotFound, ScopeError
 from recollect.model import Fact, Filter, Hit, MemoryAnswer, Role
 from recollect.ports import Tx
 from recollect.rules import log as rules
@@ -84,13 +84,18 @@ class Questions:
     def _scope(self, tx: Tx, space: str, person: str, conversation: str | None, viewer: Viewer | None) -> Scope:
         if conversation is None:
             return Scope(person, Filter(space, user=person), viewer or Viewer(person, shared=True))
+        missing = NotFound(f"there is no conversation {conversation!r} in space {space!r}")
         if is_channel(tx, space, conversation):
             if viewer is not None and not viewer.hears(conversation):
-                raise NotFound(f"there is no conversation {conversation!r} in space {space!r}")
+                raise missing
             channel = Viewer(channel=conversation, shared=self.runtime.parts.share_channels)
             return Scope(person, Filter(space, conversation=conversation), channel)
-        if find_own_conversation(tx, space, conversation, person) is None:
-            raise NotFound(f"there is no conversation {conversation!r} in space {space!r}")
+        try:
+            is_known = find_own_conversation(tx, space, conversation, person) is not None
+        except ScopeError:  # another's: a key of one user is told that there is none
+            is_known = False
+        if not is_known:
+            raise missing
         return Scope(person, Filter(space, user=person), viewer or Viewer(person, shared=True))
 
     async def _best_facts(self, question: str, scope: Scope) -> list[tuple[Fact, float]]:

@@ -15,8 +15,7 @@ from recollect.errors import Forbidden
 from recollect.model import Fact, RefusedFact, Statement
 from recollect.model.frozen import dataclass
 from recollect.rules.log import check_id
-
-RIGHTS = ("read", "write", "admin")
+from recollect.rules.operations import OPERATIONS, READ, RIGHTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +99,23 @@ class Access:
             raise Forbidden("not_your_space", f"this {self.noun} does not open that space")
         return name
 
-    def check_right(self, right: str) -> None:
-        if right not in self.rights:
-            rights = ", ".join(sorted(self.rights)) or "none"
-            raise Forbidden("scope", f"this needs a key with the scope {right!r}; this one has {rights}")
+    @property
+    def is_reader(self) -> bool:
+        """Whether it may be told what is stored."""
+        return READ in self.rights
+
+    def may(self, operation: str) -> bool:
+        """Whether it has every right that an operation needs."""
+        return OPERATIONS[operation].rights <= self.rights
+
+    def check_operation(self, operation: str) -> None:
+        """Raise Forbidden if it has not every right that an operation needs."""
+        if self.may(operation):
+            return
+        needed_rights = " and ".join(repr(right) for right in RIGHTS if right in OPERATIONS[operation].rights)
+        own_rights = ", ".join(right for right in RIGHTS if right in self.rights) or "none"
+        noun = "scopes" if " and " in needed_rights else "scope"
+        raise Forbidden("scope", f"this needs a key with the {noun} {needed_rights}; this one has {own_rights}")
 
     def check_unbound(self) -> None:
         """Raise Forbidden for a key that is bound to one user: the call is about many."""

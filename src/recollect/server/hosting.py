@@ -34,6 +34,7 @@ from recollect.ports import Store
 from recollect.server.door.keys import Keys, list_keys, load_session_secret
 from recollect.server.door.loopback import is_loopback
 from recollect.server.door.rates import create_table
+from recollect.server.door.sign_ins import SIGN_INS
 from recollect.server.options import MULTIPROCESS, ServerOptions
 from recollect.wiring import build, open_store, open_telemetry
 
@@ -208,6 +209,7 @@ def worker_counts() -> Iterator[Path]:
     starts. Gives the table in which they count the requests of each key."""
     with tempfile.TemporaryDirectory(prefix="recollect-workers-", ignore_cleanup_errors=True) as folder:
         rates = create_table(Path(folder, "rates"))
+        create_table(rates.with_name(SIGN_INS))
         if os.environ.get(MULTIPROCESS):
             yield rates
             return

@@ -441,6 +441,7 @@ api_keys = Table(
     Column("used_at", Instant),
     Column("revoked_at", Instant),
     Column("expires_at", Instant),
+    Column("maker", Text),
 )
 
 answers = Table(

@@ -161,13 +161,24 @@ def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now:
 def adopt_conversation(tx: Tx, conversation: Conversation, user: str | None) -> Conversation:
     """The conversation, if it belongs to this user or no user is given; raises if it belongs to somebody else.
 
-    After an erasure a person's chat is empty and has no owner; if the person returns, it becomes theirs again.
+    After an erasure a person's chat is empty and has no owner; if the person returns, it becomes theirs again. Where
+    somebody tells the memory something is theirs from the start: nobody else can begin it and so keep them from it.
     """
+    if user is not None and not conversation.turns and is_told_by_another(conversation.id, user):
+        raise not_owned(conversation, user)
     if user is None or conversation.user == user:
         return conversation
     if conversation.user is None and is_empty(tx, conversation):
         return replace(conversation, user=user)
-    raise ScopeError(f"conversation {conversation.id!r} does not belong to user {user!r}; choose another id")
+    raise not_owned(conversation, user)
+
+
+def is_told_by_another(conversation: str, user: str) -> bool:
+    return conversation.startswith(rules.TOLD) and conversation != rules.profile_conversation(user)
+
+
+def not_owned(conversation: Conversation, user: str) -> ScopeError:
+    return ScopeError(f"conversation {conversation.id!r} does not belong to user {user!r}; choose another id")
 
 
 def refuse_strangers(conversation: Conversation, drafts: Iterable[Draft]) -> None:

@@ -70,6 +70,14 @@ def _by_handle(id: str, members: Iterable[Member]) -> Resolved | Ambiguous:
     return Ambiguous((Candidate(id, id, "id"), *handles)) if handles else Resolved(id, "id")
 
 
+def is_taken(text: str, others: Iterable[Member]) -> bool:
+    """Whether one of these members has a name that this one is, or can be mistaken for."""
+    shapes = name_shapes(text)
+    folded_name = fold_name(text)
+    names = [name.text for member in others for name in member.names]
+    return any(fold_name(name) == folded_name or not shapes.isdisjoint(name_shapes(name)) for name in names)
+
+
 @lru_cache(maxsize=32_768)
 def fold_name(text: str) -> str:
     """A name without case, accents and needless space: the same for all spellings of one name."""

@@ -2,9 +2,9 @@
 
 Every request passes the door first: it reads the key, counts the request, and limits the body. Without a key only the
 routes in `PUBLIC` are open; with auth off, which only a server on loopback may have, everybody is anonymous. A route
-names the right it needs by `access_with("read")`, or by `caller_with("read")` if it also needs the space of the
-request. A key becomes an `Access` (`rules.access`), which decides: a key of one space never opens another, and a key
-that is bound to a user opens only that user's memory.
+names its operation (`rules.operations`), which says the rights it needs: by `access_for("verify")`, or by
+`caller_for("search")` if it also needs the space of the request. A key becomes an `Access` (`rules.access`), which
+decides: a key of one space never opens another, and a key that is bound to a user opens only that user's memory.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
 from recollect.rules.access import Access
 from recollect.rules.log import MAX_ID
+from recollect.rules.operations import OPERATIONS
 from recollect.server.door import loopback
 from recollect.server.door.keys import ApiKey, Keys
 from recollect.server.door.rates import Rates
@@ -64,15 +65,25 @@ def access_of(request: Request) -> Access:
     return access
 
 
-def access_with(right: str) -> Any:
-    """A dependency: the access of whoever calls, if they have this right. It is asynchronous, as all are: FastAPI would
+def access_for(operation: str) -> Any:
+    """A dependency: the access of whoever calls, if they may do this. It is asynchronous, as all are: FastAPI would
     run it in a thread, which takes longer than the check."""
 
     async def check(request: Request, _: Annotated[Any, Depends(bearer)]) -> Access:
         access = access_of(request)
-        access.check_right(right)
+        access.check_operation(operation)
         return access
 
+    return declare_check(check, operation)
+
+
+CHECKED_OPERATIONS: dict[Callable[..., Any], str] = {}
+"""The operation that each of these dependencies checks: what a route needs can be read from its dependencies."""
+
+
+def declare_check(check: Callable[..., Any], operation: str) -> Any:
+    """The dependency, with the operation that it checks, which must be declared."""
+    CHECKED_OPERATIONS[check] = OPERATIONS[operation].name
     return Depends(check)
 
 
@@ -110,27 +121,22 @@ def decode_header(header: str) -> str:
 
 
 CALLER_CHECKS: set[Callable[..., Any]] = set()
-"""The dependencies of `caller_with`: a caller is found by the request alone; their other arguments only describe it."""
+"""The dependencies of `caller_for`: a caller is found by the request alone; their other arguments only describe it."""
 
 
-def caller_with(right: str) -> Any:
-    """A dependency: the caller, if they have this right in the space that the request names. It does not depend on
-    `access_with`: FastAPI takes as long to solve a dependency as the check takes."""
+def caller_for(operation: str) -> Any:
+    """A dependency: the caller, if they may do this in the space that the request names. It does not depend on
+    `access_for`: FastAPI takes as long to solve a dependency as the check takes."""
 
     async def check(
         request: Request, _: Annotated[Any, Depends(bearer)], __: SpaceHeader = None, ___: SpaceQuery = None
     ) -> Caller:
         access = access_of(request)
-        access.check_right(right)
+        access.check_operation(operation)
         return Caller(request.app.state.memory, access, access.resolve_space(space_of_request(request)), request)
 
     CALLER_CHECKS.add(check)
-    return Depends(check)
-
-
-ReadCaller = Annotated[Caller, caller_with("read")]
-WriteCaller = Annotated[Caller, caller_with("write")]
-AdminCaller = Annotated[Caller, caller_with("admin")]
+    return declare_check(check, operation)
 
 
 class Door:
@@ -174,15 +180,22 @@ class Door:
         scope["access"] = access
         limit = self._options.body if key is None or key.body is None else key.body
         rate = self._options.rate if key is None or key.rate is None else key.rate
-        wait = self._rates.take(access.key_id, rate)
-        if wait:
-            retry_headers = {"Retry-After": str(math.ceil(wait))}
-            detail = f"more than {rate} requests a minute; come again later"
-            raise Problem(429, "too_many", detail, headers=retry_headers)
+        self._count_request(access.key_id, rate)
+        for maker in () if key is None else key.makers:  # many keys that one makes share its rate
+            if maker.rate is not None:
+                self._count_request(maker.id, maker.rate)
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > limit:
             raise too_large(limit)
         return limit
+
+    def _count_request(self, key_id: str, rate: int) -> None:
+        """Count a request of a key; raises if that are too many."""
+        wait = self._rates.take(key_id, rate)
+        if wait:
+            retry_headers = {"Retry-After": str(math.ceil(wait))}
+            detail = f"more than {rate} requests a minute; come again later"
+            raise Problem(429, "too_many", detail, headers=retry_headers)
 
     async def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[Access, ApiKey | None]:
         """Who calls: by the key in the header, or on a page of the dashboard by the session's cookie, and by nothing

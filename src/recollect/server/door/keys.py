@@ -4,6 +4,9 @@ A key is `rk_ID_SECRET`. The id finds the row, the secret is 32 random bytes and
 time: it has too much randomness to be guessed, so a slow hash would only slow the server. A key opens some spaces or
 all, gives some rights, and may be bound to one user. A key that was read is cached for a second, and requests that wait
 for the same key share one read; its last use is written at most once a minute, in the background.
+
+A key that another key made can do no more than its maker: it has at most the maker's rights, spaces, user, expiry, rate
+and size of body, its requests count as the maker's too, and it opens nothing once the maker does not.
 """
 
 from __future__ import annotations
@@ -20,10 +23,10 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from recollect.errors import InvalidInput, NotFound, StoreError
+from recollect.errors import Forbidden, InvalidInput, NotFound, StoreError
 from recollect.ports import Store, Tx
-from recollect.rules.access import RIGHTS
 from recollect.rules.log import check_id, check_number
+from recollect.rules.operations import RIGHTS
 from recollect.server.door.ended_sessions import end_session, read_ended
 from recollect.server.web.session import Session
 
@@ -40,12 +43,14 @@ MAX_NAME = 100  # characters
 MAX_RATE = 1_000_000  # requests a minute
 MAX_BODY = 1 << 30  # bytes
 MAX_DAYS = 36_500
+MAX_MAKERS = 8  # keys that made each other, before a key
 NO_KEY_HASH = sha256(b"").digest()  # compared where there is no key, so that both cases take the same time
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as the store has it. `spaces` is empty if it opens all."""
+    """A key as the store has it. `spaces` is empty if it opens all. `maker` is the id of the key that made it, if one
+    did; `makers` is that key, the one that made that, and so on."""
 
     id: str
     name: str
@@ -58,11 +63,19 @@ class ApiKey:
     used_at: datetime | None = None
     revoked_at: datetime | None = None
     expires_at: datetime | None = None
+    maker: str | None = None
     hash: bytes = field(default=b"", repr=False)
+    makers: tuple[ApiKey, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def was_revoked(self) -> bool:
+        """Whether it, or a key by which it was made, is revoked."""
+        return self.revoked_at is not None or any(maker.was_revoked for maker in self.makers)
 
     def is_active(self, now: datetime) -> bool:
-        """Whether it opens anything: it is neither revoked nor expired."""
-        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+        """Whether it opens anything: neither it nor a key by which it was made is revoked or expired."""
+        ends = [key.expires_at for key in (self, *self.makers) if key.expires_at is not None]
+        return not self.was_revoked and all(now < end for end in ends)
 
 
 def create_key(
@@ -76,15 +89,16 @@ def create_key(
     body: int | None = None,
     days: int | None = None,
     now: datetime | None = None,
+    maker: str | None = None,
+    usual_rate: int = 0,
 ) -> tuple[ApiKey, str]:
     """Create a key. Returns it and its text, which is not stored and cannot be shown again. Without `spaces` it opens
-    all spaces, without `days` it does not expire."""
+    all spaces, without `days` it does not expire. With the id of a `maker`, it can do no more than that key, whose rate
+    is the `usual_rate` if it has none of its own; a rate of 0 is no limit."""
     places = tuple(dict.fromkeys(check_id("space", space) for space in spaces))
     rights = tuple(scope for scope in SCOPES if scope in set(parse_scopes(scopes)))
     if len(check_id("name", name)) > MAX_NAME:
         raise InvalidInput("name", f"has {len(name)} characters; at most {MAX_NAME} are allowed")
-    if user is not None and len(places) != 1:
-        raise InvalidInput("user", "a key for one user opens one space: name it with --space")
     secret = secrets.token_urlsafe(32)
     now = now or datetime.now(UTC)
     key = ApiKey(
@@ -99,8 +113,47 @@ def create_key(
         expires_at=None if days is None else now + timedelta(days=check_number("days", days, MAX_DAYS)),
         hash=sha256(secret.encode()).digest(),
     )
-    store.write(lambda tx: tx.put(TABLE, rows_of(key)))
-    return key, f"{PREFIX}{key.id}_{secret}"
+
+    def write_key(tx: Tx) -> ApiKey:
+        new_key = key if maker is None else limit_key(key, find_active_key(tx, maker, now), usual_rate)
+        if new_key.user is not None and len(new_key.spaces) != 1:
+            raise InvalidInput("user", "a key for one user opens one space: name it with --space")
+        tx.put(TABLE, rows_of(new_key))
+        return new_key
+
+    return store.write(write_key), f"{PREFIX}{key.id}_{secret}"
+
+
+def find_active_key(tx: Tx, id: str, now: datetime) -> ApiKey:
+    key = read_key(tx, id)
+    if key is None or not key.is_active(now):
+        raise Forbidden("no_key", "this key opens nothing any more, and makes no other")
+    return key
+
+
+def limit_key(key: ApiKey, maker: ApiKey, usual_rate: int) -> ApiKey:
+    """A new key with what its maker may give. More rights, other spaces and other users than the maker's are refused;
+    of what is a number, or is left out, it gets what the maker has."""
+    if len(maker.makers) >= MAX_MAKERS - 1:
+        raise Forbidden("scope", f"this key was made by a key that was made by a key, {MAX_MAKERS} deep: it makes none")
+    for scope in key.scopes:
+        if scope not in maker.scopes:
+            raise Forbidden("scope", f"this key has no scope {scope!r}, and cannot give it")
+    if maker.spaces and not set(key.spaces) <= set(maker.spaces):
+        raise Forbidden("not_your_space", "this key does not open that space, and cannot give it")
+    if maker.user is not None and key.user not in (None, maker.user):
+        raise Forbidden("not_you", "this key is for one user, and can make no key for another")
+    maker_rate = usual_rate if maker.rate is None else maker.rate
+    return replace(
+        key,
+        spaces=key.spaces or maker.spaces,
+        user=key.user or maker.user,
+        rate=maker.rate if key.rate is None else min(key.rate, maker_rate or key.rate),
+        body=maker.body if key.body is None else min(key.body, maker.body or key.body),
+        expires_at=min((time for time in (key.expires_at, maker.expires_at) if time is not None), default=None),
+        maker=maker.id,
+        makers=(maker, *maker.makers),
+    )
 
 
 def parse_scopes(scopes: Iterable[str]) -> list[str]:
@@ -130,13 +183,37 @@ def load_session_secret(store: Store) -> bytes:
 
 def list_keys(store: Store) -> list[ApiKey]:
     """Every key, oldest first, revoked ones included."""
-    keys: list[ApiKey] = store.read(lambda tx: keys_in(tx.rows(TABLE)))
-    return sorted(keys, key=lambda key: (key.created_at, key.id))
+    keys = {key.id: key for key in store.read(lambda tx: keys_in(tx.rows(TABLE)))}
+    return sorted((with_makers(key, keys.get) for key in keys.values()), key=lambda key: (key.created_at, key.id))
+
+
+def read_key(tx: Tx, id: str) -> ApiKey | None:
+    """The key with this id, and those by which it was made."""
+
+    def find(id: str) -> ApiKey | None:
+        return next(iter(keys_in(tx.rows(TABLE, where={"id": id}))), None)
+
+    key = find(id)
+    return None if key is None else with_makers(key, find)
+
+
+def with_makers(key: ApiKey, find: Callable[[str], ApiKey | None]) -> ApiKey:
+    """The key with those by which it was made. If one of them is gone, or there are more than a key can have, it opens
+    nothing, as if it had been revoked."""
+    makers: list[ApiKey] = []
+    next_id = key.maker
+    while next_id is not None:
+        maker = find(next_id)
+        if maker is None or len(makers) == MAX_MAKERS:
+            return replace(key, revoked_at=key.revoked_at or key.created_at)
+        makers.append(maker)
+        next_id = maker.maker
+    return replace(key, makers=tuple(makers)) if makers else key
 
 
 def revoke_key(store: Store, id: str, now: datetime | None = None) -> ApiKey:
-    """Make a key open nothing from now on. It stays in the list, so that its last use can be seen. `id` may also be the
-    whole text of the key, as somebody may have found it."""
+    """Make a key open nothing from now on, nor any key that it made. It stays in the list, so that its last use can be
+    seen. `id` may also be the whole text of the key, as somebody may have found it."""
     id = id.removeprefix(PREFIX).partition("_")[0]
 
     def write_revocation(tx: Tx) -> ApiKey:
@@ -164,6 +241,7 @@ def rows_of(key: ApiKey) -> list[dict[str, Any]]:
         "used_at": key.used_at,
         "revoked_at": key.revoked_at,
         "expires_at": key.expires_at,
+        "maker": key.maker,
     }
     return [row | {"space": space} for space in key.spaces or (EVERYWHERE,)]
 
@@ -185,6 +263,7 @@ def keys_in(rows: Iterable[Mapping[str, Any]]) -> list[ApiKey]:
             used_at=row["used_at"],
             revoked_at=row["revoked_at"],
             expires_at=row["expires_at"],
+            maker=row["maker"],
             hash=bytes(row["hash"]),
         )
     return list(keys.values())
@@ -246,9 +325,7 @@ class Keys:
 
     async def _read_key(self, id: str) -> ApiKey | None:
         read_at = time.monotonic()
-        key = await asyncio.to_thread(
-            self._store.read, lambda tx: next(iter(keys_in(tx.rows(TABLE, where={"id": id}))), None)
-        )
+        key: ApiKey | None = await asyncio.to_thread(self._store.read, lambda tx: read_key(tx, id))
         if len(self._cache) >= MAX_CACHE:
             self._cache.clear()
         self._cache[id] = (read_at, key)

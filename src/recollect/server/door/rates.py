@@ -43,18 +43,24 @@ class Rates:
 
     def take(self, key: str, rate: int) -> float:
         """Take a token: 0.0 if there was one, else the seconds until there is. A rate of 0 means no limit."""
-        if not rate:
-            return 0.0
+        return self._change(key, rate, -1.0) if rate else 0.0
+
+    def give_back(self, key: str, rate: int) -> None:
+        """Give back a token that was taken."""
+        self._change(key, rate, 1.0)
+
+    def _change(self, key: str, rate: int, tokens: float) -> float:
         owner = blake2b(key.encode(), digest_size=16).digest()
         place = int.from_bytes(owner[:4], "little") % PLACES * ROW.size
         has_lock = self._lock(place)
         try:
-            return self._take(owner, place, rate)
+            return self._add(owner, place, rate, tokens)
         finally:
             if has_lock:
                 fcntl.lockf(self._fd, fcntl.LOCK_UN, 1, place)
 
-    def _take(self, owner: bytes, place: int, rate: int) -> float:
+    def _add(self, owner: bytes, place: int, rate: int, change: float) -> float:
+        """Add tokens to a bucket, or if they are negative take them, if there are enough: else the seconds until."""
         now = self._now()
         capacity = float(max(1, min(self._burst, rate)))
         row: tuple[Any, ...] = ROW.unpack_from(self._table, place)
@@ -66,8 +72,9 @@ class Rates:
         else:  # the bucket that was used longest ago is full again by now, or nearly
             way = times.index(min(times))
             tokens = capacity
-        wait = 0.0 if tokens >= 1 else (1 - tokens) * MINUTE / rate
-        ENTRY.pack_into(self._table, place + way * ENTRY.size, owner, tokens if wait else tokens - 1, now)
+        wait = 0.0 if tokens + change >= 0 else -(tokens + change) * MINUTE / rate
+        level = tokens if wait else min(capacity, tokens + change)
+        ENTRY.pack_into(self._table, place + way * ENTRY.size, owner, level, now)
         return wait
 
     def _lock(self, place: int) -> bool:

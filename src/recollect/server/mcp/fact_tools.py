@@ -36,16 +36,16 @@ class FactTools(MemoryHandlers):
         ] = None,
     ) -> Annotated[CallToolResult, shapes.AskResult]:
         """Answer a question about a person from what is known and what was said, with what the answer rests on."""
-        access, _ = self._authorize(ctx, "read")
-        arguments = self._person_arguments(ctx, "read", user)
+        access, _ = self._authorize(ctx, "ask")
+        arguments = self._person_arguments(ctx, "ask", user)
         answer = await ask_for(self._memory, access, question, conversation=conversation, **arguments)
         return tool_result(data_block("ANSWER", [fences.escape(answer.text)]), shapes.build_answer(answer))
 
     @reports_tool_errors
     async def get_refused_facts(self, ctx: Ctx, user: User = None) -> Annotated[CallToolResult, shapes.RefusedResult]:
         """What was found in a person's messages and is not known, with the reason: look here if a fact is missing."""
-        access, space = self._authorize(ctx, "read")
-        all_refused = await self._memory.refused_facts(**self._person_arguments(ctx, "read", user))
+        access, space = self._authorize(ctx, "refused_facts")
+        all_refused = await self._memory.refused_facts(**self._person_arguments(ctx, "refused_facts", user))
         refused = [
             shapes.build_refused(fact) for fact in await visible_refusals(self._memory, access, space, all_refused)
         ]
@@ -65,8 +65,8 @@ class FactTools(MemoryHandlers):
         valid_to: To = None,
     ) -> Annotated[CallToolResult, shapes.FactChangeResult]:
         """Add a fact about a person, when they want it kept exactly so. If its key has one value, the old one goes."""
-        access, _ = self._authorize(ctx, "write")
-        arguments = self._person_arguments(ctx, "write", user)
+        access, _ = self._authorize(ctx, "add_fact")
+        arguments = self._person_arguments(ctx, "add_fact", user)
         change = await change_for(
             self._memory,
             access,
@@ -91,8 +91,8 @@ class FactTools(MemoryHandlers):
         valid_to: To = None,
     ) -> Annotated[CallToolResult, shapes.FactChangeResult]:
         """Give a fact another value, when the person says that it is wrong. The old one stays as history."""
-        access, _ = self._authorize(ctx, "write")
-        arguments = self._person_arguments(ctx, "write", user)
+        access, _ = self._authorize(ctx, "edit_fact")
+        arguments = self._person_arguments(ctx, "edit_fact", user)
         change = await change_for(
             self._memory,
             access,
@@ -110,8 +110,8 @@ class FactTools(MemoryHandlers):
         self, ctx: Ctx, fact: FactId, user: User = None
     ) -> Annotated[CallToolResult, shapes.FactChangeResult]:
         """Take a fact out of what is known, when the person wants it gone. Its messages stay; undo brings it back."""
-        access, _ = self._authorize(ctx, "write")
-        arguments = self._person_arguments(ctx, "write", user)
+        access, _ = self._authorize(ctx, "delete_fact")
+        arguments = self._person_arguments(ctx, "delete_fact", user)
         return change_result(await change_for(self._memory, access, self._memory.delete_fact, id=fact, **arguments))
 
     @reports_tool_errors
@@ -122,8 +122,8 @@ class FactTools(MemoryHandlers):
         user: User = None,
     ) -> Annotated[CallToolResult, shapes.UndoResult]:
         """Take back a forget or a change of a fact. Returns what came back."""
-        access, _ = self._authorize(ctx, "write")
-        outcome = await undo_for(self._memory, access, id, **self._person_arguments(ctx, "write", user))
+        access, _ = self._authorize(ctx, "undo")
+        outcome = await undo_for(self._memory, access, id, **self._person_arguments(ctx, "undo", user))
         statements = (
             fences.escape_line(text_with_speaker(statement, statement.text)) for statement in outcome.statements
         )

@@ -33,14 +33,15 @@ class MemoryHandlers:
         self._memory = memory
         self._identify = identify
 
-    def _authorize(self, context: Ctx, right: str) -> tuple[Access, str]:
+    def _authorize(self, context: Ctx, operation: str) -> tuple[Access, str]:
+        """The access and the space of a request, if it may do this."""
         access, space = self._identify(context)
-        access.check_right(right)
+        access.check_operation(operation)
         return access, space
 
-    def _person_arguments(self, context: Ctx, right: str, user: str | None) -> dict[str, str]:
+    def _person_arguments(self, context: Ctx, operation: str, user: str | None) -> dict[str, str]:
         """The user and the space as arguments of the engine."""
-        access, space = self._authorize(context, right)
+        access, space = self._authorize(context, operation)
         person = access.resolve_user(user)
         if person is None:
             raise ToolError(NOBODY)

@@ -1,4 +1,4 @@
-"""A memory for MCP clients: twelve tools and three resources, over standard input and output, or HTTP at `/mcp`.
+"""A memory for MCP clients: thirteen tools and three resources, over standard input and output, or HTTP at `/mcp`.
 
 What a tool may do is decided as for every other route: by the caller's rights, the spaces their key opens, and the user
 it is for. Stored text is returned fenced and escaped, so that a model reads it as something said earlier and not as an
@@ -32,8 +32,9 @@ from recollect.engine.memory import MemoryEngine
 from recollect.engine.scope import scope_for
 from recollect.errors import NotFound
 from recollect.model import Budget, Draft, FactCategory, Kept, Message, OnEdit
-from recollect.rules.access import RIGHTS, STDIO, Access
+from recollect.rules.access import STDIO, Access
 from recollect.rules.expiry import parse_expiry
+from recollect.rules.operations import RIGHTS
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.speaker_labels import author_labels
 from recollect.rules.recall import excerpts
@@ -183,7 +184,7 @@ class MemoryTools(MemoryHandlers):
 
         What it contradicts gives way: the newer word wins, the older stays in history. Returns what now stands.
         """
-        arguments = self._person_arguments(ctx, "write", user)
+        arguments = self._person_arguments(ctx, "remember", user)
         statements = await self._memory.remember(text, expires=parse_expiry("expires", expires), **arguments)
         results = [shapes.build_statement(statement) for statement in statements]
         return tool_result(
@@ -202,7 +203,7 @@ class MemoryTools(MemoryHandlers):
 
         The messages themselves stay in the log, and the tool undo brings back what was forgotten, by its id.
         """
-        removal = await self._memory.forget(what, **self._person_arguments(ctx, "write", user))
+        removal = await self._memory.forget(what, **self._person_arguments(ctx, "forget", user))
         if removal.everything:
             raise ToolError("that would be everything, and nothing was forgotten: say one thing at a time")
         statements = (
@@ -241,7 +242,7 @@ class MemoryTools(MemoryHandlers):
 
         Of a long message, what it says about the query.
         """
-        access, space = self._authorize(ctx, "read")
+        access, space = self._authorize(ctx, "search")
         hits = await self._memory.search(
             query,
             user=access.resolve_user(user),
@@ -273,7 +274,7 @@ class MemoryTools(MemoryHandlers):
 
         Call it before you answer. The message itself is not kept by this: add_messages does that.
         """
-        access, space = self._authorize(ctx, "read")
+        access, space = self._authorize(ctx, "context")
         chat = self._memory.open_conversation(scope_for(access, space, conversation, user))
         context = await chat.context(text, budget=scale_budget(tokens), markers=False)
         receipt = context.receipt
@@ -301,9 +302,9 @@ class MemoryTools(MemoryHandlers):
 
         With a query, what has most to do with it comes first.
         """
-        access, space = self._authorize(ctx, "read")
+        access, space = self._authorize(ctx, "facts")
         all_facts = await self._memory.facts(
-            query=query, category=category, as_of=as_of, **self._person_arguments(ctx, "read", user)
+            query=query, category=category, as_of=as_of, **self._person_arguments(ctx, "facts", user)
         )
         facts = await visible_facts(self._memory, access, space, all_facts)
         text = data_block("FACTS", map(fact_line, facts)) if facts else "Nothing is known yet."
@@ -324,7 +325,7 @@ class MemoryTools(MemoryHandlers):
 
         A message with an id that the conversation has already is kept once; `kept` says what became of each.
         """
-        access, space = self._authorize(ctx, "write")
+        access, space = self._authorize(ctx, "add_messages")
         chat = self._memory.open_conversation(scope_for(access, space, conversation, user))
         if access.is_bound:
             for author in {
@@ -350,7 +351,7 @@ class MemoryTools(MemoryHandlers):
         """Give a message a new text, when its author has corrected it. Facts, summaries and search follow the new text;
         the old one stays in the log as an older version.
         """
-        access, space = self._authorize(ctx, "write")
+        access, space = self._authorize(ctx, "edit_message")
         chat = self._memory.open_conversation(scope_for(access, space, conversation, user))
         edited = await chat.edit(message, text)
         result = shapes.EditResult(id=shapes.escape_name(edited.id), turn=edited.turn)
@@ -363,14 +364,14 @@ class MemoryResources(MemoryHandlers):
     @reports_resource_errors
     async def profile(self, ctx: Ctx, user: str | None = None) -> str:
         """What is known of a person: facts, and what they asked to be remembered."""
-        access, _ = self._authorize(ctx, "read")
-        profile = await visible_profile(self._memory, access, **self._person_arguments(ctx, "read", user), wait=0)
+        access, _ = self._authorize(ctx, "profile")
+        profile = await visible_profile(self._memory, access, **self._person_arguments(ctx, "profile", user), wait=0)
         return data_block("PROFILE", [fences.escape(profile.text)]) if profile.text else "Nothing is known yet."
 
     @reports_resource_errors
     async def conversations(self, ctx: Ctx, after: str = "") -> str:
         """The conversations there are, in order of id, as JSON; for more of them, those after the last."""
-        access, space = self._authorize(ctx, "read")
+        access, space = self._authorize(ctx, "conversations")
         conversations = await self._memory.conversations(user=access.user, space=space, after=after, limit=LISTED)
         return shapes.ConversationList(
             conversations=list(map(shapes.build_conversation, conversations))
@@ -379,7 +380,7 @@ class MemoryResources(MemoryHandlers):
     @reports_resource_errors
     async def conversation(self, ctx: Ctx, id: str) -> str:
         """The last messages of a conversation, oldest first."""
-        access, space = self._authorize(ctx, "read")
+        access, space = self._authorize(ctx, "history")
         chat = self._memory.open_conversation(scope_for(access, space, id, None))
         now = self._memory.runtime.parts.clock.now()
         messages = [message for message in await chat.history(limit=SHOWN) if message.is_shown_at(now)]

@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 from recollect.engine.openai import relay
 from recollect.errors import InvalidInput, RecollectError
 from recollect.rules.access import Access
-from recollect.server.door.access import ANONYMOUS, Caller, SpaceHeader, SpaceQuery, access_with, space_of_request
+from recollect.server.door.access import ANONYMOUS, Caller, SpaceHeader, SpaceQuery, access_for, space_of_request
 from recollect.server.openai import schema
 from recollect.server.openai.shapes import (
     MemoryOptions,
@@ -52,9 +52,9 @@ PATHS = (
 SHAPES: Mapping[str, Shape] = dict.fromkeys(PATHS, openai_error)
 
 
-def caller_with(right: str) -> Any:
+def caller_for(operation: str) -> Any:
     """A dependency: the caller, as on every route, but with errors in OpenAI's shape."""
-    access_check = access_with(right)
+    access_check = access_for(operation)
 
     async def check(
         request: Request, access: Access = access_check, _: SpaceHeader = None, __: SpaceQuery = None
@@ -65,10 +65,6 @@ def caller_with(right: str) -> Any:
             raise openai_problem(error) from None
 
     return Depends(check)
-
-
-ReadCaller = Annotated[Caller, caller_with("read")]
-WriteCaller = Annotated[Caller, caller_with("write")]
 
 
 def mount(app: FastAPI) -> None:
@@ -83,7 +79,7 @@ def mount(app: FastAPI) -> None:
     openapi_extra=schema.CHAT,
     responses=schema.responses(schema.COMPLETION, stream=True),
 )
-async def chat_completions(caller: WriteCaller) -> Response:
+async def chat_completions(caller: Annotated[Caller, caller_for("chat_completions")]) -> Response:
     """OpenAI's chat completions, stream or not; every parameter is passed to the model's server."""
 
     async def answer() -> Response:
@@ -105,7 +101,7 @@ async def chat_completions(caller: WriteCaller) -> Response:
 
 
 @router.get("/models", summary="The models", responses=schema.responses(schema.MODELS))
-async def models(caller: ReadCaller) -> Response:
+async def models(caller: Annotated[Caller, caller_for("models")]) -> Response:
     """The models that are configured, and `recollect`, which is whichever of them answers."""
 
     async def answer() -> Response:
@@ -116,7 +112,7 @@ async def models(caller: ReadCaller) -> Response:
 
 
 @router.get("/models/{name:ids}", summary="One model", responses=schema.responses(schema.MODEL))
-async def one_model(caller: ReadCaller, name: str) -> Response:
+async def one_model(caller: Annotated[Caller, caller_for("models")], name: str) -> Response:
     """One of the models that are configured."""
 
     async def answer() -> Response:
@@ -133,7 +129,7 @@ async def one_model(caller: ReadCaller, name: str) -> Response:
     openapi_extra=schema.EMBEDDING,
     responses=schema.responses(schema.EMBEDDINGS),
 )
-async def embeddings(caller: ReadCaller) -> Response:
+async def embeddings(caller: Annotated[Caller, caller_for("embeddings")]) -> Response:
     """The vectors of texts, made by the embedder of the memory, whatever model is named."""
 
     async def answer() -> Response:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
@@ -26,7 +27,7 @@ from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Added, Batch, Budget, Draft, Message
 from recollect.rules.expiry import parse_expiry
 from recollect.rules.log import ONCE
-from recollect.server.door.access import Caller, ReadCaller, WriteCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import (
@@ -49,6 +50,8 @@ from recollect.wire import dumps, to_json_value
 
 EVENTS = "text/event-stream"
 AT_ONCE = 50  # messages read at a time
+OWN_ID = "a user's key does not choose ids of messages, which count in the whole space: send a `platform_id` instead"
+NO_NAMES = "a user's key without the scope 'read' sends no display name: leave out `name` in the metadata"
 OTHER_MESSAGES = "this idempotency key came with other messages before; use a new one"
 Conversation = Annotated[str, Path(alias="id", description="The conversation; it begins with its first message.")]
 User = Annotated[str | None, Query(description="Whose chat it is; left out for a channel.", max_length=256)]
@@ -61,7 +64,9 @@ def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
 
 
 @router.get("/conversations", response_model=shapes.page_model(shapes.Conversation))
-async def conversations(caller: ReadCaller, user: User = None, cursor: Cursor = None, limit: Count = 100) -> Response:
+async def conversations(
+    caller: Annotated[Caller, caller_for("conversations")], user: User = None, cursor: Cursor = None, limit: Count = 100
+) -> Response:
     """The conversations of a space, in order of id; of one user, if given."""
     page = await caller.memory.conversations(
         user=caller.access.resolve_user(user), space=caller.space, after=cursor or "", limit=limit
@@ -74,7 +79,10 @@ async def conversations(caller: ReadCaller, user: User = None, cursor: Cursor = 
 
 @router.post("/conversations/{id:id}/messages", response_model=list[shapes.Added])
 async def add_messages(
-    caller: WriteCaller, id: Conversation, body: shapes.MessagesIn, key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_for("add_messages")],
+    id: Conversation,
+    body: shapes.MessagesIn,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Keep messages, in order. Once this answers, they are on the disk; or, where the setting `hold_messages` allows it
     and the store takes nothing, they are held in memory, and `degraded` says so. `kept` says what became of each. If
@@ -82,12 +90,15 @@ async def add_messages(
     asks for a new version ("edited")."""
     drafts = [draft_of(caller, message) for message in body.messages]
     keyed_drafts = [with_platform_id(caller, draft, key, id, number) for number, draft in enumerate(drafts)]
+    await check_display_names(caller, *(draft.metadata for draft in drafts))
     batch = batch_of(caller, id, body, keyed_drafts, partial(check_repeats, drafts, key))
-    return json_response((await caller.memory.add_many([batch]))[0])
+    return json_response(visible_additions(caller, batch, (await caller.memory.add_many([batch]))[0]))
 
 
 @router.post("/messages", response_model=list[list[shapes.Added]])
-async def add_batches(caller: WriteCaller, body: shapes.BatchesIn, key: IdempotencyKey = None) -> Response:
+async def add_batches(
+    caller: Annotated[Caller, caller_for("add_messages")], body: shapes.BatchesIn, key: IdempotencyKey = None
+) -> Response:
     """Keep messages of several conversations in one transaction: all of them, or none."""
     drafts_of_batches = [[draft_of(caller, message) for message in batch.messages] for batch in body.batches]
     batch_counts = Counter[str]()  # a message is identified by its place among those of its conversation
@@ -100,7 +111,50 @@ async def add_batches(caller: WriteCaller, body: shapes.BatchesIn, key: Idempote
         ]
         check = partial(check_repeats, drafts, key)
         batches.append(batch_of(caller, batch.conversation, batch, keyed_drafts, check))
-    return json_response(await caller.memory.add_many(batches))
+    await check_display_names(caller, *(draft.metadata for drafts in drafts_of_batches for draft in drafts))
+    results = await caller.memory.add_many(batches)
+    return json_response([visible_additions(caller, *pair) for pair in zip(batches, results, strict=True)])
+
+
+def visible_additions(caller: Caller, batch: Batch, additions: list[Added]) -> list[Added]:
+    """What became of messages, as the caller may be told: without the right to read, in the words of the request, and
+    not in those that are stored."""
+    if caller.access.is_reader:
+        return additions
+    now = caller.memory.runtime.parts.clock.now()
+    return [
+        replace(addition, message=message_as_sent(addition.message, draft, batch.user, now))
+        for draft, addition in zip(batch.drafts, additions, strict=True)
+    ]
+
+
+def message_as_sent(message: Message, draft: Draft, user: str | None, now: datetime) -> Message:
+    """A message with what its request said of it, and of what is stored only its place and its id."""
+    expires_at = draft.expires_at
+    return replace(
+        message,
+        role=draft.role,
+        author=draft.author or draft.user or user or draft.role,
+        user=draft.user or user,
+        content=draft.content,
+        time=draft.time or now,
+        platform_id=draft.platform_id,
+        metadata=draft.metadata,
+        expires_at=now + expires_at if isinstance(expires_at, timedelta) else expires_at,
+        versions=(),
+    )
+
+
+async def check_display_names(caller: Caller, *metadatas: Mapping[str, Any]) -> None:
+    """Raise if messages by a user's key come with a display name that another member has; to a key that may not read,
+    which names there are is not told."""
+    user = caller.access.user
+    names = {name for metadata in metadatas if isinstance(name := metadata.get("name"), str)}
+    if user is not None:
+        if names and not caller.access.is_reader:
+            raise Problem(403, "scope", NO_NAMES)
+        for name in names:
+            await caller.memory.knowledge.check_free_name(name, user=user, space=caller.space)
 
 
 def batch_of(
@@ -112,7 +166,7 @@ def batch_of(
 
 @router.get("/conversations/{id:id}/messages", response_model=shapes.page_model(shapes.Message))
 async def history(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("history")],
     id: Conversation,
     user: User = None,
     cursor: Cursor = None,
@@ -149,6 +203,8 @@ def turn_of(cursor: str | None) -> int | None:
 
 
 def draft_of(caller: Caller, message: shapes.DraftIn) -> Draft:
+    if message.id is not None and caller.access.is_bound:
+        raise Problem(403, "not_you", OWN_ID)
     """The message as a draft; a key of one user accepts only messages by and to that user."""
     if message.user is not None:
         caller.access.check_user(message.user)
@@ -209,7 +265,7 @@ async def context_response(caller: Caller, id: str, body: shapes.ContextIn, tag:
     responses={304: {"description": "It is what you have."}},
 )
 async def get_context(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("context")],
     id: Conversation,
     text: Annotated[str, Query(description="What is to be answered.", max_length=4_000)],
     user: User = None,
@@ -222,7 +278,9 @@ async def get_context(
 
 
 @router.post("/conversations/{id:id}/context", response_model=shapes.Context)
-async def make_context(caller: ReadCaller, id: Conversation, body: shapes.ContextIn) -> Response:
+async def make_context(
+    caller: Annotated[Caller, caller_for("context")], id: Conversation, body: shapes.ContextIn
+) -> Response:
     """The same, for texts of any length and budgets of your own."""
     return await context_response(caller, id, body)
 
@@ -235,13 +293,14 @@ async def make_context(caller: ReadCaller, id: Conversation, body: shapes.Contex
     response_model=shapes.Reply,
     responses={200: {"content": {EVENTS: {"schema": {"type": "string"}}}}},
 )
-async def reply(caller: WriteCaller, id: Conversation, body: shapes.ReplyIn, key: IdempotencyKey = None) -> Response:
+async def reply(
+    caller: Annotated[Caller, caller_for("reply")], id: Conversation, body: shapes.ReplyIn, key: IdempotencyKey = None
+) -> Response:
     """The whole turn: keep the message, ask the model, keep and return its reply.
 
     With `stream`, by server-sent events: `text` for each piece as it is written, then `done` with all of it; or
     `error` with a problem. A turn that is cut off keeps what was seen.
     """
-    caller.access.check_right("read")  # a reply repeats what is remembered
     if body.author is not None:
         caller.access.check_user(body.author)
     chat = chat_of(caller, id, body.user)
@@ -307,10 +366,12 @@ async def reply_events(
 
 @router.post("/conversations/{id:id}/command", response_model=shapes.Command | None)
 async def command(
-    caller: WriteCaller, id: Conversation, body: shapes.CommandIn, key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_for("command")],
+    id: Conversation,
+    body: shapes.CommandIn,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Carry out what a message asks of the memory: remember, forget, tell what is known; null if it asks nothing."""
-    caller.access.check_right("read")
     if body.author is not None:
         caller.access.check_user(body.author)
     chat = chat_of(caller, id, body.user)
@@ -324,7 +385,9 @@ async def command(
 
 
 @router.post("/conversations/{id:id}/standalone", response_model=shapes.Question)
-async def standalone(caller: ReadCaller, id: Conversation, body: shapes.QuestionIn) -> Response:
+async def standalone(
+    caller: Annotated[Caller, caller_for("standalone")], id: Conversation, body: shapes.QuestionIn
+) -> Response:
     """A follow-up question so that it can be understood alone, from what was said last."""
     return json_response({"question": await chat_of(caller, id, body.user).standalone(body.question)})
 
@@ -333,18 +396,18 @@ async def standalone(caller: ReadCaller, id: Conversation, body: shapes.Question
 
 
 @router.get("/conversations/{id:id}/episodes", response_model=list[shapes.EpisodeOut])
-async def episodes(caller: ReadCaller, id: Conversation, user: User = None) -> Response:
+async def episodes(caller: Annotated[Caller, caller_for("episodes")], id: Conversation, user: User = None) -> Response:
     """What left the window, as summaries: the active ones, highest level first, each with its parts."""
     return json_response(await chat_of(caller, id, user).episodes())
 
 
 @router.post("/conversations/{id:id}/archive", response_model=shapes.Chunk | None)
-async def archive(caller: WriteCaller, id: Conversation, body: shapes.UserIn) -> Response:
+async def archive(caller: Annotated[Caller, caller_for("archive")], id: Conversation, body: shapes.UserIn) -> Response:
     """Archive the window now: all but the last exchange; null if there was nothing to archive."""
     return json_response(await chat_of(caller, id, body.user).archive())
 
 
 @router.get("/conversations/{id:id}/archived", response_model=list[shapes.Chunk])
-async def archived(caller: ReadCaller, id: Conversation, user: User = None) -> Response:
+async def archived(caller: Annotated[Caller, caller_for("archived")], id: Conversation, user: User = None) -> Response:
     """The runs of messages that have left the window, oldest first."""
     return json_response(await chat_of(caller, id, user).archived())

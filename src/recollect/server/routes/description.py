@@ -1,12 +1,16 @@
-"""The API's description (OpenAPI), complete: every route's errors as problem documents, and the key it needs."""
+"""The API's description (OpenAPI), complete: every route's errors as problem documents, and the scopes it needs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import iter_route_contexts
 
+from recollect.rules.operations import OPERATIONS, RIGHTS
+from recollect.server.door.access import CHECKED_OPERATIONS
 from recollect.server.problems import MEDIA
 from recollect.server.routes.shapes import ProblemOut
 
@@ -45,8 +49,39 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
             for method in METHODS:
                 if method in item:
                     add_problems(item[method]["responses"])
+        add_scopes(app, document)
         app.openapi_schema = document
     return app.openapi_schema
+
+
+def add_scopes(app: FastAPI, document: dict[str, Any]) -> None:
+    """Say of every route which scopes it needs."""
+    for route, operation in checked_operations(app).items():
+        method, path = route.split(" ", 1)
+        description = document["paths"].get(path, {}).get(method.lower())
+        if description is not None:
+            names = " and ".join(f"`{right}`" for right in RIGHTS if right in OPERATIONS[operation].rights)
+            noun = "scopes" if " and " in names else "scope"
+            text = f"{description.get('description', '')}\n\nNeeds the {noun} {names}."
+            description["description"] = text.strip()
+
+
+def checked_operations(app: FastAPI) -> dict[str, str]:
+    """The operation that each route checks: "GET /v1/space" checks `space`. Those that are open to everybody are not
+    there."""
+    return {
+        f"{method} {route.path_format}": operation
+        for route in iter_route_contexts(app.routes)
+        for operation in operations_checked_by(getattr(route, "dependant", None))
+        for method in route.methods or ()
+    }
+
+
+def operations_checked_by(dependant: Any) -> Iterator[str]:
+    for dependency in () if dependant is None else dependant.dependencies:
+        if dependency.call in CHECKED_OPERATIONS:
+            yield CHECKED_OPERATIONS[dependency.call]
+        yield from operations_checked_by(dependency)
 
 
 def add_problems(responses: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ from recollect.model import Change, Document
 from recollect.rules.access import Access
 from recollect.rules.documents import validation_and_filters as rules
 from recollect.rules.expiry import parse_expiry
-from recollect.server.door.access import Caller, access_with
+from recollect.server.door.access import Caller, access_for
 from recollect.server.problems import Problem
 from recollect.server.routes import document_shapes as shapes
 from recollect.server.routes.answers import (
@@ -55,18 +56,14 @@ After = Annotated[str | None, Query(description="The `next` of the page before."
 router = APIRouter(prefix="/v1/spaces/{id:id}", tags=["documents"])
 
 
-def caller_in_path_space(right: str) -> Any:
-    """A dependency: the caller, if they have this right in the space that the path names."""
-    access_check = access_with(right)
+def caller_in_path_space(operation: str) -> Any:
+    """A dependency: the caller, if they may do this in the space that the path names."""
+    access_check = access_for(operation)
 
     async def check(request: Request, id: Space, access: Access = access_check) -> Caller:
         return Caller(request.app.state.memory, access, access.resolve_space(id), request)
 
     return Depends(check)
-
-
-ReadCaller = Annotated[Caller, caller_in_path_space("read")]
-WriteCaller = Annotated[Caller, caller_in_path_space("write")]
 
 
 def documents_of(caller: Caller) -> AsyncDocuments:
@@ -77,7 +74,12 @@ def documents_of(caller: Caller) -> AsyncDocuments:
 
 
 @router.get("/documents", response_model=shapes.DocumentPage)
-async def documents(caller: ReadCaller, namespace: Namespace, cursor: Cursor = None, limit: Count = 100) -> Response:
+async def documents(
+    caller: Annotated[Caller, caller_in_path_space("documents")],
+    namespace: Namespace,
+    cursor: Cursor = None,
+    limit: Count = 100,
+) -> Response:
     """The documents of one namespace, in order of key, with a tag of all of them."""
     by_key = await documents_in(documents_of(caller), namespace)
     return await asyncio.to_thread(document_page, by_key, cursor, limit)  # it may be large
@@ -97,7 +99,9 @@ def document_page(by_key: Mapping[str, Document], cursor: str | None, limit: int
 
 
 @router.get("/documents/{key:id}", response_model=shapes.Document)
-async def document(caller: ReadCaller, key: Key, namespace: Namespace) -> Response:
+async def document(
+    caller: Annotated[Caller, caller_in_path_space("document")], key: Key, namespace: Namespace
+) -> Response:
     """The document under a key; 404 if there is none."""
     result = await documents_of(caller).get(namespace, key)
     if result is None:
@@ -106,7 +110,9 @@ async def document(caller: ReadCaller, key: Key, namespace: Namespace) -> Respon
 
 
 @router.post("/document-search", response_model=list[shapes.Document])
-async def search_documents(caller: ReadCaller, body: shapes.FindDocumentsIn) -> Response:
+async def search_documents(
+    caller: Annotated[Caller, caller_in_path_space("search_documents")], body: shapes.FindDocumentsIn
+) -> Response:
     """The documents of a namespace and of those below it: nearest to the query first, else the last changed."""
     where = None if body.where is None else rules.check_filter(body.where)
     options = {"query": body.query, "where": where, "limit": body.limit, "offset": body.offset}
@@ -115,7 +121,7 @@ async def search_documents(caller: ReadCaller, body: shapes.FindDocumentsIn) -> 
 
 @router.get("/namespaces", response_model=shapes.NamespacePage)
 async def namespaces(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_in_path_space("namespaces")],
     prefix: Names = [],  # noqa: B006  FastAPI copies it
     suffix: Names = [],  # noqa: B006
     depth: Annotated[int | None, Query(ge=1, le=MAX_OFFSET, description="Cut to so many names, each once.")] = None,
@@ -151,7 +157,11 @@ def namespace_tag(by_key: Mapping[str, Document]) -> str:
 
 @router.put("/documents/{key:id}", response_model=shapes.Document)
 async def put_document(
-    caller: WriteCaller, key: Key, namespace: Namespace, body: shapes.DocumentIn, once_key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_in_path_space("put_documents")],
+    key: Key,
+    namespace: Namespace,
+    body: shapes.DocumentIn,
+    once_key: IdempotencyKey = None,
 ) -> Response:
     """Keep a JSON object under a key, in the place of the one that was there."""
     user = caller.access.resolve_user(body.user)
@@ -160,7 +170,7 @@ async def put_document(
     brief = times_only([change], caller.space)
 
     async def work() -> Document:
-        return (await documents_of(caller).apply([change]))[0]
+        return visible_documents(caller, await documents_of(caller).apply([change]))[0]
 
     single = StoredForm(lambda document: brief.shorten([document]), lambda times: brief.restore(times)[0])
     return await answer_once(caller, once_key, work, single, "nothing")
@@ -168,7 +178,10 @@ async def put_document(
 
 @router.delete("/documents/{key:id}", response_model=shapes.Removed)
 async def remove_document(
-    caller: WriteCaller, key: Key, namespace: Namespace, once_key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_in_path_space("remove_document")],
+    key: Key,
+    namespace: Namespace,
+    once_key: IdempotencyKey = None,
 ) -> Response:
     """Take a document away, for good; says whether there was one."""
 
@@ -179,7 +192,11 @@ async def remove_document(
 
 
 @router.post("/documents", response_model=list[shapes.Document])
-async def change_documents(caller: WriteCaller, body: shapes.ChangesIn, once_key: IdempotencyKey = None) -> Response:
+async def change_documents(
+    caller: Annotated[Caller, caller_in_path_space("put_documents")],
+    body: shapes.ChangesIn,
+    once_key: IdempotencyKey = None,
+) -> Response:
     """Keep and remove several documents in one transaction; with a `tag`, only if the namespace is as it was (412).
 
     Returns those that are kept now, in the order given.
@@ -191,13 +208,13 @@ async def change_documents(caller: WriteCaller, body: shapes.ChangesIn, once_key
     async def work() -> list[Document]:
         store = documents_of(caller)
         if body.tag is None or body.namespace is None:
-            return await store.apply(changes)
+            return visible_documents(caller, await store.apply(changes))
         results = await apply_if_unchanged(
             store, body.namespace, lambda by_key: namespace_tag(by_key) == body.tag, changes
         )
         if results is None:
             raise Problem(412, "changed", "the namespace has changed since it was read; read it again")
-        return results
+        return visible_documents(caller, results)
 
     return await answer_once(caller, once_key, work, times_only(changes, caller.space), "nothing")
 
@@ -207,6 +224,14 @@ def change_of(caller: Caller, change: shapes.ChangeIn) -> Change:
     texts = texts_of(change.texts)
     expires = parse_expiry("expires", change.expires)
     return Change(tuple(change.namespace), change.key, change.value, user, texts, expires)
+
+
+def visible_documents(caller: Caller, documents: Sequence[Document]) -> list[Document]:
+    """Documents that were just put, as the caller may be told: without the right to read, not since when there was one
+    under this key."""
+    if caller.access.is_reader:
+        return list(documents)
+    return [replace(document, created_at=document.updated_at) for document in documents]
 
 
 def texts_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:

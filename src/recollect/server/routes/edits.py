@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from recollect.engine.edits.edit_permission import Edits
 from recollect.engine.scope import scope_for
-from recollect.server.door.access import WriteCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import IdempotencyKey, StoredForm, answer_once
-from recollect.server.routes.conversations import Conversation
+from recollect.server.routes.conversations import Conversation, check_display_names
 from recollect.server.routes.removals import parse_turn
 
 router = APIRouter(prefix="/v1", tags=["conversations"])
@@ -32,7 +32,7 @@ class EditIn(shapes.RequestBody):
 
 @router.patch("/conversations/{id:id}/messages/{message:id}", response_model=shapes.Message)
 async def edit_message(
-    caller: WriteCaller,
+    caller: Annotated[Caller, caller_for("edit_message")],
     id: Conversation,
     message: Annotated[str, Path(description="The message's id, or the one that its platform gave it, or its turn.")],
     body: EditIn,
@@ -42,6 +42,7 @@ async def edit_message(
     """Give a message a new text. Everything follows the new version; the old one stays in the log, and `versions=true`
     shows it in the history. By a user's key, what is that user's."""
     scope = scope_for(caller.access, caller.space, id, body.user)
+    await check_display_names(caller, body.metadata or {})
     edits = Edits(caller.memory.runtime)
     name = parse_turn(message) if by == "turn" else message
     # Stored without its words: a repeated request is answered with the message as it is then.

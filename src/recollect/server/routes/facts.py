@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from recollect.engine.context.visible import ask_for, change_for, visible_fact
-from recollect.server.door.access import Caller, ReadCaller, WriteCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes import fact_shapes, shapes
 from recollect.server.routes.answers import IdempotencyKey, answer_once, json_response
 from recollect.server.routes.people import Person, person_arguments
@@ -27,13 +27,15 @@ def changer_arguments(caller: Caller, id: str, speaker: str | None) -> dict[str,
 
 
 @router.get("/users/{id:id}/facts/{fact:id}", response_model=shapes.Fact)
-async def fact(caller: ReadCaller, id: Person, fact: FactId) -> Response:
+async def fact(caller: Annotated[Caller, caller_for("fact")], id: Person, fact: FactId) -> Response:
     """One fact by its id, also one that no longer holds."""
     return json_response(await visible_fact(caller.memory, caller.access, fact, **person_arguments(caller, id)))
 
 
 @router.post("/users/{id:id}/facts", response_model=fact_shapes.FactChange)
-async def add_fact(caller: WriteCaller, id: Person, body: fact_shapes.FactIn, key: IdempotencyKey = None) -> Response:
+async def add_fact(
+    caller: Annotated[Caller, caller_for("add_fact")], id: Person, body: fact_shapes.FactIn, key: IdempotencyKey = None
+) -> Response:
     """Add a fact about a person by hand. It stays when the facts are built again; its id takes it back (`undo`)."""
     arguments = changer_arguments(caller, id, body.speaker) | body.model_dump(exclude={"speaker"})
     add = caller.memory.add_fact
@@ -42,7 +44,11 @@ async def add_fact(caller: WriteCaller, id: Person, body: fact_shapes.FactIn, ke
 
 @router.patch("/users/{id:id}/facts/{fact:id}", response_model=fact_shapes.FactChange)
 async def edit_fact(
-    caller: WriteCaller, id: Person, fact: FactId, body: fact_shapes.FactEditIn, key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_for("edit_fact")],
+    id: Person,
+    fact: FactId,
+    body: fact_shapes.FactEditIn,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Give a fact another value. The old one stays as history; the id that is returned brings it back (`undo`)."""
     arguments = changer_arguments(caller, id, body.speaker) | body.model_dump(exclude={"speaker"})
@@ -52,7 +58,7 @@ async def edit_fact(
 
 @router.delete("/users/{id:id}/facts/{fact:id}", response_model=fact_shapes.FactChange)
 async def delete_fact(
-    caller: WriteCaller,
+    caller: Annotated[Caller, caller_for("delete_fact")],
     id: Person,
     fact: FactId,
     speaker: Annotated[str | None, Query(description="Who deletes it.", max_length=256)] = None,
@@ -65,7 +71,7 @@ async def delete_fact(
 
 
 @router.post("/users/{id:id}/ask", response_model=fact_shapes.MemoryAnswer)
-async def ask(caller: ReadCaller, id: Person, body: fact_shapes.AskIn) -> Response:
+async def ask(caller: Annotated[Caller, caller_for("ask")], id: Person, body: fact_shapes.AskIn) -> Response:
     """Answer a question about a person from facts and messages, and name those that the answer rests on."""
     arguments = person_arguments(caller, id) | {"conversation": body.conversation}
     return json_response(await ask_for(caller.memory, caller.access, body.question, **arguments))

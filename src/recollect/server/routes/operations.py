@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError, StoreBusy
 from recollect.rules.access import Access
-from recollect.server.door.access import access_with
+from recollect.server.door.access import access_for
 from recollect.server.options import MULTIPROCESS
 from recollect.server.problems import Problem, problem_of
 
@@ -62,7 +62,7 @@ async def description(request: Request) -> Response:
 
 
 @router.get("/metrics", response_class=Response)
-async def metrics(access: Annotated[Access, access_with("admin")]) -> Any:
+async def metrics(access: Annotated[Access, access_for("metrics")]) -> Any:
     """Counts and timings, as Prometheus reads them: of all workers of this server. They name nobody."""
     access.check_unbound()
     from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest

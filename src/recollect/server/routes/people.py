@@ -21,7 +21,7 @@ from recollect.engine.tables.people import SHOWN_BY_PLATFORM
 from recollect.errors import NotFound
 from recollect.model import FactCategory, Message
 from recollect.rules.expiry import parse_expiry
-from recollect.server.door.access import AdminCaller, Caller, ReadCaller, WriteCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import Problem
 from recollect.server.routes import fact_shapes, shapes
 from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, answer_once, json_response, page_response
@@ -41,7 +41,7 @@ def person_arguments(caller: Caller, id: str) -> dict[str, Any]:
 
 @router.get("/users/{id:id}/facts", response_model=shapes.page_model(shapes.Fact))
 async def facts(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("facts")],
     id: Person,
     query: Annotated[str | None, Query(description="What has most to do with it comes first.", max_length=4000)] = None,
     as_of: Annotated[AwareDatetime | None, Query(description="As it was so at a time.")] = None,
@@ -56,21 +56,25 @@ async def facts(
 
 
 @router.get("/users/{id:id}/fact-history", response_model=list[shapes.Fact])
-async def fact_history(caller: ReadCaller, id: Person, key: Annotated[str, Query(max_length=200)]) -> Response:
+async def fact_history(
+    caller: Annotated[Caller, caller_for("fact_history")], id: Person, key: Annotated[str, Query(max_length=200)]
+) -> Response:
     """Every value a key has had, oldest first, with the times between which it was so."""
     all_facts = await caller.memory.fact_history(key, **person_arguments(caller, id))
     return json_response(await visible_facts(caller.memory, caller.access, caller.space, all_facts))
 
 
 @router.get("/users/{id:id}/refused-facts", response_model=list[fact_shapes.RefusedFact])
-async def refused_facts(caller: ReadCaller, id: Person) -> Response:
+async def refused_facts(caller: Annotated[Caller, caller_for("refused_facts")], id: Person) -> Response:
     """What a model found in a person's messages and was not kept, oldest first, each with the reason."""
     refused = await caller.memory.refused_facts(**person_arguments(caller, id))
     return json_response(await visible_refusals(caller.memory, caller.access, caller.space, refused))
 
 
 @router.get("/users/{id:id}/facts/{fact:id}/why", response_model=list[shapes.Message])
-async def why(caller: ReadCaller, id: Person, fact: Annotated[str, Path(max_length=256)]) -> Response:
+async def why(
+    caller: Annotated[Caller, caller_for("why")], id: Person, fact: Annotated[str, Path(max_length=256)]
+) -> Response:
     """The messages a fact came from, oldest first."""
     sources = await caller.memory.why(fact, **person_arguments(caller, id))
     messages = await visible_messages(caller.memory, caller.access, caller.space, sources)
@@ -80,7 +84,7 @@ async def why(caller: ReadCaller, id: Person, fact: Annotated[str, Path(max_leng
 
 
 @router.get("/users/{id:id}/profile", response_model=shapes.Profile)
-async def profile(caller: ReadCaller, id: Person, wait: Seconds = None) -> Response:
+async def profile(caller: Annotated[Caller, caller_for("profile")], id: Person, wait: Seconds = None) -> Response:
     """What is known of a person, facts and statements, and what they did lately, as one text."""
     return json_response(await visible_profile(caller.memory, caller.access, wait=wait, **person_arguments(caller, id)))
 
@@ -98,7 +102,9 @@ def speaker_arguments(caller: Caller, body: shapes.RememberIn | shapes.ForgetIn)
 
 
 @router.post("/users/{id:id}/remember", response_model=list[shapes.Statement])
-async def remember(caller: WriteCaller, id: Person, body: shapes.RememberIn, key: IdempotencyKey = None) -> Response:
+async def remember(
+    caller: Annotated[Caller, caller_for("remember")], id: Person, body: shapes.RememberIn, key: IdempotencyKey = None
+) -> Response:
     """Keep a statement about a person; what it contradicts gives way. Returns what now stands."""
     arguments = person_arguments(caller, id) | speaker_arguments(caller, body)
     arguments |= {"expires": parse_expiry("expires", body.expires)}
@@ -106,30 +112,38 @@ async def remember(caller: WriteCaller, id: Person, body: shapes.RememberIn, key
 
 
 @router.post("/users/{id:id}/forget", response_model=shapes.Forgotten)
-async def forget(caller: WriteCaller, id: Person, body: shapes.ForgetIn, key: IdempotencyKey = None) -> Response:
+async def forget(
+    caller: Annotated[Caller, caller_for("forget")], id: Person, body: shapes.ForgetIn, key: IdempotencyKey = None
+) -> Response:
     """Take out of a person's profile what fits the words; the id that is returned brings it back."""
     arguments = person_arguments(caller, id) | speaker_arguments(caller, body)
     return await answer_once(caller, key, lambda: caller.memory.forget(body.what, **arguments))
 
 
 @router.post("/users/{id:id}/undo", response_model=shapes.Forgotten)
-async def undo(caller: WriteCaller, id: Person, body: shapes.UndoIn, key: IdempotencyKey = None) -> Response:
+async def undo(
+    caller: Annotated[Caller, caller_for("undo")], id: Person, body: shapes.UndoIn, key: IdempotencyKey = None
+) -> Response:
     """Take back a `forget`, or a change of a fact."""
     arguments = person_arguments(caller, id)
     return await answer_once(caller, key, lambda: undo_for(caller.memory, caller.access, body.id, **arguments))
 
 
 @router.post("/users/{id:id}/names", response_model=shapes.Done)
-async def add_name(caller: WriteCaller, id: Person, body: shapes.NameIn) -> Response:
-    """What else a person goes by; by a user's key a nickname or an alias."""
-    if body.kind in SHOWN_BY_PLATFORM:
-        caller.access.check_unbound()
+async def add_name(caller: Annotated[Caller, caller_for("add_name")], id: Person, body: shapes.NameIn) -> Response:
+    """What else a person goes by; by a user's key a nickname or an alias that nobody else in the space has."""
+    if caller.access.is_bound:
+        if body.kind in SHOWN_BY_PLATFORM:
+            caller.access.check_unbound()
+        await caller.memory.knowledge.check_free_name(body.name, **person_arguments(caller, id))
     await caller.memory.add_name(body.name, kind=body.kind, **person_arguments(caller, id))
     return json_response({"done": True})
 
 
 @router.get("/people", response_model=shapes.page_model(shapes.Member))
-async def people(caller: ReadCaller, cursor: Cursor = None, limit: Count = 100) -> Response:
+async def people(
+    caller: Annotated[Caller, caller_for("people")], cursor: Cursor = None, limit: Count = 100
+) -> Response:
     """Everybody who has spoken in a space, or was given a name there."""
     caller.access.check_unbound()
     members = await caller.memory.people(space=caller.space)
@@ -138,7 +152,7 @@ async def people(caller: ReadCaller, cursor: Cursor = None, limit: Count = 100) 
 
 @router.get("/who-is", response_model=shapes.Whom)
 async def who_is(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("who_is")],
     name: Annotated[str, Query(max_length=200)],
     speaker: Annotated[str | None, Query(max_length=256)] = None,
 ) -> Response:
@@ -155,7 +169,7 @@ async def who_is(
     response_class=StreamingResponse,
     responses={200: {"content": {LINES: {"schema": {"type": "string"}}}, "description": "A message a line."}},
 )
-async def export_user(caller: ReadCaller, id: Person, salvage: bool = False) -> Response:
+async def export_user(caller: Annotated[Caller, caller_for("export")], id: Person, salvage: bool = False) -> Response:
     """Every message of a user's memory, in order: one JSON object a line, as `recollect import` reads it. With
     `salvage`, without those that cannot be read."""
     return await line_response(caller.memory.export(salvage=salvage, **person_arguments(caller, id)))
@@ -167,7 +181,7 @@ async def export_user(caller: ReadCaller, id: Person, salvage: bool = False) -> 
     responses={200: {"content": {LINES: {"schema": {"type": "string"}}}, "description": "A message a line."}},
 )
 async def export(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("export")],
     user: Annotated[str | None, Query(max_length=256)] = None,
     conversation: Annotated[str | None, Query(max_length=256)] = None,
     salvage: bool = False,
@@ -193,7 +207,7 @@ async def line_response(source: AsyncIterator[Message]) -> Response:
 
 
 @router.post("/users/{id:id}/erase", response_model=shapes.Erasure)
-async def erase(caller: AdminCaller, id: Person, key: IdempotencyKey = None) -> Response:
-    """Remove a person's messages and all that was derived from them, for good. Needs the scope `admin`."""
+async def erase(caller: Annotated[Caller, caller_for("erase")], id: Person, key: IdempotencyKey = None) -> Response:
+    """Remove a person's messages and all that was derived from them, for good."""
     arguments = person_arguments(caller, id) | {"by": caller.access.key_id}
     return await answer_once(caller, key, lambda: caller.memory.deletions.erase(**arguments), repeats="nothing")

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from recollect.engine.context.visible import visible_hits
 from recollect.errors import NotSettled
 from recollect.rules.access import Access
-from recollect.server.door.access import AdminCaller, ReadCaller, WriteCaller, access_with
+from recollect.server.door.access import Caller, access_for, caller_for
 from recollect.server.problems import Problem
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import IdempotencyKey, answer_once, json_response
@@ -21,20 +21,18 @@ from recollect.server.routes.people import Seconds
 from recollect.server.routing import LeanRoute
 
 Space = Annotated[str, Path(alias="id", description="The space.", max_length=256)]
-ReadAccess = Annotated[Access, access_with("read")]
-AdminAccess = Annotated[Access, access_with("admin")]
 
 router = APIRouter(prefix="/v1", tags=["spaces"], route_class=LeanRoute)
 
 
 @router.get("/space", response_model=shapes.SpaceOut)
-async def space(caller: ReadCaller) -> Response:
+async def space(caller: Annotated[Caller, caller_for("space")]) -> Response:
     """The space a request is about that names none: the key's own."""
     return json_response({"space": caller.space})
 
 
 @router.post("/search", response_model=list[shapes.Hit])
-async def search(caller: ReadCaller, body: shapes.SearchIn) -> Response:
+async def search(caller: Annotated[Caller, caller_for("search")], body: shapes.SearchIn) -> Response:
     """Messages by word and by meaning, best first, within a space; of one user's memory, if given. Facts too, if asked
     for by `kinds`."""
     filters = dict(body) | {"user": caller.access.resolve_user(body.user), "space": caller.space}
@@ -45,7 +43,7 @@ async def search(caller: ReadCaller, body: shapes.SearchIn) -> Response:
 @router.get("/spaces/{id:id}/digests", response_model=list[shapes.Digest])
 async def digests(
     request: Request,
-    access: ReadAccess,
+    access: Annotated[Access, access_for("digests")],
     id: Space,
     day: Annotated[date | None, Query(description="Another day than today.")] = None,
     user: Annotated[str | None, Query(max_length=256)] = None,
@@ -58,25 +56,27 @@ async def digests(
 
 
 @router.put("/spaces/{id:id}/time-zone", response_model=shapes.Done)
-async def set_time_zone(request: Request, access: AdminAccess, id: Space, body: shapes.ZoneIn) -> Response:
-    """Where a space's days begin and end, as an IANA name. Needs the scope `admin`."""
+async def set_time_zone(
+    request: Request, access: Annotated[Access, access_for("set_time_zone")], id: Space, body: shapes.ZoneIn
+) -> Response:
+    """Where a space's days begin and end, as an IANA name."""
     access.check_unbound()
     await request.app.state.memory.set_time_zone(body.name, space=access.resolve_space(id))
     return json_response({"done": True})
 
 
 @router.get("/stats", response_model=shapes.Stats)
-async def stats(caller: ReadCaller) -> Response:
+async def stats(caller: Annotated[Caller, caller_for("stats")]) -> Response:
     """What is in a space, how far its views are, and what models, caches and fallbacks did."""
     caller.access.check_unbound()
     figures = await caller.memory.stats(space=caller.space)
     return json_response(
-        figures if "admin" in caller.access.rights else replace(figures, store="")
+        figures if caller.access.may("settings") else replace(figures, store="")
     )  # the address of the store is for admins
 
 
 @router.post("/settle", response_model=shapes.Settled)
-async def settle(caller: WriteCaller, body: shapes.SettleIn) -> Response:
+async def settle(caller: Annotated[Caller, caller_for("settle")], body: shapes.SettleIn) -> Response:
     """Wait until every view has caught up with the log; 409 if one has not in time, and to a key for all spaces the
     reason."""
     try:
@@ -86,14 +86,17 @@ async def settle(caller: WriteCaller, body: shapes.SettleIn) -> Response:
             raise
         # The views are of all spaces: how far behind they are, and why, is not for a key of one space.
         raise Problem(409, "not_settled", "the views have not caught up with the log; ask again later") from None
-    # Failures on messages of others are not for a key of one user.
-    states = () if caller.access.is_bound else (await caller.memory.stats(space=caller.space)).views
+    # Failures on messages of others are not for a key of one user, nor for one that may not read.
+    is_told = caller.access.is_reader and not caller.access.is_bound
+    states = (await caller.memory.stats(space=caller.space)).views if is_told else ()
     return json_response({"done": True, "set_aside": sum(state.set_aside for state in states)})
 
 
 @router.post("/rebuild", response_model=shapes.Done)
-async def rebuild(caller: AdminCaller, body: shapes.RebuildIn, key: IdempotencyKey = None) -> Response:
-    """Throw a view of a space away and let it be built again from the log. Needs the scope `admin`."""
+async def rebuild(
+    caller: Annotated[Caller, caller_for("rebuild")], body: shapes.RebuildIn, key: IdempotencyKey = None
+) -> Response:
+    """Throw a view of a space away and let it be built again from the log."""
     caller.access.check_unbound()
 
     async def work() -> dict[str, bool]:
@@ -104,16 +107,20 @@ async def rebuild(caller: AdminCaller, body: shapes.RebuildIn, key: IdempotencyK
 
 
 @router.post("/retry", response_model=shapes.Retried)
-async def retry(caller: AdminCaller, body: shapes.RetryIn, key: IdempotencyKey = None) -> Response:
-    """Try messages of a space again, now, that views failed on and set aside. Needs the scope `admin`."""
+async def retry(
+    caller: Annotated[Caller, caller_for("retry")], body: shapes.RetryIn, key: IdempotencyKey = None
+) -> Response:
+    """Try messages of a space again, now, that views failed on and set aside."""
     caller.access.check_unbound()
     options = {"conversation": body.conversation, "space": caller.space}
     return await answer_once(caller, key, lambda: caller.memory.retry(body.view, **options), repeats="nothing")
 
 
 @router.post("/retain", response_model=shapes.Retained)
-async def retain(caller: AdminCaller, body: shapes.RetainIn, key: IdempotencyKey = None) -> Response:
-    """Say what the settings `retain_…` no longer keep of a space, or remove it. Needs the scope `admin`."""
+async def retain(
+    caller: Annotated[Caller, caller_for("retain")], body: shapes.RetainIn, key: IdempotencyKey = None
+) -> Response:
+    """Say what the settings `retain_…` no longer keep of a space, or remove it."""
     caller.access.check_unbound()
     by = caller.access.key_id
     work = partial(caller.memory.deletions.retain, dry_run=body.dry_run, space=caller.space, by=by)
@@ -121,8 +128,8 @@ async def retain(caller: AdminCaller, body: shapes.RetainIn, key: IdempotencyKey
 
 
 @router.get("/verify", response_model=shapes.Verification)
-async def verify(request: Request, access: AdminAccess) -> Response:
-    """Prove the log whole, in all spaces: for a key that opens them all, with the scope `admin`."""
+async def verify(request: Request, access: Annotated[Access, access_for("verify")]) -> Response:
+    """Prove the log whole, in all spaces: for a key that opens them all."""
     access.check_unbound()
     access.check_all_spaces()
     return json_response(await request.app.state.memory.verify())

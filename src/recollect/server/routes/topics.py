@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from recollect.errors import InvalidInput
 from recollect.model.topics import IMPORTANCE
-from recollect.server.door.access import ReadCaller, WriteCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, answer_once, json_response, page_response
 from recollect.server.routes.conversations import Conversation, User, chat_of
@@ -26,7 +26,7 @@ def topic_id_of(topic: str) -> str | None:
 
 @router.get("/topics", response_model=shapes.page_model(shapes.Topic))
 async def topics(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("topics")],
     id: Conversation,
     user: User = None,
     faded: bool = False,
@@ -39,7 +39,12 @@ async def topics(
 
 
 @router.post("/topics", response_model=shapes.Topic)
-async def say(caller: WriteCaller, id: Conversation, body: shapes.SaidIn, key: IdempotencyKey = None) -> Response:
+async def say(
+    caller: Annotated[Caller, caller_for("add_to_topic")],
+    id: Conversation,
+    body: shapes.SaidIn,
+    key: IdempotencyKey = None,
+) -> Response:
     """Keep a message and give it to its topic, which it may open or bring back. Returns the topic."""
     if body.author is not None:
         caller.access.check_user(body.author)
@@ -55,7 +60,7 @@ async def say(caller: WriteCaller, id: Conversation, body: shapes.SaidIn, key: I
 
 @router.get("/topic-search", response_model=list[shapes.TopicHit])
 async def search_topics(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("search_topics")],
     id: Conversation,
     query: Annotated[str, Query(max_length=4_000)],
     user: User = None,
@@ -66,28 +71,40 @@ async def search_topics(
 
 
 @router.get("/topics/{topic:id}/context", response_model=shapes.ChatMessages)
-async def topic_context(caller: ReadCaller, id: Conversation, topic: Topic, user: User = None) -> Response:
+async def topic_context(
+    caller: Annotated[Caller, caller_for("topic_context")], id: Conversation, topic: Topic, user: User = None
+) -> Response:
     """What to send to a model of a topic: its summary, if it has one, and the messages of its active set."""
     return json_response({"messages": await chat_of(caller, id, user).get_topic_context(topic_id_of(topic))})
 
 
 @router.get("/topics/{topic:id}/messages", response_model=list[shapes.TopicMessage])
 async def topic_history(
-    caller: ReadCaller, id: Conversation, topic: Topic, user: User = None, include_compressed: bool = True
+    caller: Annotated[Caller, caller_for("topic_history")],
+    id: Conversation,
+    topic: Topic,
+    user: User = None,
+    include_compressed: bool = True,
 ) -> Response:
     """Every message of a topic, in order; without `include_compressed`, only those of its active set."""
     return json_response(await chat_of(caller, id, user).get_full_topic_history(topic_id_of(topic), include_compressed))
 
 
 @router.get("/topics/{topic:id}/stats", response_model=shapes.TopicStats)
-async def topic_stats(caller: ReadCaller, id: Conversation, topic: Topic, user: User = None) -> Response:
+async def topic_stats(
+    caller: Annotated[Caller, caller_for("topic_stats")], id: Conversation, topic: Topic, user: User = None
+) -> Response:
     """A topic in figures."""
     return json_response(await chat_of(caller, id, user).get_topic_stats(topic_id_of(topic)))
 
 
 @router.post("/topics/{topic:id}/merge", response_model=shapes.Topic)
 async def merge(
-    caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.MergeIn, key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_for("merge_topics")],
+    id: Conversation,
+    topic: Topic,
+    body: shapes.MergeIn,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Make two topics one: the other becomes part of this one."""
     return await answer_once(caller, key, lambda: chat_of(caller, id, body.user).merge_topics(topic, body.other))
@@ -95,7 +112,11 @@ async def merge(
 
 @router.post("/topics/{topic:id}/unmerge", response_model=shapes.Topic)
 async def unmerge(
-    caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.UserIn, key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_for("unmerge_topic")],
+    id: Conversation,
+    topic: Topic,
+    body: shapes.UserIn,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Take a topic out of the one it has become part of."""
     return await answer_once(caller, key, lambda: chat_of(caller, id, body.user).undo_merge(topic))
@@ -103,7 +124,11 @@ async def unmerge(
 
 @router.post("/topics/{topic:id}/tags", response_model=shapes.Topic)
 async def tag(
-    caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.TagsIn, key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_for("tag_topic")],
+    id: Conversation,
+    topic: Topic,
+    body: shapes.TagsIn,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Give a topic tags of your own, or with `remove` take them away."""
     chat = chat_of(caller, id, body.user)
@@ -112,7 +137,11 @@ async def tag(
 
 @router.post("/topics/{topic:id}/feedback", response_model=shapes.Topic)
 async def feedback(
-    caller: WriteCaller, id: Conversation, topic: Topic, body: shapes.FeedbackIn, key: IdempotencyKey = None
+    caller: Annotated[Caller, caller_for("rate_topic")],
+    id: Conversation,
+    topic: Topic,
+    body: shapes.FeedbackIn,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Say that a topic matters (1) or does not (-1)."""
     return await answer_once(caller, key, lambda: chat_of(caller, id, body.user).feedback(topic, body.score))

@@ -16,7 +16,7 @@ from recollect.engine.inspection.receipts import Names, name_items
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput
 from recollect.model import Budget, ChatMessage, Context, Receipt
-from recollect.server.door.access import Caller, ReadCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.conversations import OptionalId
 from recollect.server.web.pages import show_page
 
@@ -144,7 +144,7 @@ async def name_context_items(caller: Caller, conversation: str, contexts: Sequen
 
 @router.get("/web/context")
 async def show_context(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("context")],
     conversation: OptionalId = "",
     text: Annotated[str, Query(max_length=MAX_TEXT)] = "",
     budget: Annotated[str, Query(max_length=16)] = "standard",

@@ -16,7 +16,7 @@ from recollect.engine.inspection.conversations import ListedConversation, lines_
 from recollect.engine.inspection.messages import MessagePage, read_page
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, NotFound
-from recollect.server.door.access import Caller, ReadCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes.people import line_response
 from recollect.server.web.pages import show_page
 
@@ -36,7 +36,7 @@ Turn = Annotated[int | None, Query(ge=1, le=MAX_TURN)]
 
 @router.get("/web/conversations")
 async def show_conversations(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("conversations")],
     query: Annotated[str, Query(max_length=MAX_QUERY)] = "",
     user: OptionalId = "",
     cursor: Annotated[str, Query(max_length=300)] = "",
@@ -91,7 +91,9 @@ async def page_of(caller: Caller, id: str, before: int | None) -> MessagePage:
 
 
 @router.get("/web/conversation")
-async def show_conversation(caller: ReadCaller, id: Id, before: Turn = None, turn: Turn = None) -> Response:
+async def show_conversation(
+    caller: Annotated[Caller, caller_for("history")], id: Id, before: Turn = None, turn: Turn = None
+) -> Response:
     """A conversation as a chat: its last messages, or those before a turn, or those around one."""
     upto = turn + AROUND if turn is not None else before
     page = await page_of(caller, id, upto)
@@ -100,13 +102,13 @@ async def show_conversation(caller: ReadCaller, id: Id, before: Turn = None, tur
 
 
 @router.get("/web/conversation/messages")
-async def show_messages(caller: ReadCaller, id: Id, before: Turn = None) -> Response:
+async def show_messages(caller: Annotated[Caller, caller_for("history")], id: Id, before: Turn = None) -> Response:
     """The messages before a turn, without the frame of a page: a script puts them above those that are there."""
     return show_page(caller, "messages.html", id=id, page=await page_of(caller, id, before), turn=None)
 
 
 @router.get("/web/conversation/export")
-async def export_conversation(caller: ReadCaller, id: Id) -> Response:
+async def export_conversation(caller: Annotated[Caller, caller_for("export")], id: Id) -> Response:
     """Every message of a conversation, one a line, as `recollect import` reads them."""
     await page_of(caller, id, 1)
     source = caller.memory.export(user=caller.access.user, conversation=id, space=caller.space)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from recollect.engine.inspection.topics import TopicOrders
+from recollect.server.door.sign_ins import SignIns, table_beside
 from recollect.server.routing import add_routes
 from recollect.server.web import (
     context_lab,
@@ -48,6 +49,7 @@ ROUTERS = (
 
 def mount(app: FastAPI) -> None:
     app.state.problem_page = show_problem
+    app.state.sign_ins = SignIns(table_beside(app.state.options.rates))
     app.state.figures = overview.FigureCache(app.state.memory)
     app.state.topic_orders = TopicOrders()
     for router in ROUTERS:

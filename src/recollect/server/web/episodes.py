@@ -10,7 +10,7 @@ from starlette.responses import Response
 from recollect.engine.inspection.conversations import recent_lines
 from recollect.engine.inspection.episodes import active_episodes, read_episode
 from recollect.engine.scope import scope_for
-from recollect.server.door.access import ReadCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.context_lab import SUGGESTED
 from recollect.server.web.conversations import MAX_TURN, Id, OptionalId
 from recollect.server.web.pages import show_page
@@ -23,7 +23,7 @@ First = Annotated[int, Query(ge=1, le=MAX_TURN)]
 
 
 @router.get("/web/episodes")
-async def show_episodes(caller: ReadCaller, conversation: OptionalId = "") -> Response:
+async def show_episodes(caller: Annotated[Caller, caller_for("episodes")], conversation: OptionalId = "") -> Response:
     """The active episodes of a conversation, the highest level first."""
     if not conversation:
         lines = await recent_lines(caller.memory.runtime, caller.space, caller.access.user, None, SUGGESTED)
@@ -34,7 +34,9 @@ async def show_episodes(caller: ReadCaller, conversation: OptionalId = "") -> Re
 
 
 @router.get("/web/episode")
-async def show_episode(caller: ReadCaller, conversation: Id, level: Level, first: First) -> Response:
+async def show_episode(
+    caller: Annotated[Caller, caller_for("episodes")], conversation: Id, level: Level, first: First
+) -> Response:
     """One episode with its parts: a page, or a piece of the tree if a script asks."""
     scope = scope_for(caller.access, caller.space, conversation, None)
     parts = await read_episode(caller.memory.runtime, scope, level, first)
@@ -43,7 +45,9 @@ async def show_episode(caller: ReadCaller, conversation: Id, level: Level, first
 
 
 @router.get("/web/episode/parts")
-async def show_parts(caller: ReadCaller, conversation: Id, level: Level, first: First) -> Response:
+async def show_parts(
+    caller: Annotated[Caller, caller_for("episodes")], conversation: Id, level: Level, first: First
+) -> Response:
     """The parts of an episode, without the frame of a page."""
     scope = scope_for(caller.access, caller.space, conversation, None)
     parts = await read_episode(caller.memory.runtime, scope, level, first)

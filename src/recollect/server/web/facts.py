@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -12,7 +12,7 @@ from starlette.responses import Response
 from recollect.engine.context.visible import change_for, visible_fact, visible_facts, visible_messages
 from recollect.engine.inspection.conversations import names_of_authors
 from recollect.model import FactChange
-from recollect.server.door.access import Caller, ReadCaller, WriteCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes.people import person_arguments
 from recollect.server.web.conversations import Id
 from recollect.server.web.forms import Form
@@ -23,7 +23,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/web/fact")
-async def show_fact(caller: ReadCaller, user: Id, id: Id) -> Response:
+async def show_fact(caller: Annotated[Caller, caller_for("fact")], user: Id, id: Id) -> Response:
     """A fact, every value its key has had, and the messages it came from."""
     arguments = person_arguments(caller, user)
     fact = await visible_fact(caller.memory, caller.access, id, **arguments)
@@ -46,7 +46,7 @@ async def change_fact(
 
 
 @router.post("/web/fact/add")
-async def add_fact(caller: WriteCaller, form: Form) -> Response:
+async def add_fact(caller: Annotated[Caller, caller_for("add_fact")], form: Form) -> Response:
     names = ("category", "key", "value")
     values: dict[str, Any] = {name: form.required_text(name) for name in names}
     days = {name: parse_day(name, form.text(name)) for name in ("valid_from", "valid_to")}
@@ -54,12 +54,12 @@ async def add_fact(caller: WriteCaller, form: Form) -> Response:
 
 
 @router.post("/web/fact/edit")
-async def edit_fact(caller: WriteCaller, form: Form) -> Response:
+async def edit_fact(caller: Annotated[Caller, caller_for("edit_fact")], form: Form) -> Response:
     work = partial(caller.memory.edit_fact, form.required_text("id"))
     return await change_fact(caller, form.required_text("user"), "edited", work, value=form.required_text("value"))
 
 
 @router.post("/web/fact/delete")
-async def delete_fact(caller: WriteCaller, form: Form) -> Response:
+async def delete_fact(caller: Annotated[Caller, caller_for("delete_fact")], form: Form) -> Response:
     work = partial(caller.memory.delete_fact, form.required_text("id"))
     return await change_fact(caller, form.required_text("user"), "deleted", work)

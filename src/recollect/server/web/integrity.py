@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from typing import Annotated
 
 from fastapi import APIRouter
 from markupsafe import Markup
@@ -16,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from recollect.engine.tables import log
 from recollect.errors import RecollectError
 from recollect.model import Verification
-from recollect.server.door.access import AdminCaller, Caller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import problem_of
 from recollect.server.web.forms import Form
 from recollect.server.web.overview import figures_for
@@ -36,7 +37,7 @@ def may_verify(caller: Caller) -> bool:
 
 
 @router.get("/web/integrity")
-async def show_integrity(caller: AdminCaller) -> Response:
+async def show_integrity(caller: Annotated[Caller, caller_for("audit")]) -> Response:
     """What can be proved and removed, and what was removed."""
     retention = None
     lines = []
@@ -48,7 +49,7 @@ async def show_integrity(caller: AdminCaller) -> Response:
 
 
 @router.post("/web/integrity/verify")
-async def verify(caller: AdminCaller, form: Form) -> Response:
+async def verify(caller: Annotated[Caller, caller_for("verify")], form: Form) -> Response:
     """Prove the log whole, in all spaces, and show how far it is."""
     caller.access.check_unbound()
     caller.access.check_all_spaces()

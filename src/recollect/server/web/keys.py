@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 from functools import partial
+from typing import Annotated
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from recollect.errors import Forbidden, InvalidInput
-from recollect.rules.access import RIGHTS, Access
-from recollect.server.door.access import AdminCaller, Caller
+from recollect.errors import InvalidInput
+from recollect.rules.access import Access
+from recollect.rules.operations import RIGHTS
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.door.keys import create_key, list_keys, revoke_key
 from recollect.server.web.forms import Form, FormFields
 from recollect.server.web.pages import redirect, show_page, view_of
@@ -39,7 +41,7 @@ async def show_key_page(caller: Caller, text: str = "") -> Response:
 
 
 @router.get("/web/keys")
-async def show_keys(caller: AdminCaller) -> Response:
+async def show_keys(caller: Annotated[Caller, caller_for("list_keys")]) -> Response:
     check_keeper(caller.access)
     return await show_key_page(caller)
 
@@ -54,29 +56,28 @@ def number_in(form: FormFields, name: str) -> int | None:
 
 
 @router.post("/web/keys/create")
-async def make_key(caller: AdminCaller, form: Form) -> Response:
+async def make_key(caller: Annotated[Caller, caller_for("create_key")], form: Form) -> Response:
     """Make a key that can do no more than the one that makes it. Its text is on this page, and nowhere else."""
     check_keeper(caller.access)
-    scopes = [right for right in RIGHTS if form.text(f"scope_{right}")]
-    for right in scopes:
-        if right not in caller.access.rights:
-            raise Forbidden("scope", f"this key has no scope {right!r}, and cannot give it")
+    state = caller.request.app.state
     make = partial(
         create_key,
         caller.memory.runtime.parts.store,
         name=form.required_text("name"),
         spaces=[space.strip() for space in form.text("spaces").split(",") if space.strip()],
-        scopes=scopes,
+        scopes=[right for right in RIGHTS if form.text(f"scope_{right}")],
         user=form.text("user") or None,
         rate=number_in(form, "rate"),
         days=number_in(form, "days"),
+        maker=None if state.keys is None else caller.access.key_id,
+        usual_rate=state.options.rate,
     )
     _, text = await asyncio.to_thread(make)
     return await show_key_page(caller, text)
 
 
 @router.post("/web/keys/revoke")
-async def end_key(caller: AdminCaller, form: Form) -> Response:
+async def end_key(caller: Annotated[Caller, caller_for("revoke_key")], form: Form) -> Response:
     """Make a key open nothing from now on."""
     check_keeper(caller.access)
     await asyncio.to_thread(revoke_key, caller.memory.runtime.parts.store, form.required_text("id"))

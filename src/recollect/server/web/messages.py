@@ -13,7 +13,7 @@ from recollect.engine.inspection.receipts import find_receipt
 from recollect.engine.scope import ConversationScope, scope_for
 from recollect.errors import NotFound
 from recollect.model import Deletion
-from recollect.server.door.access import AdminCaller, Caller, ReadCaller, WriteCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import Problem
 from recollect.server.web.conversations import MAX_TURN, Id
 from recollect.server.web.forms import Form, FormFields
@@ -53,13 +53,15 @@ async def show_message_page(
 
 
 @router.get("/web/message")
-async def show_message(caller: ReadCaller, conversation: Id, turn: RequiredTurn, outcome: Outcome = "") -> Response:
+async def show_message(
+    caller: Annotated[Caller, caller_for("history")], conversation: Id, turn: RequiredTurn, outcome: Outcome = ""
+) -> Response:
     notice = "The message has a new version." if outcome == "edited" else ""
     return await show_message_page(caller, conversation, turn, notice=notice)
 
 
 @router.post("/web/message/edit")
-async def edit_message(caller: WriteCaller, form: Form) -> Response:
+async def edit_message(caller: Annotated[Caller, caller_for("edit_message")], form: Form) -> Response:
     """Give a message a new text; the old one stays as a version."""
     conversation = form.required_text("conversation")
     turn = turn_in(form)
@@ -73,7 +75,7 @@ def deletion_scope(caller: Caller, form: FormFields) -> ConversationScope:
 
 
 @router.post("/web/message/preview")
-async def preview_deletion(caller: AdminCaller, form: Form) -> Response:
+async def preview_deletion(caller: Annotated[Caller, caller_for("delete_message")], form: Form) -> Response:
     """What would go with a message. Nothing is changed."""
     scope = deletion_scope(caller, form)
     turn = turn_in(form)
@@ -82,7 +84,7 @@ async def preview_deletion(caller: AdminCaller, form: Form) -> Response:
 
 
 @router.post("/web/message/delete")
-async def delete_message(caller: AdminCaller, form: Form) -> Response:
+async def delete_message(caller: Annotated[Caller, caller_for("delete_message")], form: Form) -> Response:
     """Remove a message and all that was derived from it, for good."""
     scope = deletion_scope(caller, form)
     deletion = await caller.memory.deletions.delete_message(scope, turn_in(form), dry_run=False)

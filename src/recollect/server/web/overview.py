@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -19,7 +19,7 @@ from starlette.responses import Response
 from recollect.engine.inspection.spaces import count_days, list_spaces
 from recollect.engine.memory import MemoryEngine
 from recollect.model import Activity, Stats
-from recollect.server.door.access import Caller, ReadCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.pages import show_page
 
 FRESH = 5.0  # seconds for which figures are shown without new ones being made
@@ -144,20 +144,20 @@ async def figures_for(caller: Caller) -> Figures | None:
 
 
 @router.get("/")
-async def show_overview(caller: ReadCaller) -> Response:
+async def show_overview(caller: Annotated[Caller, caller_for("stats")]) -> Response:
     figures = await figures_for(caller)
     return show_page(caller, "overview.html", section="Overview", figures=figures, degraded=caller.memory.degraded)
 
 
 @router.get("/web/overview/live")
-async def show_figures(caller: ReadCaller) -> Response:
+async def show_figures(caller: Annotated[Caller, caller_for("stats")]) -> Response:
     """The figures alone: a script asks for them again and again."""
     figures = await figures_for(caller)
     return show_page(caller, "figures.html", figures=figures, degraded=caller.memory.degraded)
 
 
 @router.get("/web/spaces")
-async def show_spaces(caller: ReadCaller, after: str = "") -> Response:
+async def show_spaces(caller: Annotated[Caller, caller_for("spaces")], after: str = "") -> Response:
     """The spaces that the key opens."""
     spaces = caller.access.spaces
     if spaces is None:

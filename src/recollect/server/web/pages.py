@@ -53,25 +53,26 @@ DAY = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """One entry of the menu: its path, its name, and the right without which it is not shown."""
+    """One entry of the menu: its path, its name, and the operation that it shows: who may not do that does not see
+    it."""
 
     path: str
     name: str
-    right: str = "read"
+    operation: str
     for_all: bool = False  # not for a key of one user
 
 
 MENU = (
-    Navigation(OVERVIEW, "Overview"),
-    Navigation("/web/conversations", "Conversations"),
-    Navigation("/web/context", "Context lab"),
-    Navigation("/web/search", "Search lab"),
-    Navigation("/web/people", "People"),
-    Navigation("/web/topics", "Topics"),
-    Navigation("/web/episodes", "Episodes"),
-    Navigation("/web/integrity", "Integrity", "admin"),
-    Navigation("/web/keys", "Keys", "admin", for_all=True),
-    Navigation("/web/settings", "Settings", "admin", for_all=True),
+    Navigation(OVERVIEW, "Overview", "stats"),
+    Navigation("/web/conversations", "Conversations", "conversations"),
+    Navigation("/web/context", "Context lab", "context"),
+    Navigation("/web/search", "Search lab", "search"),
+    Navigation("/web/people", "People", "people"),
+    Navigation("/web/topics", "Topics", "topics"),
+    Navigation("/web/episodes", "Episodes", "episodes"),
+    Navigation("/web/integrity", "Integrity", "audit"),
+    Navigation("/web/keys", "Keys", "list_keys", for_all=True),
+    Navigation("/web/settings", "Settings", "settings", for_all=True),
 )
 
 
@@ -89,12 +90,12 @@ class PageView:
         self.is_fragment = FRAGMENT in request.headers
         self._named_space = request.query_params.get("space")
 
-    def may(self, right: str) -> bool:
-        return right in self.access.rights
+    def may(self, operation: str) -> bool:
+        return self.access.may(operation)
 
     @property
     def menu(self) -> Iterator[Navigation]:
-        return (entry for entry in MENU if self.may(entry.right) and not (entry.for_all and self.access.is_bound))
+        return (entry for entry in MENU if self.may(entry.operation) and not (entry.for_all and self.access.is_bound))
 
     @property
     def may_switch(self) -> bool:

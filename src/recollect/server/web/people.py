@@ -19,7 +19,7 @@ from recollect.engine.tables.facts import former_facts_of
 from recollect.model import FACT_CATEGORIES, Fact, Statement
 from recollect.rules.access import Viewer, channels_of
 from recollect.rules.expiry import parse_expiry
-from recollect.server.door.access import Caller, ReadCaller, WriteCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes.people import person_arguments
 from recollect.server.web.conversations import Id, OptionalId
 from recollect.server.web.forms import Form
@@ -61,7 +61,9 @@ Word = Annotated[str, Query(alias="done", max_length=32)]
 
 
 @router.get("/web/people")
-async def show_people(caller: ReadCaller, after: OptionalId = "", name: OptionalId = "") -> Response:
+async def show_people(
+    caller: Annotated[Caller, caller_for("people")], after: OptionalId = "", name: OptionalId = ""
+) -> Response:
     """Who has spoken in a space; a key of one user is led to that user."""
     if caller.access.user is not None:
         return redirect(view_of(caller).link("/web/person", id=caller.access.user))
@@ -99,7 +101,7 @@ async def former_values(caller: Caller, user: str, viewer: Viewer | None) -> dic
 
 @router.get("/web/person")
 async def show_person(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("profile")],
     id: Id,
     channel: OptionalId = "",
     outcome: Word = "",
@@ -131,7 +133,7 @@ async def show_person(
 
 
 @router.get("/web/person/refused")
-async def show_refused(caller: ReadCaller, id: Id) -> Response:
+async def show_refused(caller: Annotated[Caller, caller_for("refused_facts")], id: Id) -> Response:
     """What a model found in a person's messages and was not kept, the newest first, each with the reason."""
     refusals = await caller.memory.refused_facts(**person_arguments(caller, id))
     visible = await visible_refusals(caller.memory, caller.access, caller.space, refusals)
@@ -140,7 +142,9 @@ async def show_refused(caller: ReadCaller, id: Id) -> Response:
 
 
 @router.get("/web/person/digests")
-async def show_digests(caller: ReadCaller, id: Id, day: Annotated[str, Query(max_length=10)] = "") -> Response:
+async def show_digests(
+    caller: Annotated[Caller, caller_for("digests")], id: Id, day: Annotated[str, Query(max_length=10)] = ""
+) -> Response:
     """What a person did on a day in the channels of the space, and in the six days before; without a day, on the last
     one on which they spoke there."""
     user = caller.access.check_user(id)
@@ -154,7 +158,7 @@ async def show_digests(caller: ReadCaller, id: Id, day: Annotated[str, Query(max
 
 
 @router.post("/web/person/remember")
-async def remember(caller: WriteCaller, form: Form) -> Response:
+async def remember(caller: Annotated[Caller, caller_for("remember")], form: Form) -> Response:
     """Keep a statement about a person."""
     id = form.required_text("user")
     expires = parse_expiry("expires", form.text("expires") or None)
@@ -163,7 +167,7 @@ async def remember(caller: WriteCaller, form: Form) -> Response:
 
 
 @router.post("/web/person/forget")
-async def forget(caller: WriteCaller, form: Form) -> Response:
+async def forget(caller: Annotated[Caller, caller_for("forget")], form: Form) -> Response:
     """Take out of a person's profile what fits the words."""
     id = form.required_text("user")
     outcome = await caller.memory.forget(form.required_text("text"), **person_arguments(caller, id))
@@ -172,7 +176,7 @@ async def forget(caller: WriteCaller, form: Form) -> Response:
 
 
 @router.post("/web/person/undo")
-async def undo_change(caller: WriteCaller, form: Form) -> Response:
+async def undo_change(caller: Annotated[Caller, caller_for("undo")], form: Form) -> Response:
     """Take back a change of a fact, or a `forget`."""
     id = form.required_text("user")
     await undo_for(caller.memory, caller.access, form.required_text("id"), **person_arguments(caller, id))

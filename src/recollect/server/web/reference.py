@@ -33,7 +33,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class DescribedRoute:
     """A route: its method and path, what it does, what it takes, and what it answers with."""
 
     method: str
@@ -75,7 +75,7 @@ def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
     return json.dumps(examples[0], ensure_ascii=False, indent=INDENT) if examples else ""
 
 
-def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, Operation]]:
+def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, DescribedRoute]]:
     """Every route with its tag."""
     schemas = document.get("components", {}).get("schemas", {})
     for path, item in document["paths"].items():
@@ -84,7 +84,7 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, Operation]
                 yield item[method].get("tags", ["other"])[0], describe(path, method, item[method], schemas)
 
 
-def describe(path: str, method: str, route: Mapping[str, Any], schemas: Mapping[str, Any]) -> Operation:
+def describe(path: str, method: str, route: Mapping[str, Any], schemas: Mapping[str, Any]) -> DescribedRoute:
     body = content_of(route.get("requestBody", {}))
     answer = content_of(route.get("responses", {}).get("200", {}))
     parameters = tuple(
@@ -98,7 +98,7 @@ def describe(path: str, method: str, route: Mapping[str, Any], schemas: Mapping[
         for parameter in route.get("parameters", ())
     )
     anchor = f"{method}-{path}".replace("/", "-").replace("{", "").replace("}", "")
-    return Operation(
+    return DescribedRoute(
         method.upper(),
         path,
         anchor,
@@ -112,7 +112,7 @@ def describe(path: str, method: str, route: Mapping[str, Any], schemas: Mapping[
 
 def build_reference(app: FastAPI, values: Mapping[str, Any]) -> str:
     document = app.openapi()
-    groups: dict[str, list[Operation]] = {}
+    groups: dict[str, list[DescribedRoute]] = {}
     for tag, operation in operations_of(document):
         groups.setdefault(tag, []).append(operation)
     about = {tag["name"]: tag.get("description", "") for tag in document.get("tags", ())}

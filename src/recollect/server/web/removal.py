@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Deletion
-from recollect.server.door.access import AdminCaller, Caller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes.people import person_arguments
 from recollect.server.web.conversations import OptionalId
 from recollect.server.web.forms import Form
@@ -29,7 +31,9 @@ async def preview_person(caller: Caller, user: str) -> Deletion | None:
 
 
 @router.get("/web/erase")
-async def show_preview(caller: AdminCaller, user: OptionalId = "", conversation: OptionalId = "") -> Response:
+async def show_preview(
+    caller: Annotated[Caller, caller_for("delete")], user: OptionalId = "", conversation: OptionalId = ""
+) -> Response:
     """What would go. Nothing is changed."""
     if bool(user) == bool(conversation):
         return show_page(caller, "erase.html", section="Integrity", user="", conversation="", deletion=None)
@@ -43,7 +47,7 @@ async def show_preview(caller: AdminCaller, user: OptionalId = "", conversation:
 
 
 @router.post("/web/erase")
-async def erase(caller: AdminCaller, form: Form) -> Response:
+async def erase(caller: Annotated[Caller, caller_for("delete")], form: Form) -> Response:
     """Remove a person, or a conversation, and all that was derived from it, for good."""
     user = form.text("user")
     conversation = form.text("conversation")

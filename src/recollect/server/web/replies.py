@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -9,7 +11,7 @@ from recollect.engine.inspection.receipts import name_items, past_replies
 from recollect.engine.scope import scope_for
 from recollect.engine.tables.receipts import SLOTS
 from recollect.errors import NotFound
-from recollect.server.door.access import ReadCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.context_lab import ABOUT, section_shares
 from recollect.server.web.conversations import Id, page_of
 from recollect.server.web.messages import RequiredTurn
@@ -19,7 +21,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/web/replies")
-async def show_replies(caller: ReadCaller, conversation: Id) -> Response:
+async def show_replies(caller: Annotated[Caller, caller_for("receipts")], conversation: Id) -> Response:
     """The last replies of a conversation, each with its tokens and calls."""
     await page_of(caller, conversation, 1)
     scope = scope_for(caller.access, caller.space, conversation, None)
@@ -29,7 +31,9 @@ async def show_replies(caller: ReadCaller, conversation: Id) -> Response:
 
 
 @router.get("/web/reply")
-async def show_reply(caller: ReadCaller, conversation: Id, turn: RequiredTurn) -> Response:
+async def show_reply(
+    caller: Annotated[Caller, caller_for("receipts")], conversation: Id, turn: RequiredTurn
+) -> Response:
     """One reply: the receipt of its context, and every call of the model."""
     await page_of(caller, conversation, 1)
     scope = scope_for(caller.access, caller.space, conversation, None)

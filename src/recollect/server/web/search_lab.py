@@ -17,7 +17,7 @@ from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import ROLES, Hit, Message
 from recollect.rules.recall.floor import check_floor
-from recollect.server.door.access import Caller, ReadCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.conversations import OptionalId, Turn
 from recollect.server.web.pages import show_page
 
@@ -173,7 +173,7 @@ def parse_day(name: str, text: str) -> date | None:
 
 @router.get("/web/search")
 async def show_search(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("search")],
     query: Annotated[str, Query(max_length=MAX_TEXT)] = "",
     user: OptionalId = "",
     within: OptionalId = "",

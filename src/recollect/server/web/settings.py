@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
+from typing import Annotated
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from recollect.config import Secret, Settings, setting_sources
-from recollect.server.door.access import AdminCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.keys import check_keeper
 from recollect.server.web.pages import show_page
 
@@ -49,7 +50,7 @@ def setting_lines(settings: Settings) -> list[SettingLine]:
 
 
 @router.get("/web/settings")
-async def show_settings(caller: AdminCaller) -> Response:
+async def show_settings(caller: Annotated[Caller, caller_for("settings")]) -> Response:
     check_keeper(caller.access)
     settings: Settings | None = caller.request.app.state.settings
     lines = [] if settings is None else setting_lines(settings)

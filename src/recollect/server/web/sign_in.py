@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import re
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,7 @@ from starlette.responses import FileResponse, Response
 from recollect.errors import StoreError
 from recollect.rules.access import Access
 from recollect.server.door.keys import Keys
+from recollect.server.door.sign_ins import SignIns
 from recollect.server.problems import Problem, problem_of
 from recollect.server.web.forms import Form
 from recollect.server.web.pages import FOLDER, HEADERS, PageView, html_response, redirect
@@ -23,6 +25,7 @@ from recollect.server.web.session import COOKIE, LASTS, OVERVIEW, PREFIX, SIGN_I
 MAX_NEXT = 2_000  # characters
 YEAR = 31_536_000  # seconds
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain"}
+TOO_MANY = "Too many keys were wrong. Try again in {seconds} seconds."
 WRONG = "This key opens nothing: it is unknown, revoked or expired."
 HALF_SIGNED_OUT = (
     "This browser has forgotten the session, but the store could not note its end: until it is over, a copy of the "
@@ -58,12 +61,22 @@ async def sign_in(request: Request, form: Form) -> Response:
     next_page = own_path(form.text("next")[:MAX_NEXT])
     if keys is None:
         return redirect(next_page)
+    sign_ins: SignIns = request.app.state.sign_ins
+    attempt = sign_ins.begin_attempt("" if request.client is None else request.client.host)
+    if attempt.wait:
+        seconds = math.ceil(attempt.wait)
+        problem = TOO_MANY.format(seconds=seconds)
+        response = html_response("sign_in.html", 429, view=nobody(request), next_page=next_page, problem=problem)
+        response.headers["Retry-After"] = str(seconds)
+        return response
     try:
         key = await keys.find_key(form.text("key"))
     except StoreError as error:
+        sign_ins.succeed(attempt)  # nobody knows whether it was wrong
         raise problem_of(error) from None
     if key is None:
         return html_response("sign_in.html", 401, view=nobody(request), next_page=next_page, problem=WRONG)
+    sign_ins.succeed(attempt)
     sessions = Sessions(request.app.state.options.session_secret)
     session = sessions.begin(key.id, keys.now())
     response = redirect(next_page)

@@ -16,7 +16,7 @@ from recollect.engine.scope import ConversationScope, scope_for
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Topic
 from recollect.rules.topics.half_lives import priority
-from recollect.server.door.access import Caller, ReadCaller, WriteCaller
+from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.context_lab import SUGGESTED
 from recollect.server.web.conversations import Id, OptionalId
 from recollect.server.web.forms import Form
@@ -67,7 +67,7 @@ async def page_of_topics(caller: Caller, scope: ConversationScope, with_faded: b
 
 @router.get("/web/topics")
 async def show_topics(
-    caller: ReadCaller,
+    caller: Annotated[Caller, caller_for("topics")],
     conversation: OptionalId = "",
     with_faded: Annotated[str, Query(alias="faded", max_length=8)] = "",
     skip: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
@@ -97,7 +97,7 @@ async def show_topics(
 
 
 @router.get("/web/topic")
-async def show_topic(caller: ReadCaller, conversation: Id, id: Id) -> Response:
+async def show_topic(caller: Annotated[Caller, caller_for("topic_history")], conversation: Id, id: Id) -> Response:
     """One topic: its messages, its tags, and the topics that became part of it."""
     chat = chat_of(caller, conversation)
     scope = scope_for(caller.access, caller.space, conversation, None)
@@ -120,7 +120,7 @@ def back_to(caller: Caller, conversation: str, topic: str) -> Response:
 
 
 @router.post("/web/topic/merge")
-async def merge_topics(caller: WriteCaller, form: Form) -> Response:
+async def merge_topics(caller: Annotated[Caller, caller_for("merge_topics")], form: Form) -> Response:
     """Make another topic part of this one."""
     conversation = form.required_text("conversation")
     topic = await chat_of(caller, conversation).merge_topics(form.required_text("id"), form.required_text("other"))
@@ -128,7 +128,7 @@ async def merge_topics(caller: WriteCaller, form: Form) -> Response:
 
 
 @router.post("/web/topic/split")
-async def split_topic(caller: WriteCaller, form: Form) -> Response:
+async def split_topic(caller: Annotated[Caller, caller_for("unmerge_topic")], form: Form) -> Response:
     """Take a topic out of the one it has become part of."""
     conversation = form.required_text("conversation")
     topic = await chat_of(caller, conversation).undo_merge(form.required_text("other"))
@@ -136,7 +136,7 @@ async def split_topic(caller: WriteCaller, form: Form) -> Response:
 
 
 @router.post("/web/topic/tag")
-async def tag_topic(caller: WriteCaller, form: Form) -> Response:
+async def tag_topic(caller: Annotated[Caller, caller_for("tag_topic")], form: Form) -> Response:
     """Give a topic a tag, or take it away."""
     conversation = form.required_text("conversation")
     remove = form.text("remove") == "yes"
@@ -147,7 +147,7 @@ async def tag_topic(caller: WriteCaller, form: Form) -> Response:
 
 
 @router.post("/web/topic/feedback")
-async def rate_topic(caller: WriteCaller, form: Form) -> Response:
+async def rate_topic(caller: Annotated[Caller, caller_for("rate_topic")], form: Form) -> Response:
     """Say that a topic matters, or does not."""
     conversation = form.required_text("conversation")
     scores = {"1": 1, "-1": -1}

@@ -367,6 +367,9 @@ UPDATE statements SET kind = 'denial' WHERE kind = 'change' AND replace(sources,
 
 TRAITS = "ALTER TABLE entries ADD COLUMN traits INTEGER NOT NULL DEFAULT -1"
 
+# Which key made a key. Those from before were made by none: they stay as they are.
+KEY_MAKERS = "ALTER TABLE api_keys ADD COLUMN maker TEXT"
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "empty": "x''", "vector": "BLOB"}
     | {"clustered": " WITHOUT ROWID", "tsv": ""},
@@ -405,5 +408,6 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": MERGED_TOPICS, "postgresql": MERGED_TOPICS},
     {"sqlite": TRAITS, "postgresql": TRAITS},
     {"sqlite": ANSWER_BODIES + ";" + BY_SLOT_AND_KIND, "postgresql": ANSWER_BODIES + ";" + BY_SLOT_AND_KIND},
+    {"sqlite": KEY_MAKERS, "postgresql": KEY_MAKERS},
 )
 CURRENT = len(STEPS)
