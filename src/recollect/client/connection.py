@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from recollect import errors
 from recollect.errors import InvalidInput, MissingExtra, RecollectError, ServerError
+from recollect.parsing import Limits, read_json
 from recollect.rules.log import SURROGATE, check_id, check_time
 from recollect.wire import from_json_value, to_json_value
 
@@ -37,6 +38,7 @@ TRANSIENT = ("store_busy", "too_many", AT_WORK, "unavailable")  # problems that 
 DOTS = {".": "%2E", "..": "%2E%2E"}
 HEADER_TEXT = re.compile(r"[\x21-\x7e]*")  # what a header can hold, without spaces
 NOT_OURS = "answered as no server of ours of this version would; is the address right?"
+ANSWER = Limits(values=20_000_000, size=1 << 30)  # of a server that the program chose
 GATEWAY = (502, 503, 504)  # status codes of a proxy before the server
 ERRORS: dict[str, type[RecollectError]] = {
     "not_found": errors.NotFound,
@@ -238,8 +240,8 @@ class ServerConnection:
     def read(self, kind: Any, content: bytes | str) -> Any:
         """An answer as a value of this kind."""
         try:
-            return from_json_value(kind, json.loads(content))
-        except (ValueError, RecursionError) as error:  # InvalidInput, too: the server's fault, not the caller's
+            return from_json_value(kind, read_json(content, ANSWER))
+        except ValueError as error:  # InvalidInput, too: the server's fault, not the caller's
             raise ServerError(f"{self.address} {NOT_OURS}") from error
 
     async def resolve_space(self, space: str | None) -> str:
@@ -278,8 +280,8 @@ class ServerConnection:
 def problem_code(response: httpx2.Response) -> str | None:
     """The code of a problem; None if the answer is not a problem."""
     try:
-        return str(response.json()["code"])
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return str(read_json(response.content)["code"])
+    except (ValueError, TypeError, KeyError):
         return None
 
 
@@ -295,10 +297,10 @@ def unreachable_error(url: str, error: Exception) -> ServerError:
 def parse_error(status: int, content: bytes) -> RecollectError:
     """The error for a problem that a server sent."""
     try:
-        problem = json.loads(content)
+        problem = read_json(content)
         code = str(problem["code"])
         detail = str(problem["detail"])
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError):
         return ServerError(f"the server answered {status}, and not as one of ours would; is the address right?")
     try:
         field = str(problem["errors"][0]["field"])

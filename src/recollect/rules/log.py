@@ -18,6 +18,7 @@ from recollect.errors import InvalidInput
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import ROLES, Conversation, Draft, Fault, Message, Role, Seal
 from recollect.model.frozen import replace
+from recollect.parsing import UnreadableJson, check_nesting, read_json
 
 MAX_ID = 256  # characters
 MAX_ID_BYTES = 768  # of UTF-8: three ids fit into one index row of every database
@@ -169,29 +170,20 @@ def check_metadata(value: object) -> dict[str, Any]:
     if not value:
         return {}
     try:
+        check_nesting(value)
         text = canonical_json(value)
+    except UnreadableJson as error:
+        raise InvalidInput("metadata", str(error)) from None
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput("metadata", f"cannot be written as JSON: {error}") from None
-    check_text("metadata", text, limit=MAX_METADATA)  # before the walk through its keys, which takes longer
-    if not has_text_keys(value):
-        raise InvalidInput("metadata", "has a key that is not text")
+    check_text("metadata", text, limit=MAX_METADATA)
     if "\\u0000" in text.replace("\\\\", ""):  # a backslash in the data is written as two
         raise InvalidInput("metadata", "contains NUL; remove it")
-    copy: dict[str, Any] = json.loads(text)
+    try:
+        copy: dict[str, Any] = read_json(text)
+    except UnreadableJson as error:
+        raise InvalidInput("metadata", str(error)) from None
     return copy
-
-
-def has_text_keys(metadata: Mapping[str, Any]) -> bool:
-    """Whether all keys are text, at every level. JSON would silently turn a number into a text."""
-    unread: list[Any] = [dict(metadata)]
-    while unread:
-        value = unread.pop()
-        if isinstance(value, dict):
-            if not all(isinstance(key, str) for key in value):
-                return False
-            value = value.values()
-        unread += [inner for inner in value if isinstance(inner, (dict, list, tuple))]
-    return True
 
 
 def check_draft(draft: Draft, conversation: Conversation, now: datetime) -> Draft:

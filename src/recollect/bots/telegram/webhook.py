@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 from contextlib import asynccontextmanager, contextmanager
@@ -17,6 +16,7 @@ import uvicorn
 
 from recollect.bots.telegram.platform import TelegramPlatform
 from recollect.errors import ConfigError
+from recollect.parsing import UnreadableJson, read_json
 
 PATH = "/telegram"
 SECRET_HEADER = b"x-telegram-bot-api-secret-token"
@@ -53,8 +53,8 @@ class WebhookApp:
         if body is None:
             return 413
         try:
-            data = json.loads(body)
-        except ValueError:
+            data = read_json(body)
+        except UnreadableJson:
             return 400
         if not isinstance(data, dict) or not isinstance(data.get("update_id"), int):
             return 400
