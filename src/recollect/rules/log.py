@@ -135,14 +135,14 @@ def check_expiry(field: str, value: object, now: datetime) -> datetime:
     return moment
 
 
-def clamp_time(draft: Draft) -> Draft:
-    """An imported draft with a time that the log accepts: one that is too early or too late becomes the nearest
-    accepted time, and the original goes into the metadata."""
+def clamp_time(draft: Draft, now: datetime) -> Draft:
+    """An imported draft with a time that the log accepts: one that is too early becomes the earliest accepted time, one
+    in the future becomes `now`, and the original goes into the metadata."""
     time = draft.time
-    if time is None or time.utcoffset() is None or FIRST_TIME <= time < END_OF_TIME:
+    if time is None or time.utcoffset() is None or FIRST_TIME <= time <= now + AHEAD:
         return draft
-    nearest = FIRST_TIME if time < FIRST_TIME else END_OF_TIME - MICROSECOND
-    return replace(draft, time=nearest, metadata={**draft.metadata, ORIGINAL_TIME: time.isoformat()})
+    accepted = FIRST_TIME if time < FIRST_TIME else now
+    return replace(draft, time=accepted, metadata={**draft.metadata, ORIGINAL_TIME: time.isoformat()})
 
 
 # Made once: `json.dumps` would make one for each message.
