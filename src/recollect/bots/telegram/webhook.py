@@ -16,6 +16,7 @@ import uvicorn
 
 from recollect.bots.telegram.platform import TelegramPlatform
 from recollect.errors import ConfigError
+from recollect.framing import StrictProtocol
 from recollect.parsing import UnreadableJson, read_json
 
 PATH = "/telegram"
@@ -97,7 +98,9 @@ class WebhookServer(uvicorn.Server):
 async def serve_webhook(platform: TelegramPlatform, secret: str, listener: socket.socket) -> AsyncIterator[None]:
     """Serve the webhook on a socket within this block."""
     app = WebhookApp(platform, secret)
-    server = WebhookServer(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
+    server = WebhookServer(
+        uvicorn.Config(app, http=StrictProtocol, ws="none", log_config=None, access_log=False, lifespan="off")
+    )
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield
