@@ -23,6 +23,7 @@ from recollect.model import (
     Added,
     Answer,
     Budget,
+    BudgetName,
     ChatMessage,
     Chunk,
     Context,
@@ -147,7 +148,7 @@ class AsyncClientConversation(ConversationFace):
         return deletion
 
     async def context(
-        self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
+        self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
         body = without_none(text=text, budget=budget, system=system, markers=markers)
         context: Context = await self._ask(Context, "POST", "context", body=body)
@@ -157,7 +158,7 @@ class AsyncClientConversation(ConversationFace):
         self,
         text: str,
         *,
-        budget: Budget | None = None,
+        budget: Budget | BudgetName | None = None,
         system: str | None = None,
         author: str | None = None,
         platform_id: str | None = None,
@@ -170,7 +171,7 @@ class AsyncClientConversation(ConversationFace):
         self,
         text: str,
         *,
-        budget: Budget | None = None,
+        budget: Budget | BudgetName | None = None,
         system: str | None = None,
         author: str | None = None,
         platform_id: str | None = None,

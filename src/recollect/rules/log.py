@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -78,6 +78,17 @@ def check_number(field: str, value: object, limit: int) -> int:
     if not 1 <= value <= limit:
         raise InvalidInput(field, f"is {value}; must be 1 to {limit:,}")
     return value
+
+
+def check_items(field: str, values: object, kind: type | None = None) -> list[Any]:
+    """The items of a list or of another iterable, all of one kind if it is given."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InvalidInput(field, f"must be a list, not {type(values).__name__}")
+    items = list(values)
+    strangers = [item for item in items if kind is not None and not isinstance(item, kind)]
+    if kind is not None and strangers:
+        raise InvalidInput(field, f"has a {type(strangers[0]).__name__}; all must be {kind.__name__}")
+    return items
 
 
 def check_role(value: object) -> Role:
