@@ -4,17 +4,18 @@ AttributeError or a TypeError from inside."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recollect import Budget, InvalidInput, Memory, RecollectError
+from recollect import Budget, Client, InvalidInput, Memory, RecollectError
 from recollect.engine.sync import BlockingConversation, BlockingMemory
 from recollect.engine.sync_documents import BlockingDocuments
 from recollect.testing import ScriptedLLM
+from recollect.testing.serving import Serving
 
 ODD: tuple[Any, ...] = (
     object(),
@@ -95,27 +96,39 @@ def outcome(call: Callable[..., Any], arguments: dict[str, Any]) -> str | None:
     return None
 
 
+def escaped_errors(face: Any, name: str, required: list[str], parameter: str, odd: Sequence[Any]) -> list[str]:
+    """What a method raises for odd values of one parameter that is no error of ours."""
+    given = {need: FITTING.get(need, "alex") for need in required}
+    if isinstance(face, BlockingDocuments) and name == "put":
+        given["value"] = {"text": "hello"}
+    # What a function of the program raises is the program's own.
+    values = [value for value in odd if parameter != "decide" or not callable(value)]
+    errors = [(value, outcome(getattr(face, name), {**given, parameter: value})) for value in values]
+    return [f"{name}({parameter}={value!r}): {error}" for value, error in errors if error is not None]
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "required", "parameter"), CALLS, ids=[f"{k.__name__}.{n}-{p}" for k, n, _, p in CALLS]
 )
 def test_a_value_of_a_wrong_type_is_refused_with_an_error_of_ours(
     faces: dict[type, Any], kind: type, name: str, required: list[str], parameter: str
 ) -> None:
-    call = getattr(faces[kind], name)
-    given = {need: FITTING.get(need, "alex") for need in required}
-    if kind is BlockingDocuments and name == "put":
-        given["value"] = {"text": "hello"}
-    # What a function of the program raises is the program's own.
-    values = [odd for odd in ODD if parameter != "decide" or not callable(odd)]
-    escaped = {repr(odd): outcome(call, {**given, parameter: odd}) for odd in values}
-    assert not {odd: error for odd, error in escaped.items() if error is not None}
+    assert not escaped_errors(faces[kind], name, required, parameter, ODD)
+
+
+def test_over_http_as_well(tmp_path: Path) -> None:
+    with Serving(str(tmp_path / "a.db"), followers=False) as server, Client(server.url) as memory:
+        chat = memory.conversation("chat", user="alex")
+        places = {BlockingMemory: memory, BlockingConversation: chat, BlockingDocuments: memory.documents()}
+        for kind, name, required, parameter in CALLS:
+            assert not escaped_errors(places[kind], name, required, parameter, (object(), 7))
 
 
 def test_a_budget_may_be_named(faces: dict[type, Any]) -> None:
     chat: BlockingConversation = faces[BlockingConversation]
     assert chat.context("Hello?", budget="compact").receipt.budget == Budget.compact()
     assert chat.context("Hello?", budget="standard").receipt.budget == Budget()
-    with pytest.raises(InvalidInput, match="budget: must be a Budget, \"standard\" or \"compact\", not 'small'"):
+    with pytest.raises(InvalidInput, match='budget: must be a Budget, "standard" or "compact", not \'small\''):
         chat.context("Hello?", budget="small")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="budget: has a total that is no whole number of tokens"):
         chat.reply("Hello?", budget=Budget(total="8000"))  # type: ignore[arg-type]

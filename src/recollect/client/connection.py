@@ -89,6 +89,9 @@ class ResultPage:
 
 def build_path(*parts: str) -> str:
     """A path of these parts, each quoted, so that no id can change the path: not by a slash, nor by dots."""
+    for part in parts:
+        if not isinstance(part, str):
+            raise InvalidInput("id", f"must be text, not {type(part).__name__}")
     return "/v1/" + "/".join(DOTS.get(part) or quote(part, safe="", errors="replace") for part in parts)
 
 
@@ -107,6 +110,11 @@ def without_none(**values: Any) -> dict[str, Any]:
 
 def check_optional_time(name: str, value: datetime | None) -> datetime | None:
     return None if value is None else check_time(name, value)
+
+
+def switch_text(value: object) -> str:
+    """A switch as a query says it. What counts as true in a program does so here."""
+    return "true" if value else "false"
 
 
 def check_query(query: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from recollect.engine.runtime import Runtime
-from recollect.errors import InvalidInput, ScopeError
+from recollect.errors import ScopeError
 from recollect.faces import DocumentsFace
 from recollect.model.documents import Change, Document
 from recollect.ports import Tx, Vectors
@@ -89,8 +89,7 @@ class AsyncDocuments(DocumentsFace):
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
     ) -> T:
         namespace_key = rules.join_namespace(namespace)
-        if not callable(decide):
-            raise InvalidInput("decide", f"must be a function, not {type(decide).__name__}")
+        rules.check_decide(decide)
         now = self.runtime.parts.clock.now()
 
         def write(tx: Tx) -> T:

@@ -73,6 +73,11 @@ def check_change(change: Change, now: datetime | None = None) -> Change:
     )
 
 
+def check_decide(decide: object) -> None:
+    if not callable(decide):
+        raise InvalidInput("decide", f"must be a function, not {type(decide).__name__}")
+
+
 def check_value(value: object) -> dict[str, Any]:
     try:
         return check_metadata(value)
