@@ -26,8 +26,8 @@ KEPT_VALUES: Final = 1 << 19  # values in them: as many as fit into the bytes th
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a text may have at most. A stream is counted by its events: `depth` is of the whole stream, `values` and
-    `size` are of one value of it."""
+    """What a text may have at most. In a stream, `depth` is of the whole, `values` of what is held at a time, and
+    `size` of one text or number."""
 
     depth: int = 100  # lists and objects in each other
     values: int = 1_000_000
@@ -36,7 +36,7 @@ class Limits:
 
 
 LIMITS: Final = Limits()
-STREAM: Final = Limits(depth=1_000)
+STREAM: Final = Limits(depth=1_000, size=16 << 20)  # a text of more takes the parser long: time in its square
 
 
 class UnreadableJson(ValueError):
@@ -59,10 +59,13 @@ class Readable(Protocol):
 
 # A string, also one that breaks off: otherwise each quote after its beginning would be tried as another beginning.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+# The same, where only one that breaks off stays: `sub` with its group takes out the others.
+_WHOLE_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|("[^"\\]*+(?:\\.[^"\\]*+)*+\\?\Z)', re.DOTALL)
 _TOKEN = re.compile(_STRING.pattern + rb"|[\[\]{}]", re.DOTALL)
 _LEVELS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1, as signed bytes
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _ONE_DIGIT = bytes.maketrans(b"123456789", b"000000000")
+_DIGITS = b"0123456789"
 _OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff")
 _MARK = "\ufeff"
 
@@ -198,21 +201,34 @@ def check_nesting(value: Mapping[Any, Any]) -> None:
 
 
 class _MeteredStream:
-    """A stream that counts the bytes since the last event, and knows whether its end was read."""
+    """A stream that counts the bytes since the last event and the digits of each number, and knows whether its end was
+    read. A number that is too long is refused before the parser has it: that of ijson crashes if Python refuses one."""
 
-    def __init__(self, stream: Readable, size: int) -> None:
+    def __init__(self, stream: Readable, limits: Limits) -> None:
         self._stream = stream
-        self._size = size
+        self._limits = limits
+        self._open = b""  # the beginning of a string that goes on in the next part: its quote, and half an escape
+        self._digits = b""  # those that the next part may go on with
         self.unread = 0
         self.ended = False
 
     def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(size)
-        self.ended = not data and size != 0
-        self.unread += len(data)
-        if self.unread > self._size:
-            raise UnreadableJson(f"has a text or a number of more than {self._size:,} bytes")
-        return data
+        part = self._stream.read(size)
+        self.ended = not part and size != 0
+        self.unread += len(part)
+        if self.unread > self._limits.size:
+            raise UnreadableJson(f"has a text or a number of more than {self._limits.size:,} bytes")
+        self._check_numbers(part)
+        return part
+
+    def _check_numbers(self, part: bytes) -> None:
+        structure, quote, words = _WHOLE_STRING.sub(rb"\1", self._open + part).partition(b'"')
+        structure = self._digits + structure
+        if _has_long_number(structure, self._limits.digits):
+            raise UnreadableJson(f"has a number of more than {self._limits.digits} digits")
+        is_escape_open = (len(words) - len(words.rstrip(b"\\"))) % 2 == 1
+        self._open = quote + b"\\" if is_escape_open else quote
+        self._digits = b"" if quote else structure[len(structure.rstrip(_DIGITS)) :]
 
 
 def json_events(stream: Readable, limits: Limits = STREAM, *, many: bool = False) -> Iterator[tuple[str, Any]]:
@@ -220,7 +236,7 @@ def json_events(stream: Readable, limits: Limits = STREAM, *, many: bool = False
     off, is not JSON, or goes beyond the limits, `UnreadableJson` is raised after the events before."""
     import ijson  # takes a while, and only an import needs it
 
-    source = _MeteredStream(stream, limits.size)
+    source = _MeteredStream(stream, limits)
     depth = 0
     try:
         for event, value in ijson.basic_parse(source, multiple_values=many):

@@ -35,6 +35,7 @@ class Refused:
     reason: str
 
 
+_LONGEST = 4 * STREAM.size  # characters of all texts of a value
 _STARTS = ("start_map", "start_array")
 _ENDS = ("end_map", "end_array")
 
@@ -115,9 +116,9 @@ def _build_value(event: str, value: Any, events: Events) -> Any:
     while True:
         count += 1
         size += len(value) if isinstance(value, str) else 0
-        if count > STREAM.values or size > STREAM.size:
+        if count > STREAM.values or size > _LONGEST:
             _skip_levels(len(inside) + (event in _STARTS) - (event in _ENDS), events)
-            return Refused(f"has more than {STREAM.values:,} values, or more than {STREAM.size:,} characters")
+            return Refused(f"has more than {STREAM.values:,} values, or more than {_LONGEST:,} characters")
         if event == "map_key":
             keys[-1] = value
         elif event in _STARTS:
