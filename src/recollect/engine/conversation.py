@@ -203,12 +203,7 @@ class AsyncConversation(ConversationFace):
     # -- a turn
 
     async def _begin_turn(
-        self,
-        text: str,
-        budget: Budget | BudgetName | None,
-        system: str | None,
-        author: str | None,
-        platform_id: str | None,
+        self, text: str, budget: Budget, system: str | None, author: str | None, platform_id: str | None
     ) -> tuple[turn.Turn, turn.TurnTools]:
         if system is not None:
             rules.check_text("system", system)
