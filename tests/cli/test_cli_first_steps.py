@@ -21,13 +21,13 @@ def test_an_address_without_a_file_says_what_to_write() -> None:
     assert "write json:FILE" in failed("--store", "json:", "import", "chat.jsonl")
 
 
-def test_the_record_that_ends_an_import_is_counted_as_bad() -> None:
+def test_a_bad_record_of_an_import_is_counted_and_named() -> None:
     good = {"role": "user", "content": "Hi", "conversation": "c", "author": "alex"}
     Path("chat.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps({'role': 'alien'})}\n")
     result = recollect("import", "chat.jsonl")
     assert result.exit_code == 1
     assert "1 message read, 1 new, 0 known already, 1 bad" in result.output
-    assert "skipped" not in result.output
+    assert "skipped: chat.jsonl, line 2: role" in result.output
 
 
 def test_a_context_of_a_conversation_that_is_not_there_yet() -> None:

@@ -75,16 +75,19 @@ BAD = (
     '{"role": "user", "content": \n'
     '{"role": "user", "content": "three", "user": "alex"}\n'
     '{"role": "narrator", "content": "four", "user": "alex"}\n'
-    '{"role": "user", "content": "five", "user": "alex", "time": "2999-01-01T00:00:00Z"}\n'
+    '{"role": "user", "content": "five", "user": "alex", "time": "2999-01-01"}\n'
+    '{"role": "user", "content": "six", "user": "alex", "time": "2999-01-01T00:00:00Z"}\n'
 )
 
 
-def test_a_bad_record_ends_the_import_with_its_line(tmp_path: Path) -> None:
+def test_bad_records_do_not_stop_an_import_and_it_does_not_succeed(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text(BAD, encoding="utf-8")
-    error = failed("import", "bad.jsonl")
-    assert error.startswith("bad.jsonl, line 2: ")
+    error = failed("import", "bad.jsonl", talk(tmp_path / "talk.jsonl"))
+    assert error.startswith("3 records could not be read, and all others are kept")
     assert "--skip-bad" in error
-    assert [line["content"] for line in json_lines(succeeded("export"))] == ["one"]
+    kept = [line["content"] for line in json_lines(succeeded("export"))]
+    assert kept[-3:] == ["one", "three", "six"]
+    assert len(kept) == len(TALK) + 3
 
 
 def test_skip_bad_names_every_line_it_leaves_out(tmp_path: Path) -> None:
@@ -93,8 +96,8 @@ def test_skip_bad_names_every_line_it_leaves_out(tmp_path: Path) -> None:
     assert result.exit_code == 0
     skipped = [line.split(":")[1] for line in result.stderr.splitlines()]
     assert skipped == [" bad.jsonl, line 2", " bad.jsonl, line 4", " bad.jsonl, line 5"]
-    assert "2 messages read, 2 new, 0 known already, 3 bad" in result.stdout
-    assert [line["content"] for line in json_lines(succeeded("export"))] == ["one", "three"]
+    assert "3 messages read, 3 new, 0 known already, 3 bad" in result.stdout
+    assert [line["content"] for line in json_lines(succeeded("export"))] == ["one", "three", "six"]
 
 
 def test_a_missing_file_is_one_line() -> None:

@@ -203,15 +203,16 @@ class Bot:
     async def _keep(self, chat: OpenChat, message: ReceivedMessage) -> Added:
         """Put a message into the log, unless it is there already."""
         metadata = {"name": message.author.name, "handle": message.author.handle, "reply_to": message.reply_to}
+        now = self.tools.clock.now()
         draft = Draft(
             "user",
             message.content,
             message.author.id,
-            time=min(message.time, self.tools.clock.now()),  # the clocks may differ
+            time=min(message.time, now),  # the clocks may differ
             platform_id=message.id,
             metadata={name: value for name, value in metadata.items() if value},
         )
-        (added,) = await chat.conversation.extend([clamp_time(draft)])
+        (added,) = await chat.conversation.extend([clamp_time(draft, now)])
         self._refused.discard(message.place.key)
         if added.degraded is not None and holds_messages(chat.memory):
             self._report_outage(message.place, added.degraded)

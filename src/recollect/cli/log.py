@@ -296,10 +296,12 @@ def edit(conversation: str, message: str, text: str, metadata: str | None, as_js
 
 
 def parse_metadata(text: str) -> dict[str, Any]:
+    from recollect.parsing import UnreadableJson, read_json
+
     try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise click.BadParameter(f"is not JSON: {error}", param_hint="--metadata") from None
+        value = read_json(text)
+    except UnreadableJson as error:
+        raise click.BadParameter(str(error), param_hint="--metadata") from None
     if not isinstance(value, dict):
         raise click.BadParameter('is no JSON object, such as {"name": "Alex"}', param_hint="--metadata")
     return value

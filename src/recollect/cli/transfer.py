@@ -60,7 +60,7 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
     "--assistant", metavar="ID", multiple=True, help="An author who is the assistant, in channels; repeatable."
 )
 @click.option("--timezone", metavar="ZONE", help="The zone of times that have none, such as Europe/Berlin.")
-@click.option("--skip-bad", is_flag=True, help="Go on after a record that cannot be read, and report it.")
+@click.option("--skip-bad", is_flag=True, help="Succeed although some records cannot be read.")
 @click.option(
     "--on-edit",
     type=click.Choice(ON_EDIT),
@@ -82,9 +82,10 @@ def import_(
 
     Reads our own JSON Lines (`-` is standard input) and the exports of ChatGPT, Claude, Telegram, and Discord
     (DiscordChatExporter), with their true dates, authors and ids; zip files as they are. A message is kept once,
-    however often it is imported: if an import stops, run it again and it goes on. A record that cannot be read ends
-    the import with its place in the file, unless --skip-bad is given. A message that was edited on its platform since
-    it was imported is counted and stays as it is; with --on-edit version it gets its new text.
+    however often it is imported: if an import stops, run it again and it goes on. A record that cannot be read is named
+    with its place in the file and left out, and the exit status is 1, unless --skip-bad is given. A message that was
+    edited on its platform since it was imported is counted and stays as it is; with --on-edit version it gets its new
+    text.
 
     \b
     recollect import chat.jsonl --user alex
@@ -92,6 +93,7 @@ def import_(
     recollect import general.json --space 1098765 --assistant 2012345
     recollect import general.json --on-edit version
     """
+    from recollect.errors import ImportFailed
     from recollect.formats import open_records
 
     settings = current_settings()
@@ -103,12 +105,19 @@ def import_(
             open_engine(effective_settings, check_embedder=settle) as (memory, store),
             HelpingProcess(memory, settings.store) as helper,
         ):
+            bad_count = 0
             for file in files:
                 options: Any = {"user": user, "assistant_ids": assistant, "timezone": timezone}
                 with open_records(file, format, **options) as reader, collect_seldom():
-                    await import_file(memory, file, reader, settings, skip_bad, on_edit, helper if settle else None)
+                    helping = helper if settle else None
+                    bad_count += await import_file(memory, file, reader, settings, on_edit, helping)
             if settle:
                 await settle_or_warn(memory, store, helper)
+        if bad_count and not skip_bad:
+            raise ImportFailed(
+                f"{plural(bad_count, 'record')} could not be read, and all others are kept; "
+                "mend what is named above and run the import again, or use --skip-bad"
+            )
 
     try:
         with ctrl_c_ends_reading():
@@ -166,18 +175,16 @@ async def import_file(
     file: str,
     reader: Reader,
     settings: Settings,
-    skip_bad: bool,
     on_edit: OnEdit,
     helper: HelpingProcess | None,
-) -> None:
-    """Append the records of a file to the log, and report on it. The helper begins to read while more are coming."""
+) -> int:
+    """Append the records of a file to the log, and report on it; returns how many are bad. The helper begins to read
+    while more are coming."""
     from recollect.engine.transfer import ImportProgress, import_records
-    from recollect.errors import ImportFailed
 
     name = "standard input" if file == STANDARD else file
     spaces: set[str] = {reader.suggested_space} if reader.suggested_space else set()
     so_far = ImportProgress()
-    has_failed = False
     start = time.monotonic()
     with progress_bar("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
         task = bar.add_task(Path(name).name, total=reader.total_bytes, messages=0, rate=0)
@@ -192,15 +199,12 @@ async def import_file(
 
         try:
             records = collect_spaces(reader, spaces)
-            options: Any = {"skip_bad": skip_bad, "on_edit": on_edit}
-            await import_records(memory, records, space=settings.space, progress=show_progress, **options)
-        except ImportFailed as error:
-            has_failed = True
-            raise ImportFailed(f"{name}, {error}") from error
+            await import_records(memory, records, space=settings.space, on_edit=on_edit, progress=show_progress)
         finally:
             bar.stop()
-            report_import(name, reader.format, so_far, has_failed)
+            report_import(name, reader.format, so_far)
     hint_space(spaces, settings.space)
+    return so_far.bad_count
 
 
 def collect_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> Iterator[Record | BadRecord]:
@@ -213,8 +217,8 @@ def collect_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> I
         yield record
 
 
-def report_import(name: str, format: str, totals: ImportProgress, has_failed: bool) -> None:
-    """Print the counts; a record that ended the import is one more that is bad."""
+def report_import(name: str, format: str, totals: ImportProgress) -> None:
+    """Print the counts, and the records that are bad."""
     for line in totals.bad:
         click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
     if totals.bad_count > len(totals.bad):
@@ -223,7 +227,7 @@ def report_import(name: str, format: str, totals: ImportProgress, has_failed: bo
     refused = f"{totals.refused:,} known with another text, " if totals.refused else ""
     erased = f"{totals.erased:,} erased before, " if totals.erased else ""
     erased += f"{totals.expired:,} expired, " if totals.expired else ""
-    counts = f"{totals.known:,} known already, {edited}{refused}{erased}{totals.bad_count + has_failed:,} bad"
+    counts = f"{totals.known:,} known already, {edited}{refused}{erased}{totals.bad_count:,} bad"
     click.echo(f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}")
     if totals.refused:
         click.echo("hint: what was edited since stays as it is; --on-edit version takes the new text", err=True)

@@ -20,6 +20,7 @@ from uuid import uuid4
 
 from recollect import errors
 from recollect.errors import InvalidInput, MissingExtra, RecollectError, ServerError
+from recollect.parsing import Limits, read_json
 from recollect.rules.log import SURROGATE, check_id, check_time
 from recollect.wire import from_json_value, to_json_value
 
@@ -38,6 +39,7 @@ TRANSIENT = ("store_busy", "too_many", AT_WORK, "unavailable")  # problems that 
 DOTS = {".": "%2E", "..": "%2E%2E"}
 HEADER_TEXT = re.compile(r"[\x21-\x7e]*")  # what a header can hold, without spaces
 NOT_OURS = "answered as no server of ours of this version would; is the address right?"
+ANSWER = Limits(values=20_000_000, size=1 << 30)  # of a server that the program chose
 GATEWAY = (502, 503, 504)  # status codes of a proxy before the server
 ERRORS: dict[str, type[RecollectError]] = {
     "not_found": errors.NotFound,
@@ -89,6 +91,9 @@ class ResultPage:
 
 def build_path(*parts: str) -> str:
     """A path of these parts, each quoted, so that no id can change the path: not by a slash, nor by dots."""
+    for part in parts:
+        if not isinstance(part, str):
+            raise InvalidInput("id", f"must be text, not {type(part).__name__}")
     return "/v1/" + "/".join(DOTS.get(part) or quote(part, safe="", errors="replace") for part in parts)
 
 
@@ -107,6 +112,11 @@ def without_none(**values: Any) -> dict[str, Any]:
 
 def check_optional_time(name: str, value: datetime | None) -> datetime | None:
     return None if value is None else check_time(name, value)
+
+
+def switch_text(value: object) -> str:
+    """A switch as a query says it. What counts as true in a program does so here."""
+    return "true" if value else "false"
 
 
 def check_query(query: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,8 +250,8 @@ class ServerConnection:
     def read(self, kind: Any, content: bytes | str) -> Any:
         """An answer as a value of this kind."""
         try:
-            return from_json_value(kind, json.loads(content))
-        except (ValueError, RecursionError) as error:  # InvalidInput, too: the server's fault, not the caller's
+            return from_json_value(kind, read_json(content, ANSWER))
+        except ValueError as error:  # InvalidInput, too: the server's fault, not the caller's
             raise ServerError(f"{self.address} {NOT_OURS}") from error
 
     async def resolve_space(self, space: str | None) -> str:
@@ -280,8 +290,8 @@ class ServerConnection:
 def problem_code(response: httpx2.Response) -> str | None:
     """The code of a problem; None if the answer is not a problem."""
     try:
-        return str(response.json()["code"])
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return str(read_json(response.content)["code"])
+    except (ValueError, TypeError, KeyError):
         return None
 
 
@@ -297,10 +307,10 @@ def unreachable_error(url: str, error: Exception) -> ServerError:
 def parse_error(status: int, content: bytes) -> RecollectError:
     """The error for a problem that a server sent."""
     try:
-        problem = json.loads(content)
+        problem = read_json(content)
         code = str(problem["code"])
         detail = str(problem["detail"])
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError):
         return ServerError(f"the server answered {status}, and not as one of ours would; is the address right?")
     try:
         field = str(problem["errors"][0]["field"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from recollect.client.connection import (
     build_path,
     check_optional_time,
     parse_error,
+    switch_text,
     without_none,
 )
 from recollect.engine.memory import MAX_TURN
@@ -23,6 +23,7 @@ from recollect.model import (
     Added,
     Answer,
     Budget,
+    BudgetName,
     ChatMessage,
     Chunk,
     Context,
@@ -41,7 +42,7 @@ from recollect.model import (
 from recollect.model.clean_names import with_name
 from recollect.model.topics import IMPORTANCE
 from recollect.rules.expiry import format_expiry
-from recollect.rules.log import check_id, check_metadata, check_number
+from recollect.rules.log import check_id, check_items, check_metadata, check_number
 from recollect.rules.openai.drafts_from_mappings import as_draft
 from recollect.wire import from_json_value
 
@@ -108,7 +109,7 @@ class AsyncClientConversation(ConversationFace):
         return replace(added.message, degraded=added.degraded)
 
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
-        messages = [draft_fields(as_draft(draft)) for draft in drafts]
+        messages = [draft_fields(as_draft(draft)) for draft in check_items("messages", drafts)]
         if not messages:
             return []
         body = {"messages": messages, **edit_field(on_edit)}
@@ -148,7 +149,7 @@ class AsyncClientConversation(ConversationFace):
         return deletion
 
     async def context(
-        self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
+        self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
         body = without_none(text=text, budget=budget, system=system, markers=markers)
         context: Context = await self._ask(Context, "POST", "context", body=body)
@@ -158,7 +159,7 @@ class AsyncClientConversation(ConversationFace):
         self,
         text: str,
         *,
-        budget: Budget | None = None,
+        budget: Budget | BudgetName | None = None,
         system: str | None = None,
         author: str | None = None,
         platform_id: str | None = None,
@@ -171,7 +172,7 @@ class AsyncClientConversation(ConversationFace):
         self,
         text: str,
         *,
-        budget: Budget | None = None,
+        budget: Budget | BudgetName | None = None,
         system: str | None = None,
         author: str | None = None,
         platform_id: str | None = None,
@@ -203,7 +204,12 @@ class AsyncClientConversation(ConversationFace):
         addressed: bool = False,
         platform_id: str | None = None,
     ) -> Answer | None:
-        options = {"author": author, "names": list(names), "addressed": addressed, "platform_id": platform_id}
+        options = {
+            "author": author,
+            "names": check_items("names", names),
+            "addressed": addressed,
+            "platform_id": platform_id,
+        }
         body = without_none(text=text, **options)
         answer: Answer | None = await self._ask(Answer | None, "POST", "command", body=body)
         return answer
@@ -241,7 +247,7 @@ class AsyncClientConversation(ConversationFace):
         topics: list[Topic] = []
         cursor: str | None = None
         while True:
-            query = without_none(faded=json.dumps(faded), cursor=cursor, limit=PAGE)
+            query = without_none(faded=switch_text(faded), cursor=cursor, limit=PAGE)
             page = await self._ask(ResultPage, "GET", "topics", query=query)
             topics += from_json_value(list[Topic], page.items)
             cursor = page.next
@@ -256,7 +262,7 @@ class AsyncClientConversation(ConversationFace):
     async def get_full_topic_history(
         self, topic_id: str | None = None, include_compressed: bool = True
     ) -> list[TopicMessage]:
-        query = {"include_compressed": json.dumps(include_compressed)}
+        query = {"include_compressed": switch_text(include_compressed)}
         return await self._ask_list(TopicMessage, "topics", topic_id or CURRENT, "messages", query=query)
 
     async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:

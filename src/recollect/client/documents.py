@@ -19,7 +19,7 @@ from recollect.faces import DocumentsFace
 from recollect.model.documents import Change, Document
 from recollect.rules.documents import validation_and_filters as rules
 from recollect.rules.expiry import format_expiry
-from recollect.rules.log import check_id, check_number
+from recollect.rules.log import check_id, check_items, check_number
 from recollect.wire import from_json_value
 
 T = TypeVar("T")
@@ -64,12 +64,13 @@ class AsyncClientDocuments(DocumentsFace):
         return bool(answer["removed"])
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
-        return await self._send_changes(changes, {})
+        return await self._send_changes(check_items("changes", changes, Change), {})
 
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
     ) -> T:
         names = check_names(namespace)
+        rules.check_decide(decide)
         for _ in range(ROUNDS):
             documents, tag = await self._read_namespace(names)
             changes, answer = decide(documents)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import date, datetime, timedelta
 from types import TracebackType
@@ -13,6 +12,7 @@ from recollect.client.connection import (
     ServerConnection,
     build_path,
     check_optional_time,
+    switch_text,
     user_path,
     without_none,
 )
@@ -27,6 +27,7 @@ from recollect.model import (
     Conversation,
     Deletion,
     Digest,
+    Draft,
     Erasure,
     Fact,
     FactChange,
@@ -48,7 +49,7 @@ from recollect.model import (
     Whom,
 )
 from recollect.rules.expiry import format_expiry
-from recollect.rules.log import check_day, check_id
+from recollect.rules.log import check_day, check_id, check_items
 from recollect.wire import from_json_value
 
 T = TypeVar("T")
@@ -106,7 +107,7 @@ class AsyncClient(MemoryFace):
         return AsyncClientDocuments(self.connection, None if space is None else check_id("space", space))
 
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
-        all_batches = list(batches)
+        all_batches: list[Batch] = check_items("batches", batches, Batch)
         if not all_batches:
             return []
         if len({batch.space for batch in all_batches}) > 1:
@@ -114,7 +115,7 @@ class AsyncClient(MemoryFace):
         body = [
             without_none(conversation=batch.conversation, user=batch.user)
             | edit_field(batch.on_edit)
-            | {"messages": [draft_fields(draft) for draft in batch.drafts]}
+            | {"messages": [draft_fields(draft) for draft in check_items("drafts", batch.drafts, Draft)]}
             for batch in all_batches
         ]
         additions: list[list[Added]] = await self.connection.ask(
@@ -140,7 +141,7 @@ class AsyncClient(MemoryFace):
     ) -> list[Hit]:
         period = without_none(after=check_optional_time("after", after), before=check_optional_time("before", before))
         body = without_none(query=query, user=user, conversation=conversation, role=role, limit=limit, floor=floor)
-        body |= {"kinds": kinds if isinstance(kinds, str) else list(kinds)}
+        body |= {"kinds": check_items("kinds", kinds)}
         return await self._ask_list(Hit, "POST", build_path("search"), space, body=body | period)
 
     async def ask(
@@ -266,7 +267,7 @@ class AsyncClient(MemoryFace):
     ) -> list[Digest]:
         path = build_path("spaces", await self.connection.resolve_space(space), "digests")
         wait_field, extra_seconds = wait_query(wait)
-        query = without_none(day=day, user=user, week=json.dumps(week)) | wait_field
+        query = without_none(day=day, user=user, week=switch_text(week)) | wait_field
         return await self._ask_list(Digest, "GET", path, space, query=query, wait=extra_seconds)
 
     async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
@@ -436,8 +437,8 @@ def day_text(field: str, day: date | None) -> str | None:
 
 def wait_query(wait: float | None) -> tuple[dict[str, Any], float]:
     """The query for how long to wait for digests, and the extra seconds that the answer may take for it."""
-    if wait is not None and not 0 <= wait < float("inf"):
-        raise InvalidInput("wait", f"is {wait}; must be a number of seconds, 0 or more")
+    if wait is not None and not (isinstance(wait, int | float) and 0 <= wait < float("inf")):
+        raise InvalidInput("wait", f"is {wait!r}; must be a number of seconds, 0 or more")
     return ({}, DIGESTS) if wait is None else ({"wait": min(wait, LONGEST)}, min(wait, LONGEST))
 
 

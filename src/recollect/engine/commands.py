@@ -104,7 +104,7 @@ async def run_command(
     scope: ConversationScope,
     text: str,
     author: str | None,
-    names: tuple[str, ...],
+    names: Sequence[str],
     for_memory: bool,
     platform_id: str | None = None,
 ) -> Answer | None:
@@ -161,9 +161,10 @@ async def append(runtime: Runtime, scope: ConversationScope, draft: Draft, is_so
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names the memory is called by. Their number is limited: patterns are made of them, which takes time."""
-    if len(names) > MAX_NAMES:
-        raise InvalidInput("names", f"are {len(names)}; at most {MAX_NAMES} are allowed")
-    return tuple(rules.check_text("names", name, limit=rules.MAX_ID_BYTES) for name in names)
+    items = rules.check_items("names", names)
+    if len(items) > MAX_NAMES:
+        raise InvalidInput("names", f"are {len(items)}; at most {MAX_NAMES} are allowed")
+    return tuple(rules.check_text("names", name, limit=rules.MAX_ID_BYTES) for name in items)
 
 
 def find_subject(parsed_command: Command, scene: CommandScene) -> Resolved | Ambiguous | Unknown:

@@ -32,6 +32,7 @@ from recollect.model import (
     Answer,
     Batch,
     Budget,
+    BudgetName,
     ChatMessage,
     Chunk,
     Context,
@@ -93,13 +94,13 @@ class AsyncConversation(ConversationFace):
         on_edit: OnEdit = "refuse",
     ) -> Message:
         full_metadata = {} if metadata is None else metadata
-        if name is not None:
+        if name is not None and isinstance(full_metadata, Mapping):
             full_metadata = with_name(full_metadata, name)
         draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
         return (await self.extend([draft], on_edit=on_edit))[0].message
 
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
-        draft_list = [as_draft(draft) for draft in drafts]
+        draft_list = [as_draft(draft) for draft in rules.check_items("messages", drafts)]
         by = self._scope.access.key_id
         return await self._append(Batch(self.space, self.id, self.user, draft_list, on_edit=on_edit, by=by))
 
@@ -118,24 +119,24 @@ class AsyncConversation(ConversationFace):
         return await self._deletions.delete_message(self._scope, message, dry_run=dry_run)
 
     async def context(
-        self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
+        self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
         rules.check_text("text", text)
         if system is not None:
             rules.check_text("system", system)
-        return await self._contexts.build(text, None, (), budget or Budget(), system, markers)
+        return await self._contexts.build(text, None, (), Budget.of(budget), system, markers)
 
     async def reply(
         self,
         text: str,
         *,
-        budget: Budget | None = None,
+        budget: Budget | BudgetName | None = None,
         system: str | None = None,
         author: str | None = None,
         platform_id: str | None = None,
     ) -> Reply:
         with self._runtime.turn_under_way(self.space, self.id):
-            turn_state, tools = await self._begin_turn(text, budget, system, author, platform_id)
+            turn_state, tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
             reply = await turn.answer(turn_state, tools)
         expect_follow_up(turn_state.asked, reply.message)
         return reply
@@ -144,13 +145,13 @@ class AsyncConversation(ConversationFace):
         self,
         text: str,
         *,
-        budget: Budget | None = None,
+        budget: Budget | BudgetName | None = None,
         system: str | None = None,
         author: str | None = None,
         platform_id: str | None = None,
     ) -> AsyncIterator[str]:
         with self._runtime.turn_under_way(self.space, self.id) as turns:
-            turn_and_tools = await self._begin_turn(text, budget, system, author, platform_id)
+            turn_and_tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
             turns.append(turn_and_tools)
             # Closed together with this generator: when the caller stops listening, the log is correct at once.
             async with aclosing(turn.stream(*turn_and_tools)) as pieces:
@@ -169,7 +170,7 @@ class AsyncConversation(ConversationFace):
         addressed: bool = False,
         platform_id: str | None = None,
     ) -> Answer | None:
-        return await run_command(self._knowledge, self._scope, text, author, tuple(names), addressed, platform_id)
+        return await run_command(self._knowledge, self._scope, text, author, names, addressed, platform_id)
 
     async def archive(self) -> Chunk | None:
         return await archive_window(self._runtime, self._scope)
@@ -203,7 +204,7 @@ class AsyncConversation(ConversationFace):
     # -- a turn
 
     async def _begin_turn(
-        self, text: str, budget: Budget | None, system: str | None, author: str | None, platform_id: str | None
+        self, text: str, budget: Budget, system: str | None, author: str | None, platform_id: str | None
     ) -> tuple[turn.Turn, turn.TurnTools]:
         if system is not None:
             rules.check_text("system", system)
@@ -221,7 +222,7 @@ class AsyncConversation(ConversationFace):
         question = addition.message
         tools = turn.TurnTools(
             model=model,
-            context=partial(self._contexts.build_answer_context, budget or Budget(), system),
+            context=partial(self._contexts.build_answer_context, budget, system),
             search=self._contexts.search,
             write=runtime.held.write_view,
             keep=runtime.keep_message,

@@ -27,7 +27,7 @@ from recollect.model.documents import Change, Document
 from recollect.ports import Tx, Vectors
 from recollect.rules.documents import validation_and_filters as rules
 from recollect.rules.expiry import has_expired
-from recollect.rules.log import check_id, check_number, check_text
+from recollect.rules.log import check_id, check_items, check_number, check_text
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
@@ -82,13 +82,14 @@ class AsyncDocuments(DocumentsFace):
 
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
         now = self.runtime.parts.clock.now()
-        ready = [rules.check_change(change, now) for change in changes]
+        ready = [rules.check_change(change, now) for change in check_items("changes", changes, Change)]
         return await self.runtime.write(lambda tx: apply_changes(tx, self.space, ready, now, self.owner))
 
     async def edit(
         self, namespace: Sequence[str], decide: Callable[[dict[str, Document]], tuple[Sequence[Change], T]]
     ) -> T:
         namespace_key = rules.join_namespace(namespace)
+        rules.check_decide(decide)
         now = self.runtime.parts.clock.now()
 
         def write(tx: Tx) -> T:
@@ -114,11 +115,12 @@ class AsyncDocuments(DocumentsFace):
         skip = check_offset(offset)
         if query is not None:
             check_text("query", query, limit=MAX_QUERY)
+        conditions = None if where is None else rules.check_filter(where)
         now = self.runtime.parts.clock.now()
 
         def read(tx: Tx) -> list[Row]:
             rows = unexpired_rows(rows_below(tx, self.owner_filter, prefix), now)
-            return [row for row in rows if rules.matches_filter(row["value"], where)]
+            return [row for row in rows if rules.matches_filter(row["value"], conditions)]
 
         rows = await self.runtime.read(read)
         rows.sort(key=lambda row: row["updated_at"], reverse=True)

@@ -319,8 +319,8 @@ class Knowledge:
 
     def _check_wait(self, wait: float | None) -> float:
         parts = self.runtime.parts
-        if wait is not None and not 0 <= wait < float("inf"):
-            raise InvalidInput("wait", f"is {wait}; must be a number of seconds, 0 or more")
+        if wait is not None and not (isinstance(wait, int | float) and 0 <= wait < float("inf")):
+            raise InvalidInput("wait", f"is {wait!r}; must be a number of seconds, 0 or more")
         return parts.digest_seconds if wait is None else wait
 
     async def _command_message(

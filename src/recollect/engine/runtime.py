@@ -30,7 +30,7 @@ from recollect.engine.work.priority import Callers
 from recollect.engine.work.threads import CallThreads, ThreadsClosed
 from recollect.engine.work.usage import Meter
 from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreClosed, StoreError
-from recollect.model import ON_EDIT, Added, Batch, Degraded, Message
+from recollect.model import ON_EDIT, Added, Batch, Degraded, Draft, Message
 from recollect.model.frozen import dataclass
 from recollect.ports import Clock, Embedder, Models, Store, Tokenizer, Tx
 from recollect.rules import log as rules
@@ -442,7 +442,7 @@ class Runtime:
     async def append_messages(self, batches: Iterable[Batch], *, is_source: bool = False) -> list[list[Added]]:
         """Check messages and append them to their conversations in one transaction. Views are not woken. If the store
         takes none, they are held in memory if a setting allows it; never a source, of which something is made next."""
-        batch_list = list(batches)
+        batch_list: list[Batch] = rules.check_items("batches", batches, Batch)
         now = self.parts.clock.now()
         for batch in batch_list:
             rules.check_id("space", batch.space)
@@ -451,6 +451,7 @@ class Runtime:
                 rules.check_id("user", batch.user)
             if batch.on_edit not in ON_EDIT:
                 raise InvalidInput("on_edit", f"is {batch.on_edit!r}; must be one of {', '.join(ON_EDIT)}")
+            rules.check_items("drafts", batch.drafts, Draft)
         ready = [log.with_ids(batch, now) for batch in batch_list]
         new = log.draft_ids(ready) - log.draft_ids(batch_list)
         order = sorted(range(len(ready)), key=lambda i: (ready[i].space, ready[i].conversation))

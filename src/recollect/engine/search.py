@@ -74,9 +74,10 @@ def check_search(runtime: Runtime, query: str, **options: Unpack[SearchOptions])
 
 def check_kinds(kinds: Sequence[HitKind]) -> tuple[HitKind, ...]:
     """What a search is to find; it must be known, and not nothing."""
-    if isinstance(kinds, str) or not kinds or not set(kinds) <= set(HIT_KINDS):
+    items = rules.check_items("kinds", kinds)
+    if not items or not all(kind in HIT_KINDS for kind in items):
         raise InvalidInput("kinds", f"is {kinds!r}; must be one or more of {', '.join(HIT_KINDS)}")
-    return tuple(kinds)
+    return tuple(items)
 
 
 async def search_messages(

@@ -21,6 +21,7 @@ from recollect.model import (
     AuditLine,
     Batch,
     Budget,
+    BudgetName,
     ChatMessage,
     Chunk,
     Context,
@@ -397,7 +398,7 @@ class BlockingConversation:
         return self._private.wait(self._inner.delete(message, dry_run=dry_run))
 
     def context(
-        self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
+        self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
         return self._private.wait(self._inner.context(text, budget=budget, system=system, markers=markers))
 
@@ -405,7 +406,7 @@ class BlockingConversation:
         self,
         text: str,
         *,
-        budget: Budget | None = None,
+        budget: Budget | BudgetName | None = None,
         system: str | None = None,
         author: str | None = None,
         platform_id: str | None = None,
@@ -418,7 +419,7 @@ class BlockingConversation:
         self,
         text: str,
         *,
-        budget: Budget | None = None,
+        budget: Budget | BudgetName | None = None,
         system: str | None = None,
         author: str | None = None,
         platform_id: str | None = None,

@@ -1,8 +1,9 @@
 """Imports records of a file into the log, and copies one store into another.
 
 An import appends records in batches, each in one transaction. Every record has an id of its own, so an import that was
-stopped can be run again: records that are there already are counted and skipped. A copy takes every table row by row,
-with the seals, into an empty store, so the same chain proves the copy.
+stopped can be run again: records that are there already are counted and skipped. A record that cannot be kept is
+counted and named, and the import goes on after it. A copy takes every table row by row, with the seals, into an empty
+store, so the same chain proves the copy.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.tables.log import COPYING, EPOCH, damage_error, new_id
-from recollect.errors import DamagedMessage, ImportFailed, InvalidInput, ScopeError, StoreError
+from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreError
 from recollect.model import ROLES, BadRecord, Batch, OnEdit, Record
 from recollect.ports import VERSION_NOTE, Store, Tx
 from recollect.rules.expiry import has_expired
@@ -26,6 +27,7 @@ Row = Mapping[str, Any]
 DamageHandler = Callable[[StoreError, Row], None]
 
 BATCH = 500  # messages in one transaction
+BATCH_BYTES = 8 << 20  # of the file, after which a batch is full, too: its records are held in memory
 ROWS = 1_000  # rows copied at a time
 TABLES = (
     "meta",
@@ -87,40 +89,34 @@ async def import_records(
     records: Iterable[Record | BadRecord],
     *,
     space: str,
-    skip_bad: bool = False,
     on_edit: OnEdit = "refuse",
     progress: Callable[[ImportProgress], None] = lambda _: None,
 ) -> ImportProgress:
-    """Append records to the log. The first bad record ends the import, unless `skip_bad` is set. What another text for
-    a known message is, `on_edit` says."""
+    """Append records to the log; the totals name those that are bad. What another text for a known message is,
+    `on_edit` says."""
     totals = ImportProgress()
-    for batch in batch_records(records, totals, skip_bad):
-        await import_batch(memory, batch, space, totals, skip_bad, on_edit)
+    for batch in batch_records(records, totals):
+        await import_batch(memory, batch, space, totals, on_edit)
         progress(totals)
     progress(totals)
     return totals
 
 
-def batch_records(
-    records: Iterable[Record | BadRecord], totals: ImportProgress, skip_bad: bool
-) -> Iterator[list[Record]]:
+def batch_records(records: Iterable[Record | BadRecord], totals: ImportProgress) -> Iterator[list[Record]]:
     batch: list[Record] = []
     for record in records:
         if isinstance(record, BadRecord):
-            if not skip_bad:
-                yield batch  # the records before it are kept
-                raise import_failure(record.where, record.reason)
             totals.note_bad(record.where, record.reason)
             continue
         batch.append(record)
-        if len(batch) == BATCH:
+        if len(batch) == BATCH or record.position - batch[0].position >= BATCH_BYTES:
             yield batch
             batch = []
     yield batch
 
 
 async def import_batch(
-    memory: MemoryEngine, batch: list[Record], space: str, totals: ImportProgress, skip_bad: bool, on_edit: OnEdit
+    memory: MemoryEngine, batch: list[Record], space: str, totals: ImportProgress, on_edit: OnEdit
 ) -> None:
     try:
         await add_records(memory, batch, space, totals, on_edit)
@@ -130,8 +126,6 @@ async def import_batch(
             try:
                 await add_records(memory, [record], space, totals, on_edit)
             except (InvalidInput, ScopeError) as error:
-                if not skip_bad:
-                    raise import_failure(record.where, str(error)) from error
                 totals.note_bad(record.where, str(error))
 
 
@@ -149,7 +143,7 @@ async def add_records(
             space,
             group[0].conversation,
             group[0].user,
-            [clamp_time(record.draft) for record in group],
+            [clamp_time(record.draft, now) for record in group],
             on_edit=on_edit,
         )
         for group in groups
@@ -168,12 +162,6 @@ def is_over(record: Record, now: datetime) -> bool:
     """Whether a message of a file has expired."""
     expires_at = record.draft.expires_at
     return isinstance(expires_at, datetime) and has_expired(expires_at, now)
-
-
-def import_failure(location: str, reason: str) -> ImportFailed:
-    return ImportFailed(
-        f"{location}: {reason}. What came before it is kept; mend it and run the import again, or use --skip-bad"
-    )
 
 
 def copy_store(

@@ -10,6 +10,7 @@ from recollect.model import (
     Added,
     Answer,
     Budget,
+    BudgetName,
     ChatMessage,
     Chunk,
     Context,
@@ -90,7 +91,7 @@ class ConversationFace(Protocol):
         ...
 
     async def context(
-        self, text: str, *, budget: Budget | None = None, system: str | None = None, markers: bool = True
+        self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
     ) -> Context:
         """What to send to a model to have `text` answered: never over budget, with a receipt.
 
@@ -103,7 +104,7 @@ class ConversationFace(Protocol):
         self,
         text: str,
         *,
-        budget: Budget | None = None,
+        budget: Budget | BudgetName | None = None,
         system: str | None = None,
         author: str | None = None,
         platform_id: str | None = None,
@@ -115,7 +116,7 @@ class ConversationFace(Protocol):
         self,
         text: str,
         *,
-        budget: Budget | None = None,
+        budget: Budget | BudgetName | None = None,
         system: str | None = None,
         author: str | None = None,
         platform_id: str | None = None,

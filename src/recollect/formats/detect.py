@@ -1,19 +1,18 @@
 """Which format a file has, by what is in it: the first key that only one format has at that place decides.
 
-Only the beginning of a file is looked at, and not its name.
+Only the beginning of a file is looked at, and not its name. A sign is at most two levels deep, so the path to a key is
+known for those levels alone: the path of every level would take memory in the square of the depth.
 """
 
 from __future__ import annotations
 
 import io
 import os
-from contextlib import closing
-from typing import Any
-
-import ijson
+from contextlib import closing, suppress
 
 from recollect.errors import ImportFailed
 from recollect.formats.source import Source
+from recollect.parsing import BrokenJson, UnreadableJson, json_events
 
 FORMATS = {
     "recollect": "JSON Lines, one message or one conversation a line",
@@ -40,6 +39,7 @@ _SIGNS: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 _FORMAT_OF = {(place, key): format for place, signs in _SIGNS.items() for format, keys in signs.items() for key in keys}
+_SIGN_DEPTH = max(place.count(".") + 1 for place in _SIGNS)
 
 
 def detect(path: str | os.PathLike[str]) -> str:
@@ -57,7 +57,10 @@ def format_of(source: Source) -> str:
         raise ImportFailed(f"{source.name} is empty")
     if head.startswith(_UTF16):
         raise ImportFailed(f"{source.name} is UTF-16: save it as UTF-8")
-    format = _first_sign(head)
+    try:
+        format = _first_sign(head)
+    except UnreadableJson as error:
+        raise ImportFailed(f"{source.name} {error}") from None
     if format is None:
         raise ImportFailed(f"{source.name} is in no format known here. {describe_formats()}")
     return format
@@ -69,11 +72,29 @@ def describe_formats() -> str:
 
 
 def _first_sign(head: bytes) -> str | None:
-    events: Any = ijson.parse(io.BytesIO(head), multiple_values=True)
-    try:
-        for prefix, event, value in events:
-            if event == "map_key" and (prefix, value) in _FORMAT_OF:
-                return _FORMAT_OF[prefix, value]
-    except (ijson.JSONError, ValueError, ArithmeticError):
-        return None  # the head ends in the middle of a value, or is not JSON at all
+    """The format whose sign comes first. The head may end in the middle of a value, or be no JSON at all."""
+    places: list[str | None] = []  # of the open lists and objects; None for those that are deeper than any sign
+    lists: list[bool] = []
+    key = ""
+    with suppress(BrokenJson):
+        for event, value in json_events(io.BytesIO(head), many=True):
+            if event == "map_key":
+                key = value
+                if (places[-1], key) in _FORMAT_OF:
+                    return _FORMAT_OF[places[-1] or "", key]
+            elif event in ("start_map", "start_array"):
+                places.append(_place_in(places, "item" if lists and lists[-1] else key))
+                lists.append(event == "start_array")
+            elif event in ("end_map", "end_array"):
+                places.pop()
+                lists.pop()
     return None
+
+
+def _place_in(places: list[str | None], step: str) -> str | None:
+    """The place of a list or an object that is this step from the innermost open one."""
+    if not places:
+        return ""
+    if len(places) > _SIGN_DEPTH:
+        return None
+    return f"{places[-1]}.{step}" if places[-1] else step

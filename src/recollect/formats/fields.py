@@ -13,12 +13,13 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from recollect.errors import ImportFailed
+from recollect.formats.values import Refused
+from recollect.parsing import KEPT_DEPTH
 
 T = TypeVar("T")
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST_SECOND = 253_402_300_799  # the end of the year 9999
-DEEPEST = 100  # levels of lists and objects in metadata; any JSON writer can follow that far
 
 
 def optional(read: Callable[[Any, str], T], value: Any, name: str) -> T | None:
@@ -27,6 +28,8 @@ def optional(read: Callable[[Any, str], T], value: Any, name: str) -> T | None:
 
 
 def mapping(value: Any, name: str) -> dict[str, Any]:
+    if isinstance(value, Refused):
+        raise ImportFailed(f"{name}: {value.reason}")
     if not isinstance(value, dict):
         raise ImportFailed(f"{name}: expected an object, found {_kind(value)}")
     return value
@@ -108,10 +111,10 @@ def epoch(value: Any, name: str) -> datetime:
         raise ImportFailed(f"{name}: a time outside the years 1 to 9999") from None
 
 
-def plain(value: Any, name: str, depth: int = 0) -> Any:
-    """A value as metadata stores it: any JSON writer can write it."""
-    if depth > DEEPEST:
-        raise ImportFailed(f"{name}: nested deeper than {DEEPEST} levels")
+def plain(value: Any, name: str, depth: int = 1) -> Any:
+    """A value as metadata stores it, at this depth of the metadata: any JSON writer can write it."""
+    if isinstance(value, dict | list) and depth == KEPT_DEPTH:
+        raise ImportFailed(f"{name}: nested deeper than {KEPT_DEPTH} levels")
     if isinstance(value, dict):
         return {key: plain(item, name, depth + 1) for key, item in value.items()}
     if isinstance(value, list):

@@ -8,7 +8,6 @@ that a file imported twice is stored once and an "ok" said twice is stored twice
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -31,9 +30,10 @@ from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.model import ROLES, BadRecord, Conversation, Draft, Message, Record, Role
 from recollect.model.frozen import replace
+from recollect.parsing import LIMITS, UnreadableJson, read_json
 
 DEFAULT_CONVERSATION = "imported"
-LONGEST_LINE_BYTES = 64 * 1024 * 1024
+LONGEST_LINE_BYTES = LIMITS.size
 
 # Fields of a line that is a whole conversation which apply to each of its messages.
 _SHARED = ("space", "conversation", "owner", "user", "time")
@@ -83,7 +83,7 @@ def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
             number += 1
             where = f"line {number}"
             if line is None:
-                yield BadRecord(where, f"longer than {LONGEST_LINE_BYTES // 1024**2} MiB")
+                yield BadRecord(where, f"longer than {LONGEST_LINE_BYTES >> 20} MiB")
             elif not line.isspace():
                 yield from _messages(line, where, stream.position, options, occurrences)
     except ImportFailed as error:
@@ -147,39 +147,16 @@ def _conversation_message(
 
 def _parse_line(line: bytes) -> Any:
     try:
-        value = _DECODER.decode(line.decode())
-    except UnicodeDecodeError as error:
-        raise ImportFailed(f"not UTF-8 (byte {error.start + 1} of the line): save the file as UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise ImportFailed(f"not valid JSON: {error.msg} (column {error.colno})") from None
-    except RecursionError:
-        raise ImportFailed("nested too deep") from None
-    except ValueError as error:
-        raise ImportFailed(f"not valid JSON: {error}") from None
+        value = read_json(line)
+    except UnreadableJson as error:
+        raise ImportFailed(f"the line {error}") from None
     if b"\\ud" in line.lower():
         text(_canonical_json(value), "line")
     return value
 
 
 def _canonical_json(value: Any) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False, sort_keys=True)
-    except RecursionError:
-        raise ImportFailed("nested too deep") from None
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number")
-
-
-def _parse_finite(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
-        raise ValueError("a number too large")
-    return number
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_parse_finite)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _record(fields: dict[str, Any], where: str, position: int, options: Options) -> Record | None:

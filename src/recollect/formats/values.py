@@ -1,28 +1,23 @@
 """JSON values out of a stream, one at a time: a file of any size costs the memory of its largest value.
 
 `elements` gives the elements of a file that is one list; `walk` the values at given places of a file that is
-one object. Both give everything up to the byte where a file breaks, and then raise `ImportFailed`.
+one object. Both give everything up to the byte where a file breaks, and then raise `ImportFailed`. A value that has
+more than its limits allow is read past: a `Refused` stands in its place, and reading goes on after it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, Protocol, TypeAlias
-
-import ijson
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from recollect.errors import ImportFailed
+from recollect.parsing import STREAM, Readable, UnreadableJson, json_events
 
 Path: TypeAlias = tuple[str, ...]
 Events: TypeAlias = Iterator[tuple[str, Any]]
 
 EACH: Final = "*"  # in a path: any element of a list
-
-
-class Readable(Protocol):
-    """Where the bytes come from."""
-
-    def read(self, size: int = -1, /) -> bytes: ...
 
 
 class _Mark:
@@ -32,6 +27,15 @@ class _Mark:
 START: Final = _Mark()  # a list or an object on the path begins
 WRONG: Final = _Mark()  # a value on the path is neither the list nor the object it should be
 
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What stands in the place of a value that is too large, and why."""
+
+    reason: str
+
+
+_LONGEST = 4 * STREAM.size  # characters of all texts of a value
 _STARTS = ("start_map", "start_array")
 _ENDS = ("end_map", "end_array")
 
@@ -94,39 +98,27 @@ def walk(stream: Readable, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
         place = inside[-1].children.get(EACH) if inside else None
 
 
-class _WatchedStream:
-    """A stream that knows whether its end was read: if so, invalid JSON means that the file was cut off."""
-
-    def __init__(self, stream: Readable) -> None:
-        self._stream = stream
-        self.ended = False
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(size)
-        self.ended = not data and size != 0
-        return data
-
-
 def _events(stream: Readable) -> Events:
-    source = _WatchedStream(stream)
     try:
-        yield from ijson.basic_parse(source)
-    except ijson.JSONError as error:
-        if source.ended:
-            raise ImportFailed("the file breaks off here") from None
-        problem = str(error).removeprefix("b'").replace("\\n", "\n").split("\n", 1)[0].rstrip(".")
-        raise ImportFailed(f"the file is not valid JSON from here on: {problem}") from None
-    except (ValueError, ArithmeticError):
-        raise ImportFailed("the file is not valid JSON from here on: an impossible number or letter") from None
+        yield from json_events(stream)
+    except UnreadableJson as error:
+        raise ImportFailed(f"the file {error}") from None
 
 
 def _build_value(event: str, value: Any, events: Events) -> Any:
-    """The value that begins with this event, complete."""
+    """The value that begins with this event, complete; or why it is refused."""
     if event not in _STARTS:
         return value
     inside: list[Any] = []
     keys: list[str] = []
+    count = 0
+    size = 0
     while True:
+        count += 1
+        size += len(value) if isinstance(value, str) else 0
+        if count > STREAM.values or size > _LONGEST:
+            _skip_levels(len(inside) + (event in _STARTS) - (event in _ENDS), events)
+            return Refused(f"has more than {STREAM.values:,} values, or more than {_LONGEST:,} characters")
         if event == "map_key":
             keys[-1] = value
         elif event in _STARTS:
@@ -147,7 +139,11 @@ def _build_value(event: str, value: Any, events: Events) -> Any:
 
 def _skip(event: str, events: Events) -> None:
     """Read past the value that begins with this event."""
-    depth = 1 if event in _STARTS else 0
+    _skip_levels(1 if event in _STARTS else 0, events)
+
+
+def _skip_levels(depth: int, events: Events) -> None:
+    """Read on until so many lists and objects have ended."""
     while depth:
         event, _ = next(events)
         depth += (event in _STARTS) - (event in _ENDS)

@@ -6,12 +6,12 @@ end of a piece waits for its other half; one that never gets it becomes U+FFFD, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from recollect.llm.trouble import Trouble
 from recollect.model import ChatMessage
+from recollect.parsing import BrokenJson, UnreadableJson, read_json
 from recollect.ports import Completion
 
 LARGEST = 1 << 20  # bytes of an answer, as UTF-8
@@ -121,11 +121,12 @@ class AnswerReader:
 def parse_json(text: str | bytes, trouble: Trouble) -> object:
     problem = ""
     try:
-        return json.loads(text if isinstance(text, str) else text.decode("utf-8"))
-    except UnicodeDecodeError:
-        problem = "bytes that are not UTF-8"
-    except (ValueError, RecursionError):
+        value: object = read_json(text, strict=False)
+        return value
+    except BrokenJson:
         problem = "something that is not JSON"
+    except UnreadableJson as error:
+        problem = f"JSON that {error}"
     raise trouble.foreign_answer(problem)
 
 

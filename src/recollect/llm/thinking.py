@@ -8,13 +8,13 @@ then the limit of the first request is used again (`recollect.llm.form`).
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from recollect.errors import ModelCutOff, ModelError
 from recollect.llm.flow import closing
+from recollect.parsing import CutOffJson, UnreadableJson, read_json_at
 from recollect.ports import LLM, Completion, Request
 
 log = logging.getLogger("recollect.llm")
@@ -86,9 +86,9 @@ def is_unfinished_json(text: str) -> bool:
     if start < 0:
         return False
     try:
-        json.JSONDecoder(strict=False).raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        return error.pos >= len(text) or error.msg.startswith("Unterminated string")
-    except RecursionError:
+        read_json_at(text, start)
+    except CutOffJson:
+        return True
+    except UnreadableJson:
         return False
     return False

@@ -7,6 +7,7 @@ a view: it can be thrown away and built again.
 from recollect.model.changes import ChangeKind, LogChange
 from recollect.model.context import (
     Budget,
+    BudgetName,
     ChatMessage,
     Context,
     Item,
@@ -106,6 +107,7 @@ __all__ = [
     "BadRecord",
     "Batch",
     "Budget",
+    "BudgetName",
     "Candidate",
     "Change",
     "ChangeKind",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
-from typing import TypedDict
+from dataclasses import field, fields
+from typing import Literal, TypedDict
 
+from recollect.errors import InvalidInput
 from recollect.model.frozen import dataclass
 from recollect.model.log import Degraded, Message
 
@@ -15,6 +16,9 @@ class ChatMessage(TypedDict):
 
     role: str
     content: str
+
+
+BudgetName = Literal["standard", "compact"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,22 @@ class Budget:
     def compact(cls) -> Budget:
         """8,000 tokens in all, for small models and small bills."""
         return cls(total=8_000, system=1_500, profile=1_500, summaries=2_000, retrieved=1_500, topic=500, recent=3_000)
+
+    @classmethod
+    def of(cls, value: Budget | BudgetName | None) -> Budget:
+        """The budget that is meant: itself, or by its name; the standard one for None."""
+        if value is None or value == "standard":
+            return cls()
+        if value == "compact":
+            return cls.compact()
+        if not isinstance(value, Budget):
+            shown = repr(value) if isinstance(value, str) else type(value).__name__
+            raise InvalidInput("budget", f'must be a Budget, "standard" or "compact", not {shown}')
+        for part in fields(value):
+            number = getattr(value, part.name)
+            if type(number) is not int and not (number is None and part.name == "recent"):
+                raise InvalidInput("budget", f"has a {part.name} that is no whole number of tokens")
+        return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -18,6 +18,7 @@ from recollect.errors import InvalidInput
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import ROLES, Conversation, Draft, Fault, Message, Role, Seal
 from recollect.model.frozen import replace
+from recollect.parsing import UnreadableJson, check_nesting, read_json
 
 MAX_ID = 256  # characters
 MAX_ID_BYTES = 768  # of UTF-8: three ids fit into one index row of every database
@@ -79,6 +80,17 @@ def check_number(field: str, value: object, limit: int) -> int:
     return value
 
 
+def check_items(field: str, values: object, kind: type | None = None) -> list[Any]:
+    """The items of a list or of another iterable, all of one kind if it is given."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InvalidInput(field, f"must be a list, not {type(values).__name__}")
+    items = list(values)
+    strangers = [item for item in items if kind is not None and not isinstance(item, kind)]
+    if kind is not None and strangers:
+        raise InvalidInput(field, f"has a {type(strangers[0]).__name__}; all must be {kind.__name__}")
+    return items
+
+
 def check_role(value: object) -> Role:
     for role in ROLES:
         if value == role:
@@ -134,14 +146,14 @@ def check_expiry(field: str, value: object, now: datetime) -> datetime:
     return moment
 
 
-def clamp_time(draft: Draft) -> Draft:
-    """An imported draft with a time that the log accepts: one that is too early or too late becomes the nearest
-    accepted time, and the original goes into the metadata."""
+def clamp_time(draft: Draft, now: datetime) -> Draft:
+    """An imported draft with a time that the log accepts: one that is too early becomes the earliest accepted time, one
+    in the future becomes `now`, and the original goes into the metadata."""
     time = draft.time
-    if time is None or time.utcoffset() is None or FIRST_TIME <= time < END_OF_TIME:
+    if time is None or time.utcoffset() is None or FIRST_TIME <= time <= now + AHEAD:
         return draft
-    nearest = FIRST_TIME if time < FIRST_TIME else END_OF_TIME - MICROSECOND
-    return replace(draft, time=nearest, metadata={**draft.metadata, ORIGINAL_TIME: time.isoformat()})
+    accepted = FIRST_TIME if time < FIRST_TIME else now
+    return replace(draft, time=accepted, metadata={**draft.metadata, ORIGINAL_TIME: time.isoformat()})
 
 
 # Made once: `json.dumps` would make one for each message.
@@ -169,29 +181,20 @@ def check_metadata(value: object) -> dict[str, Any]:
     if not value:
         return {}
     try:
+        check_nesting(value)
         text = canonical_json(value)
+    except UnreadableJson as error:
+        raise InvalidInput("metadata", str(error)) from None
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput("metadata", f"cannot be written as JSON: {error}") from None
-    check_text("metadata", text, limit=MAX_METADATA)  # before the walk through its keys, which takes longer
-    if not has_text_keys(value):
-        raise InvalidInput("metadata", "has a key that is not text")
+    check_text("metadata", text, limit=MAX_METADATA)
     if "\\u0000" in text.replace("\\\\", ""):  # a backslash in the data is written as two
         raise InvalidInput("metadata", "contains NUL; remove it")
-    copy: dict[str, Any] = json.loads(text)
+    try:
+        copy: dict[str, Any] = read_json(text)
+    except UnreadableJson as error:
+        raise InvalidInput("metadata", str(error)) from None
     return copy
-
-
-def has_text_keys(metadata: Mapping[str, Any]) -> bool:
-    """Whether all keys are text, at every level. JSON would silently turn a number into a text."""
-    unread: list[Any] = [dict(metadata)]
-    while unread:
-        value = unread.pop()
-        if isinstance(value, dict):
-            if not all(isinstance(key, str) for key in value):
-                return False
-            value = value.values()
-        unread += [inner for inner in value if isinstance(inner, (dict, list, tuple))]
-    return True
 
 
 def check_draft(draft: Draft, conversation: Conversation, now: datetime) -> Draft:

@@ -18,8 +18,7 @@ import asyncio
 import sys
 from typing import Any
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
-
+from recollect.framing import StrictProtocol
 from recollect.server.options import WHOLE_BODY
 
 if sys.platform != "win32":
@@ -87,7 +86,7 @@ class AnswerTransport:
         self._transport.close()
 
 
-class Connection(H11Protocol):
+class Connection(StrictProtocol):
     """The web server's connection. It is closed if a request's head is not complete in time, if the client does not
     read its answer in time, or if others need its place. The parser of HTTP is the same whatever else is installed:
     another answers differently to what is wrong."""
@@ -95,7 +94,6 @@ class Connection(H11Protocol):
     patience = 20.0  # seconds for a request's head, from its first byte or from the start of the connection
     unread_patience = 60.0  # seconds in which some of what waits to be sent (48 KiB, by asyncio's marks) must be read
     most: int | None = None  # connections at a time; None: as many as the process has files for
-    cycle: Any  # the request being answered, or the last that was
     connections: set[Any]  # all of this server
     began_at = 0.0  # by the event loop's clock
     _timer: asyncio.TimerHandle | None = None

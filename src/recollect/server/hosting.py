@@ -174,6 +174,7 @@ def uvicorn_config(settings: Settings, hosting: HostOptions, rates: Path | None 
         partial(application, settings, hosting.auth, rates),
         factory=True,
         http=Connection,
+        ws="none",  # a connection that is no longer HTTP would pass by all that is checked
         backlog=BACKLOG,
         workers=hosting.workers,
         lifespan="on",

@@ -94,7 +94,7 @@ def argument_reader(route: APIRoute) -> ArgumentReader | None:
 
     async def read(request: Request, body: bytes) -> dict[str, Any] | None:
         try:
-            json_body = json.loads(body)
+            json_body = json.loads(body)  # within the limits that the door has checked
         except (ValueError, RecursionError):  # FastAPI reads the same body, and tells what is wrong with it
             return None
         arguments = dict[str, Any]()

@@ -7,12 +7,12 @@ and raises no other error; only a bounded part is read, so an endless answer cos
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recollect.language.lazy_patterns import lazy_pattern
+from recollect.parsing import UnreadableJson, read_json_at
 
 MAX_CHARACTERS = 64_000
 """Characters of an answer that are read, from its end: thinking aloud comes first."""
@@ -86,8 +86,8 @@ class _Unreadable(Exception):
 def _value_at(text: str, start: int) -> tuple[Any, int]:
     """The value that begins at a bracket, and where to continue; None if there is none."""
     try:
-        value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
-    except (ValueError, RecursionError):
+        value, end = read_json_at(text, start)
+    except UnreadableJson:
         try:
             value, end = _read_value(text, start, 0)
         except _Unreadable:

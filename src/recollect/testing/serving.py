@@ -110,6 +110,7 @@ class Serving:
         config = uvicorn.Config(
             self.app,
             http=Connection,
+            ws="none",
             lifespan="on",
             log_config=None,
             access_log=False,

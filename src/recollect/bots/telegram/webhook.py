@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 from contextlib import asynccontextmanager, contextmanager
@@ -17,6 +16,8 @@ import uvicorn
 
 from recollect.bots.telegram.platform import TelegramPlatform
 from recollect.errors import ConfigError
+from recollect.framing import StrictProtocol
+from recollect.parsing import UnreadableJson, read_json
 
 PATH = "/telegram"
 SECRET_HEADER = b"x-telegram-bot-api-secret-token"
@@ -53,8 +54,8 @@ class WebhookApp:
         if body is None:
             return 413
         try:
-            data = json.loads(body)
-        except ValueError:
+            data = read_json(body)
+        except UnreadableJson:
             return 400
         if not isinstance(data, dict) or not isinstance(data.get("update_id"), int):
             return 400
@@ -97,7 +98,9 @@ class WebhookServer(uvicorn.Server):
 async def serve_webhook(platform: TelegramPlatform, secret: str, listener: socket.socket) -> AsyncIterator[None]:
     """Serve the webhook on a socket within this block."""
     app = WebhookApp(platform, secret)
-    server = WebhookServer(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
+    server = WebhookServer(
+        uvicorn.Config(app, http=StrictProtocol, ws="none", log_config=None, access_log=False, lifespan="off")
+    )
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield

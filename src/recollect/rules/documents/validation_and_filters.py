@@ -13,7 +13,7 @@ from typing import Any
 from recollect.errors import InvalidInput
 from recollect.language.terms import analyse, passages, query_groups
 from recollect.model.documents import Change
-from recollect.rules.log import MAX_ID_BYTES, check_expiry, check_id, check_metadata, check_text
+from recollect.rules.log import MAX_ID_BYTES, check_expiry, check_id, check_items, check_metadata, check_text
 
 BETWEEN = "\x1f"
 AFTER = "\x01"  # sorts after every key of a namespace, and before the namespaces below it
@@ -57,7 +57,8 @@ def check_change(change: Change, now: datetime | None = None) -> Change:
     check_id("key", change.key)
     if change.user is not None:
         check_id("user", change.user)
-    for text in change.texts or ():
+    texts = None if change.texts is None else tuple(check_items("texts", change.texts))
+    for text in texts or ():
         check_text("texts", text)
     expires_at = change.expires_at
     if expires_at is not None and now is not None:
@@ -67,9 +68,14 @@ def check_change(change: Change, now: datetime | None = None) -> Change:
         change.key,
         None if change.value is None else check_value(change.value),
         change.user,
-        None if change.texts is None else tuple(change.texts),
+        texts,
         expires_at,
     )
+
+
+def check_decide(decide: object) -> None:
+    if not callable(decide):
+        raise InvalidInput("decide", f"must be a function, not {type(decide).__name__}")
 
 
 def check_value(value: object) -> dict[str, Any]:
@@ -91,7 +97,8 @@ def build_change(
     """The change that keeps a value under a key. The value is required: a change without one removes."""
     clean_value = check_value(value)
     join_namespace(namespace)
-    return Change(tuple(namespace), key, clean_value, user, None if texts is None else tuple(texts), expires)
+    passages = None if texts is None else tuple(check_items("texts", texts))
+    return Change(tuple(namespace), key, clean_value, user, passages, expires)
 
 
 def check_filter(where: object) -> dict[str, Any]:

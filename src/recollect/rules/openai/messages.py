@@ -20,6 +20,7 @@ from typing import Any
 from recollect.errors import InvalidInput
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Draft, Message, Role
+from recollect.parsing import UnreadableJson, read_json
 from recollect.rules.log import SURROGATE
 from recollect.rules.openai.reconcile import Utterance
 
@@ -131,8 +132,10 @@ def normalise_call(call: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in call.items() if name in ("id", "custom")}
     arguments = function.get("arguments")
     try:
-        parsed_arguments = json.loads(arguments) if isinstance(arguments, str) and arguments.strip() else {}
-    except (ValueError, RecursionError):
+        parsed_arguments = (
+            read_json(arguments, strict=False) if isinstance(arguments, str) and arguments.strip() else {}
+        )
+    except UnreadableJson:
         parsed_arguments = arguments
     return {"id": call.get("id") or "", "name": function.get("name"), "arguments": parsed_arguments}
 

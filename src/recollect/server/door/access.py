@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
+from recollect.parsing import UnreadableJson, check_json
 from recollect.rules.access import Access
 from recollect.rules.log import MAX_ID
 from recollect.rules.operations import OPERATIONS
@@ -35,6 +36,7 @@ from recollect.server.options import WHOLE_BODY, ServerOptions
 from recollect.server.problems import Problem, problem_of, problem_response
 from recollect.server.web.session import SIGN_IN_BYTES, Sessions, is_open_page, is_page, read_cookie
 
+LARGE = 1 << 16  # bytes of a body that takes a while to check
 PUBLIC = ("/healthz", "/readyz", "/openapi.json")
 ANONYMOUS = "anonymous"
 CHECKED_HEADERS = frozenset((b"authorization", b"content-length", b"cookie")) | loopback.CHECKED_HEADERS
@@ -160,7 +162,8 @@ class Door:
         except (Problem, RecollectError) as error:
             await problem_response(problem_of(error), scope)(scope, receive, send)
             return
-        await self._app(scope, limit_body(receive, limit, self._options, scope.get(WHOLE_BODY, False)), send)
+        limited = limit_body(receive, limit, self._options, scope.get(WHOLE_BODY, False))
+        await self._app(scope, limited if is_page(scope["path"]) else check_whole_body(limited), send)
 
     async def _admit(self, scope: Scope) -> int:
         """Let a request in: write its access into the scope. Returns how many bytes its body may have."""
@@ -258,6 +261,33 @@ def limit_body(receive: Receive, limit: int, options: ServerOptions, is_whole: b
         return message
 
     return receive_limited
+
+
+def check_whole_body(receive: Receive) -> Receive:
+    """Receive a body of JSON, and refuse it at its end if it goes beyond the limits of JSON (`parsing.LIMITS`): every
+    parser behind the door, ours or a library's, gets what it can read."""
+    parts: list[bytes] = []
+
+    async def receive_checked() -> Message:
+        message = await receive()
+        if message["type"] == "http.request":
+            parts.append(message.get("body", b""))
+            if not message.get("more_body", False):
+                await check_body(b"".join(parts))
+                parts.clear()
+        return message
+
+    return receive_checked
+
+
+async def check_body(body: bytes) -> None:
+    try:
+        if len(body) < LARGE:
+            check_json(body)
+        else:  # others are answered meanwhile
+            await asyncio.to_thread(check_json, body)
+    except UnreadableJson as error:
+        raise HTTPException(400, f"the JSON of the body {error}") from None
 
 
 def keep_slashes(scope: Scope) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, ParamSpec
@@ -23,6 +22,7 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import ValidationError
 
 from recollect.errors import InvalidInput, NotFound, RecollectError, ScopeError
+from recollect.parsing import UnreadableJson, read_json
 from recollect.server.observing import describe_error, logger
 from recollect.server.problems import Problem, problem_of, validation_problem
 
@@ -65,8 +65,8 @@ def make_tool(work: Callable[..., Awaitable[CallToolResult]], title: str, hints:
 def parse_list(value: Any) -> Any:
     """The list that a text contains, if it is one; any other value as it is."""
     if isinstance(value, str):
-        with suppress(ValueError, RecursionError):
-            return json.loads(value)
+        with suppress(UnreadableJson):
+            return read_json(value)
     return value
 
 

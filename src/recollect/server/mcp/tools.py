@@ -44,7 +44,7 @@ from recollect.server.mcp import shapes
 from recollect.server.mcp.calls import make_tool, reports_resource_errors, reports_tool_errors
 from recollect.server.mcp.fact_tools import FactTools
 from recollect.server.mcp.handlers import DATA, Ctx, MemoryHandlers, User, Who, data_block, fact_line, tool_result
-from recollect.server.mcp.pipes import ReadableMessages
+from recollect.server.mcp.pipes import CheckedLines, ReadableMessages
 
 PROFILE = "recollect://profile"
 CONVERSATIONS = "recollect://conversations"
@@ -89,7 +89,9 @@ class MemoryServer(MCPServer[Any]):
         """Serve the client on standard input and output, until it closes its end or ends."""
         inner = self._lowlevel_server
         try:
-            async with stdio_server() as (incoming, outgoing):
+            lines: Any = CheckedLines()
+            async with stdio_server(stdin=lines) as (incoming, outgoing):
+                lines.outgoing = outgoing
                 await inner.run(ReadableMessages(incoming, outgoing), outgoing, inner.create_initialization_options())
         except* BrokenPipeError:
             pass  # the client has ended

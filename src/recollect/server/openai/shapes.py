@@ -7,7 +7,6 @@ right.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,11 +18,11 @@ from starlette.datastructures import Headers
 from recollect import errors
 from recollect.engine.openai.relay import TooLong
 from recollect.errors import InvalidInput, ModelError, RecollectError, Refusal
+from recollect.parsing import UnreadableJson, read_json
 from recollect.rules.openai.messages import clean_json
 from recollect.server.problems import Problem, problem_of
 
 OURS = "recollect"  # in a request's body: the options for the memory
-DEEPEST = 64  # objects and lists in each other
 LARGEST_BUDGET = 10_000_000  # tokens
 NOT_AGAIN = {"x-should-retry": "false"}  # OpenAI's clients heed it
 KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
@@ -51,34 +50,13 @@ class MemoryOptions:
 def read_body(raw: bytes) -> dict[str, Any]:
     """The body of a request; raises InvalidInput if it is not a JSON object."""
     try:
-        body = json.loads(raw, parse_constant=refuse_constant)
-    except (ValueError, RecursionError):
-        raise InvalidInput("body", "is not JSON") from None
+        body = read_json(raw)
+    except UnreadableJson as error:
+        raise InvalidInput("body", str(error)) from None
     if not isinstance(body, dict):
         raise InvalidInput("body", "must be an object")
-    if depth(body) > DEEPEST:
-        raise InvalidInput("body", f"has more than {DEEPEST} levels")
     clean: dict[str, Any] = clean_json(body)
     return clean
-
-
-def refuse_constant(name: str) -> Any:
-    raise ValueError(name)
-
-
-def depth(value: object) -> int:
-    """How many levels a value has; counting stops after `DEEPEST`."""
-    level = 0
-    values = [value]
-    while values and level <= DEEPEST:
-        level += 1
-        values = [
-            child
-            for value in values
-            if isinstance(value, dict | list)
-            for child in (value.values() if isinstance(value, dict) else value)
-        ]
-    return level
 
 
 def take_memory_options(headers: Headers, body: dict[str, Any]) -> MemoryOptions:

@@ -24,7 +24,7 @@ from recollect.engine import idempotency
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, RecollectError
-from recollect.model import Added, Batch, Budget, Draft, Message
+from recollect.model import Added, Batch, Budget, BudgetName, Draft, Message
 from recollect.rules.expiry import parse_expiry
 from recollect.rules.log import ONCE
 from recollect.server.door.access import Caller, caller_for
@@ -243,9 +243,9 @@ def check_repeats(drafts: list[Draft], key: str | None, results: list[Added]) ->
 # -- contexts
 
 
-def budget_of(value: shapes.BudgetIn | str) -> Budget:
+def budget_of(value: shapes.BudgetIn | BudgetName) -> Budget:
     if isinstance(value, str):
-        return Budget.compact() if value == "compact" else Budget()
+        return Budget.of(value)
     return Budget(**value.model_dump())
 
 

@@ -23,6 +23,7 @@ from starlette.responses import Response
 from recollect.engine.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Change, Document
+from recollect.parsing import read_json
 from recollect.rules.access import Access
 from recollect.rules.documents import validation_and_filters as rules
 from recollect.rules.expiry import parse_expiry
@@ -140,9 +141,9 @@ def names_of(cursor: str | None) -> tuple[str, ...] | None:
     if cursor is None:
         return None
     try:
-        names = json.loads(cursor)
+        names = read_json(cursor)
         rules.join_namespace(names)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise InvalidInput("cursor", "is not one that a page gave as `next`") from None
     return tuple(names)
 

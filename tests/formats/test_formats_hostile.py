@@ -1,0 +1,161 @@
+"""Files made to exhaust whoever reads them are refused under a limit of memory: what is read is bounded by a constant
+and the largest message, whatever the file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from recollect.formats import FORMATS, BadRecord, Record, open_records
+
+MORE = 1 << 30  # bytes that a reading process may have beyond what it begins with
+PEAK = 400 << 20  # bytes of it that are ever in memory: a value of 64 MiB, its parts, and what the parser holds
+DEEP = 200_000
+MIB = 1 << 20
+
+READER = """
+import json, os, resource, sys
+from recollect.errors import ImportFailed
+from recollect.formats import FORMATS, BadRecord, detect, open_records
+
+pages = int(open("/proc/self/statm").read().split()[0]) if os.path.exists("/proc/self/statm") else 1 << 18
+limit = pages * resource.getpagesize() + {more}
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+def outcome(read):
+    try:
+        return [record.reason for record in read() if isinstance(record, BadRecord)]
+    except ImportFailed as error:
+        return [str(error)]
+
+for path, formats in json.load(sys.stdin):
+    outcomes = {{format: outcome(lambda: open_records(path, format)) for format in formats}}
+    outcomes["detected"] = outcome(lambda: [detect(path)])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(json.dumps([outcomes, peak * (1 if sys.platform == "darwin" else 1024)]), flush=True)
+"""
+
+
+def inside(value: bytes) -> dict[str, bytes]:
+    """Files of each format with a value in the place of something that a message has."""
+    claude = b'{"uuid": "m", "sender": "human", "text": "a", "created_at": "2025-01-01T00:00:00Z", "content": '
+    return {
+        "recollect": b'{"role": "user", "content": "a", "metadata": {"x": ' + value + b"}}",
+        "chatgpt": b'[{"id": "c", "mapping": {"a": {"message": {"create_time": 1, "author": {"role": "user"}, '
+        b'"content": {"parts": [{"x": ' + value + b"}]}}}}}]",
+        "claude": b'[{"uuid": "c", "chat_messages": [' + claude + b'[{"type": "x", "y": ' + value + b"}]}]}]",
+        "discord": b'{"channel": {"id": 1}, "messages": [{"id": 1, "author": {"id": 1}, "content": "a", '
+        b'"timestamp": "2025-01-01T00:00:00Z", "embeds": [{"title": ' + value + b"}]}]}",
+        "telegram": b'{"id": 1, "messages": [{"id": 1, "date_unixtime": 5, "text": "a", "photo": ' + value + b"}]}",
+    }
+
+
+def zip_of(parts: Iterable[bytes]) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        with (
+            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+            archive.open("conversations.json", "w", force_zip64=True) as member,
+        ):
+            for part in parts:
+                member.write(part)
+
+    return write
+
+
+VALUES = {
+    "deep lists": b"[" * DEEP + b"]" * DEEP,
+    "deep objects": b'{"a":' * DEEP + b"1" + b"}" * DEEP,
+    "a long number": b"9" * 5_000,
+    "a longer number": b"9" * 1_000_000,
+    "a number in two parts of what is read": b" " * (65_000) + b"9" * 5_000,
+    "a long fraction": b"0." + b"9" * 100_000 + b"e999",
+    "a long exponent": b"1e" + b"9" * 5_000,
+}
+WIDE = {"recollect": b"[" + b"[]," * 1_100_000 + b"[]]", "claude": b"[" + b"[]," * 510_000 + b"[]]"}
+LONG = {"recollect": b'"' + b"x" * (65 * MIB) + b'"', "claude": b'"' + b"x" * (17 * MIB) + b'"'}
+FILES: dict[str, bytes | Callable[[Path], None]] = {
+    "open lists": b"[" * DEEP,
+    "open objects": b'{"a":' * DEEP,
+    "open lists, 5 MB": b"[" * 5_000_000,
+    "a large exponent": b'[{"create_time": 1e999999999, "mapping": {}}]',
+    "NaN": b'[{"mapping": NaN}]',
+    "half of a file": b'[{"mapping": {"a": ',
+    "UTF-16": '[{"mapping": {}}]'.encode("utf-16"),
+    "one key, very often": b"{" + b'"a": 1, ' * 20_000 + b'"a": [}',
+}
+LARGE: dict[str, bytes | Callable[[Path], None]] = {
+    "a zip of open lists": zip_of([b"[" * MIB] * 70),
+    "a zip of one text": zip_of([b'[{"mapping": "', *([b"x" * MIB] * 70)]),
+}
+
+
+def cases() -> Iterator[tuple[str, bytes | Callable[[Path], None], Sequence[str]]]:
+    """Each file, and the formats that it is read as: a large one as those that differ in how they read."""
+    for name, content in FILES.items():
+        yield name, content, tuple(FORMATS)
+    for name, value in VALUES.items():
+        for format, raw in inside(value).items():
+            yield f"{name} in {format}", raw, (format,)
+    for name, content in LARGE.items():
+        yield name, content, ("recollect",)
+    for format, value in WIDE.items():
+        yield f"many values in {format}", inside(value)[format], (format,)
+        yield f"a long text in {format}", inside(LONG[format])[format], (format,)
+
+
+def test_hostile_files_are_refused_within_little_memory(tmp_path: Path) -> None:
+    named = list(cases())
+    tasks = []
+    for number, (_, content, formats) in enumerate(named):
+        path = tmp_path / f"{number}.json"
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            content(path)
+        tasks.append((str(path), formats))
+    program = [sys.executable, "-c", READER.format(more=MORE)]
+    done = subprocess.run(program, input=json.dumps(tasks), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    results = {name: json.loads(line) for (name, _, _), line in zip(named, done.stdout.splitlines(), strict=True)}
+    for name, (outcomes, peak) in results.items():
+        assert peak < PEAK, (name, peak)
+        for format in outcomes.keys() - {"detected"}:
+            assert outcomes[format], (name, format)
+    for name in ("open lists", "open objects", "open lists, 5 MB", "a zip of open lists"):
+        assert "nested deeper than 1,000 levels" in results[name][0]["detected"][0]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_one_hostile_message_does_not_cost_the_others(tmp_path: Path, format: str) -> None:
+    """A message that is nested too deep, or has too many values, is one bad record."""
+    good = {
+        "recollect": '{"role": "user", "content": "good"}\n',
+        "chatgpt": '{"id": "g", "create_time": 1, "mapping": {"a": {"message": {"id": "m", "author": {"role": "user"}, '
+        '"content": {"parts": ["good"]}}}}}',
+        "claude": '{"uuid": "g", "chat_messages": [{"uuid": "m", "sender": "human", "text": "good", '
+        '"created_at": "2025-01-01T00:00:00Z"}]}',
+        "discord": '{"id": 2, "author": {"id": 1}, "content": "good", "timestamp": "2025-01-01T00:00:00Z"}',
+        "telegram": '{"id": 2, "date_unixtime": 5, "text": "good", "from_id": "user1"}',
+    }[format]
+    for value in (b"[" * 500 + b"]" * 500, WIDE.get(format, b"[" * 90 + b"]" * 90)):
+        bad = inside(value)[format].decode()
+        if format == "recollect":
+            text = f"{bad}\n{good}"
+        elif format in ("chatgpt", "claude"):
+            text = bad.removesuffix("]") + f", {good}]"
+        else:
+            text = bad.removesuffix("]}") + f", {good}]}}"
+        path = tmp_path / "file.json"
+        path.write_text(text)
+        records = list(open_records(path, format))
+        assert [isinstance(record, BadRecord) for record in records] == [True, False], records
+        assert "nested deeper" in str(records[0]) or "values" in str(records[0])
+        assert isinstance(records[1], Record)
+        assert records[1].draft.content == "good"
