@@ -129,7 +129,7 @@ _CHAPTER = lazy_pattern(
     re.IGNORECASE,
 )
 _PROMPT = lazy_pattern(
-    r"[\W_]*(?:you\sare|you['’]re|act\sas)\san?\s(?:[\w-]+\s){0,3}?(?:assistant|chat\s?bot|bot|ai|language\smodel|agent)\b(?!\s?!)",
+    r"[\W_]*(?:ignore\s(?:all\s)?(?:the\s|your\s)?(?:previous|prior)\sinstructions|(?:you\sare|you['’]re|act\sas)\san?\s(?:[\w-]+\s){0,3}?(?:assistant|chat\s?bot|bot|ai|language\smodel|agent)\b(?!\s?!))",
     re.IGNORECASE,
 )
 _ON_WROTE = lazy_pattern(
@@ -261,7 +261,7 @@ def _drop_introduced_text(lines: Lines) -> list[str]:
     return own_lines
 
 
-_DELIMITER = lazy_pattern(r"\s*+([-=*_<>#\"'+])\1{2,}\s*+")
+_DELIMITER = lazy_pattern(r"\s*+([-=*_<>#\"'+])(?:\s?\1){2,}\s*+")
 
 
 def _lines_between_delimiters(lines: Lines) -> Iterator[int]:
@@ -411,11 +411,13 @@ _DELIMITERS = (",", ";", "\t", "|")
 _FEWEST_COLUMNS = 3
 _LONGEST_NAME = 3  # words of a column's name, and of the first field under it
 _STOP = lazy_pattern(r"[.!?:]")
+_BARRED = lazy_pattern(r"\s*+\|[^|\n]++\|.*\|\s*")
 _KEY = lazy_pattern(r"(?P<indent>\s*)(?:-\s)?[\w.-]{1,30}:(?:\s(?P<value>.*))?$")
 
 
 def _table_rows(lines: Lines) -> Iterator[int]:
-    """Runs of lines with the same number of fields, and no space after the delimiter."""
+    """Lines between bars; and runs of lines with the same number of fields, and no space after the delimiter."""
+    yield from (number for number, line in enumerate(lines) if _BARRED.fullmatch(line))
     for delimiter in _DELIMITERS:
         run: list[int] = []
         for number, line in enumerate([*lines, ""]):
@@ -479,10 +481,10 @@ _OF_A_PAGE = lazy_pattern(
     re.IGNORECASE,
 )
 _COLUMN_LINE = lazy_pattern(r"\s*+\w[^|·•\n]{0,60}\s[|·•]\s[^\n]{1,80}[^\s?|]\s*")
-_CLOSING = lazy_pattern(r"[\s–—-]*+[A-Z][a-zß]+(?:\s[A-Za-zß]+\.?){0,2},(?:\setc\.,)?\s*")
+_CLOSING = lazy_pattern(r"[\s–—-]*+[A-Z][a-zß]+(?:\s[A-Za-zß]+\.?){0,2}(?:,|(?<=[Rr]egards))(?:\setc\.,)?\s*")
 _FULL_NAME = lazy_pattern(r"\s*+[A-Z][\w.'’-]*(?:\s[A-Z][\w.'’-]*){1,3}(?:\s\([a-z/]{3,10}\))?,?\s*")
 _TITLE = lazy_pattern(
-    r"[A-Z][\w'’-]*(?:\s(?:[A-Z][\w'’-]*|a|an|the|of|and|in|on|for|to|with|&)){1,7}",
+    r"[A-Z][\w'’-]*(?:\s(?:[A-Z][\w'’-]*|a|an|the|of|and|in|on|for|to|with|&)){2,7}",
 )
 _OF_A_PERSON = lazy_pattern(
     r"[A-Z][\w.'’-]*(?:\s[A-Z][\w.'’-]*){0,2}(?:,\s\d{2})?(?:(?<=\d)|\s[–—]\s[A-Z][^.!?:\n]{1,40})"
@@ -506,7 +508,9 @@ def _page_lines(lines: Lines) -> Iterator[int]:
 def _is_of_a_page(line: str) -> bool:
     if _OF_A_PAGE.fullmatch(line):
         return True
-    is_column_line = not {*"|·•"}.isdisjoint(line) and _COLUMN_LINE.fullmatch(line)
+    is_column_line = (
+        not {*"|·•"}.isdisjoint(line) and _COLUMN_LINE.fullmatch(line) and len(line.split()) > _FEWEST_COLUMNS
+    )
     return bool(is_column_line) and not _FIRST_PERSON.search(line)
 
 
@@ -541,7 +545,7 @@ _RIME = lazy_pattern(r"[aeiouy]+[^aeiouy\W]*$|[aeiouy][^aeiouy\W]e$")
 _CAPITALS = lazy_pattern(r"[A-Z][A-Z0-9 &'’/.-]{1,40}:?")
 _OF_ONESELF = lazy_pattern(r"\b(?:I|ME|MY|WE|US|OUR|HI|HELLO|HELP|PLEASE|THANKS|URGENT|IMPORTANT|NOTE)\b")
 _PUBLISHED = lazy_pattern(
-    r"\bwe(?:\sare|['’]re)\s(?:currently\s)?(?:looking\sfor|hiring|seeking)\b|\bapply\s(?:now|today|by|here)\b|\bequal\sopportunity\b"
+    r"\bwe\sare\s(?:currently\s)?(?:looking\sfor|hiring|seeking)\b|\bwe['’]re\s(?:hiring|seeking)\b|\bapply\s(?:now|today|by|here)\b|\bequal\sopportunity\b"
     r"|\bjoin\sour\steam\b|\bideal\scandidate\b|\bhereby\b|\bthis\sagreement\b|\([mfdwx](?:/[mfdwx]){1,2}\)|\bthe\sundersigned\b|\bterms\sand\sconditions\b|\ball\srights\sreserved\b",
     re.IGNORECASE,
 )
