@@ -39,6 +39,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from recollect.masking import mask_credentials
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -54,15 +56,18 @@ class Refusal:
 
 
 class RecollectError(Exception):
-    """The root: `except RecollectError` catches all that recollect raises on purpose."""
+    """The root: `except RecollectError` catches all that recollect raises on purpose. No message holds a credential."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(mask_credentials(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class InvalidInput(RecollectError, ValueError):
     """A value from outside breaks a rule."""
 
     def __init__(self, field: str, reason: str) -> None:
-        self.field = field
-        self.reason = reason
+        self.field = mask_credentials(field)
+        self.reason = mask_credentials(reason)
         super().__init__(f"{field}: {reason}")
 
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, str]]:
@@ -205,7 +210,7 @@ class StoreUnwritable(StoreError):
     """The disk is full, read-only or failing; nothing of this transaction was kept."""
 
     def __init__(self, message: str = "", reason: str = "the disk takes no writes") -> None:
-        self.reason = reason  # in a few words that name no file and no address
+        self.reason = mask_credentials(reason)  # in a few words that name no file and no address
         super().__init__(message)
 
 

@@ -30,6 +30,7 @@ from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.errors import ConfigError, MissingExtra, StoreError
+from recollect.masking import masked_logger
 from recollect.ports import Store
 from recollect.server.door.keys import Keys, list_keys, load_session_secret
 from recollect.server.door.loopback import is_loopback
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
-logger = logging.getLogger("recollect.server")
+logger = masked_logger("recollect.server")
 
 MAX_WORKERS = 64
 # Connections that wait to be accepted. An event loop accepts them all at once: so fewer than the files in reserve

@@ -6,7 +6,6 @@ say its cause: that is in the server's log, under the request's id.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -19,10 +18,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from recollect import errors
+from recollect.masking import mask_credentials, masked_logger
 from recollect.server.observing import describe_error
 from recollect.server.web.session import is_page
 
-logger = logging.getLogger("recollect.server")
+logger = masked_logger("recollect.server")
 
 MEDIA = "application/problem+json"
 RETRY = {"Retry-After": "1"}
@@ -88,11 +88,11 @@ class Problem(Exception):
         errors: Sequence[Mapping[str, str]] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(detail)
         self.status = status
         self.code = code
-        self.detail = detail
-        self.errors = tuple(errors)
+        self.detail = mask_credentials(detail)
+        self.errors = tuple({name: mask_credentials(text) for name, text in error.items()} for error in errors)
+        super().__init__(self.detail)
         self.headers = dict(headers or {})
 
     def document(self) -> dict[str, Any]:

@@ -57,6 +57,7 @@ from recollect.errors import (
     StoreError,
     StoreUnwritable,
 )
+from recollect.masking import mask_credentials
 from recollect.model import Filter, Message
 from recollect.ports import TableVersion, Vectors
 from recollect.stores import queries
@@ -301,7 +302,9 @@ class PostgresStore(SqlStore):
     def __init__(self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None) -> None:
         address = parse_url(url)
         super().__init__(
-            create_pooled_engine(address, busy_seconds), address.render_as_string(hide_password=True), busy_seconds
+            create_pooled_engine(address, busy_seconds),
+            mask_credentials(address.render_as_string(hide_password=True)),
+            busy_seconds,
         )
         self._connections = OpenConnections(self.engine)
         try:

@@ -148,7 +148,7 @@ def run_on_discord(token: Secret, options: BotOptions, names: tuple[str, ...]) -
     async def run() -> None:
         await run_discord(DiscordOptions(token, names), options, report, stop_on_signals())
 
-    with log_to_stderr(token):
+    with log_to_stderr():
         asyncio.run(run())
 
 
@@ -171,7 +171,7 @@ def run_on_telegram(
     async def run() -> None:
         await run_telegram(telegram_options, options, report, stop_on_signals(), webhook)
 
-    with log_to_stderr(token):
+    with log_to_stderr():
         asyncio.run(run())
 
 

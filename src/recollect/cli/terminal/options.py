@@ -9,24 +9,26 @@ from __future__ import annotations
 
 import errno
 import io
+import logging
 import re
 import sys
+import threading
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from datetime import UTC, datetime
 from importlib import import_module
+from types import TracebackType
 from typing import IO, Any
 
 import click
 
 from recollect.cli.terminal.collection import without_collection
 from recollect.errors import RecollectError
+from recollect.masking import MaskingFormatter, mask_credentials
 
 STORE = "recollect.store"
 SPACE = "recollect.space"
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
-PASSWORD = re.compile(r"(://[^:/@]*:).*@")
-WORD = re.compile(r"((?:password|passwd|key|token)=)[^&\s]*", re.IGNORECASE)
 LINES = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -36,13 +38,8 @@ def printable(text: str) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
-def mask_password(url: str) -> str:
-    """Replace the password in an address with stars."""
-    return WORD.sub(r"\1***", PASSWORD.sub(r"\1***@", url))
-
-
 def warn(text: str) -> None:
-    click.echo(f"warning: {printable(text)}", err=True)
+    click.echo(f"warning: {printable(mask_credentials(text))}", err=True)
 
 
 def report_remains(lines: Iterable[str]) -> None:
@@ -58,7 +55,7 @@ class OneLineError(click.ClickException):
     """An error that is printed as one line."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"error: {LINES.sub(' ', printable(self.message))}", err=True, file=file)
+        click.echo(f"error: {LINES.sub(' ', printable(mask_credentials(self.message)))}", err=True, file=file)
 
 
 class CommandTable(MutableMapping[str, click.Command]):
@@ -94,6 +91,23 @@ class CommandTable(MutableMapping[str, click.Command]):
         return len(self._places)
 
 
+def print_masked_trace(
+    kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+) -> None:
+    """Print a traceback without credentials: errors of libraries may repeat an address."""
+    click.echo(mask_credentials("".join(traceback.format_exception(kind, error, trace))), err=True, nl=False)
+
+
+def mask_what_escapes() -> None:
+    """Keep credentials out of tracebacks that nothing catches, and out of log records that nothing handles."""
+    sys.excepthook = print_masked_trace
+    threading.excepthook = lambda failure: print_masked_trace(
+        failure.exc_type, failure.exc_value, failure.exc_traceback
+    )
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(MaskingFormatter())
+
+
 class Program(click.Group):
     """The group of all commands, in the order in which they are added."""
 
@@ -107,6 +121,13 @@ class Program(click.Group):
                 stream.reconfigure(errors="backslashreplace")
         return super().main(*args, **kwargs)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **kwargs)
+        except click.ClickException as error:
+            error.message = mask_credentials(error.message)
+            raise
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             result = super().invoke(ctx)
@@ -114,6 +135,9 @@ class Program(click.Group):
             return result
         except KeyboardInterrupt:
             raise click.exceptions.Exit(INTERRUPTED) from None
+        except click.ClickException as error:
+            error.message = mask_credentials(error.message)
+            raise
         except RecollectError as error:
             self._print_trace(ctx)
             raise OneLineError(str(error)) from None
@@ -126,7 +150,7 @@ class Program(click.Group):
     @staticmethod
     def _print_trace(ctx: click.Context) -> None:
         if ctx.params.get("debug"):
-            traceback.print_exc()
+            print_masked_trace(*sys.exc_info())
 
 
 def _save_option(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
