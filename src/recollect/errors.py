@@ -44,8 +44,8 @@ from recollect.masking import mask_credentials
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a model's server answered in place of a reply, in words that may be shown to whoever asked it: they hold
-    neither a key nor an address. `after` is how many seconds it asks to wait."""
+    """What a model's server answered in place of a reply, in our own words. `after` is how many seconds it asks to
+    wait; under `id` the log has its own words."""
 
     status: int
     message: str = ""
@@ -53,6 +53,7 @@ class Refusal:
     code: str | None = None
     param: str | None = None
     after: float | None = None
+    id: str = ""
 
 
 class RecollectError(Exception):

@@ -57,7 +57,8 @@ _HEADER = re.compile(
 )
 _SCHEMED = re.compile(r"\b((?i:bearer|basic))\s(?=\S*(?:\d|=|[a-z][A-Z]))[\w.~+/=-]{8,}")
 
-_SHORTEST = 4  # characters of a secret that is masked wherever it stands
+_SHORTEST = 6  # characters of a secret that is masked wherever it stands
+_LONG_WORD = 12  # characters; a shorter one of nothing but letters of one case is a word, such as `ollama`
 _WORD = 8  # characters; a shorter one is masked only where it is not a part of a word
 _LONG = 20  # characters; a part of a secret that is itself one
 _MOST = 1_000  # forms of secrets that are kept; the oldest go first
@@ -92,12 +93,17 @@ def keep_out_of_texts(secret: str) -> None:
         repr(secret)[1:-1],
         *(part for part in secret.split(":") if len(part) >= _LONG),  # a bot's token has a number and a colon first
     }
-    new_forms = {form for form in forms if len(form) >= _SHORTEST and form != STARS} - _forms.keys()
+    new_forms = {form for form in forms if _tells_a_secret(form)} - _forms.keys()
     if new_forms:
         _forms.update(dict.fromkeys(new_forms))
         while len(_forms) > _MOST:
             del _forms[next(iter(_forms))]
         _known = re.compile("|".join(map(_form_pattern, sorted(_forms, key=len, reverse=True))))
+
+
+def _tells_a_secret(form: str) -> bool:
+    is_word = form.isalpha() and (form.islower() or form.isupper() or form.istitle())
+    return len(form) >= (_LONG_WORD if is_word else _SHORTEST)
 
 
 def _form_pattern(form: str) -> str:

@@ -98,6 +98,11 @@ def print_masked_trace(
     click.echo(mask_credentials("".join(traceback.format_exception(kind, error, trace))), err=True, nl=False)
 
 
+def mask_message(error: click.ClickException) -> None:
+    """Take credentials out of an error of the parser, which repeats what was typed."""
+    vars(error)["message"] = mask_credentials(error.message)
+
+
 def mask_what_escapes() -> None:
     """Keep credentials out of tracebacks that nothing catches, and out of log records that nothing handles."""
     sys.excepthook = print_masked_trace
@@ -125,7 +130,7 @@ class Program(click.Group):
         try:
             return super().make_context(*args, **kwargs)
         except click.ClickException as error:
-            error.message = mask_credentials(error.message)
+            mask_message(error)
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -136,7 +141,7 @@ class Program(click.Group):
         except KeyboardInterrupt:
             raise click.exceptions.Exit(INTERRUPTED) from None
         except click.ClickException as error:
-            error.message = mask_credentials(error.message)
+            mask_message(error)
             raise
         except RecollectError as error:
             self._print_trace(ctx)
