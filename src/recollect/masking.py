@@ -32,7 +32,7 @@ WELL_KNOWN: dict[str, str] = {
     "PyPI token": r"pypi-[\w-]{50,}",
     "Telegram token": r"\d{6,12}:[\w-]{30,}",
     "Discord token": r"[MNO][\w-]{22,}\.[\w-]{6}\.[\w-]{27,}",
-    "JSON web token": r"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*",
+    "JSON web token": r"eyJ[\w-]{4,}\.[\w-]{4,}\.[\w-]*",
 }
 """Formats that tell by themselves that a text is a credential, as patterns without anchors."""
 
@@ -48,7 +48,8 @@ _NAME = (
     r"|(?:[\w-]{0,40}[_-])?(?:key|sig|signature|auth)"
 )
 _QUOTED = r"'(?:\\.|[^'\\])*+'|\"(?:\\.|[^\"\\])*+\""
-_NAMED = re.compile(rf"(?<![A-Za-z])((?:{_NAME})(?:=|%3D)\s?)(?:{_QUOTED}|(?:\\.|[^\s&])++)", re.IGNORECASE)
+_UNQUOTED = r"(?:\\.|[^\s&:;,)]|[:;,)](?!\s|$))++"  # without what ends a sentence after it
+_NAMED = re.compile(rf"(?<![A-Za-z])((?:{_NAME})(?:=|%3D)\s?)(?:{_QUOTED}|{_UNQUOTED})", re.IGNORECASE)
 _FIELD = re.compile(rf"((['\"])(?:{_NAME})\2\s?:\s?)(?:{_QUOTED})", re.IGNORECASE)
 _HEADER = re.compile(
     r"((?:proxy-)?authorization|x-api-key|api-key|x-telegram-bot-api-secret-token|(?:set-)?cookie)"

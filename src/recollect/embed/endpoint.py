@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from recollect.errors import EmbedderError, EmbedderRefused, InvalidInput, MissingExtra
+from recollect.masking import keep_out_of_texts, keep_password_out_of_texts
 from recollect.ports import Vectors
 
 BATCH = 64  # texts a request
@@ -44,6 +45,8 @@ class EndpointEmbedder:
         if width is not None and width < 1:
             raise InvalidInput("width", "must be at least 1")
         address = _public_address(base_url)
+        keep_password_out_of_texts(base_url)
+        keep_out_of_texts(key)
         try:
             import openai
         except ImportError:

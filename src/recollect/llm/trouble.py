@@ -24,7 +24,7 @@ REPEATED = 16  # characters of a request that a server repeats
 PASSING = (408, 409, 429)  # HTTP states that are temporary, besides all from 500
 ADDRESSED = re.compile(r"\S+://\S+")
 ABOUT_LENGTH = re.compile(
-    r"context[_ ](?:length|window|size)|maximum context|too many (?:input )?tokens|(?:prompt|input|request) is too long",
+    r"context[_ ](?:length|window|size)|maximum context|too many (?:input )?tokens|(?:prompt|input) is too long",
     re.IGNORECASE,
 )
 TOO_LONG = "context_length_exceeded"

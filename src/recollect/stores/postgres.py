@@ -428,8 +428,11 @@ def first_line(error: DBAPIError) -> str:
 
 
 def parse_url(url: str) -> URL:
+    scheme, _, location = url.partition("://")
+    authority, slash, rest = location.partition("/")
+    userinfo, at, host = authority.rpartition("@")  # SQLAlchemy would end a password at its first @
     try:
-        address = make_url(url)
+        address = make_url(f"{scheme}://{userinfo.replace('@', '%40')}{at}{host}{slash}{rest}")
     except (ArgumentError, ValueError) as error:
         raise ConfigError(
             "store: the PostgreSQL address cannot be read; write postgresql://user:password@host/database"

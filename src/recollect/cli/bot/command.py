@@ -160,8 +160,10 @@ def run_on_telegram(
     from recollect.bots.telegram.platform import TelegramOptions
     from recollect.bots.telegram.service import Webhook, run_telegram
     from recollect.bots.telegram.webhook import open_webhook_socket
+    from recollect.masking import keep_password_out_of_texts
 
     server = (api or TELEGRAM).rstrip("/")
+    keep_password_out_of_texts(server)
     telegram_options = TelegramOptions(token, names, f"{server}/bot", f"{server}/file/bot")
     url, host, port = hook
     webhook = None if url is None else Webhook(url, open_webhook_socket(host, port))
