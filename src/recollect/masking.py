@@ -51,11 +51,13 @@ _QUOTED = r"'(?:\\.|[^'\\])*+'|\"(?:\\.|[^\"\\])*+\""
 _UNQUOTED = r"(?:\\.|[^\s&:;,)]|[:;,)](?!\s|$))++"  # without what ends a sentence after it
 _NAMED = re.compile(rf"(?<![A-Za-z])((?:{_NAME})(?:=|%3D)\s?)(?:{_QUOTED}|{_UNQUOTED})", re.IGNORECASE)
 _FIELD = re.compile(rf"((['\"])(?:{_NAME})\2\s?:\s?)(?:{_QUOTED})", re.IGNORECASE)
+_MARK = r"(?:\\?['\"])?+\s?+[:=,]\s?+(?:b?\\?['\"])?+"  # between the name of a header and its value
 _HEADER = re.compile(
-    r"((?:proxy-)?authorization|x-api-key|api-key|x-telegram-bot-api-secret-token|(?:set-)?cookie)"
-    r"((?:\\?['\"])?\s?[:=,]\s?(?:b?\\?['\"])?)[^\n'\"]{1,4000}",
+    rf"((?:proxy-)?authorization|x-api-key|api-key|x-telegram-bot-api-secret-token)({_MARK}(?:(?:bearer|basic|token|bot)\s)?+)"
+    r"(?!(?-i:…|KEY|TOKEN|rk_…|\*\*\*))[^\s'\"]{1,4000}",  # not where an advice says what to send
     re.IGNORECASE,
 )
+_COOKIE = re.compile(rf"((?:set-)?cookie)({_MARK})[^\n'\"]{{1,4000}}", re.IGNORECASE)
 _SCHEMED = re.compile(r"\b((?i:bearer|basic))\s(?=\S*(?:\d|=|[a-z][A-Z]))[\w.~+/=-]{8,}")
 
 _SHORTEST = 6  # characters of a secret that is masked wherever it stands
@@ -76,6 +78,7 @@ def mask_credentials(text: str) -> str:
         text = _NAMED.sub(rf"\1{STARS}", text)
     if ":" in text or "," in text or "=" in text:
         text = _HEADER.sub(rf"\1\2{STARS}", _FIELD.sub(rf"\1\2{STARS}\2", text))
+        text = _COOKIE.sub(rf"\1\2{STARS}", text)
     if "PRIVATE KEY" in text:
         text = _PRIVATE_KEY.sub(rf"\1{STARS}", text)
     text = _SCHEMED.sub(rf"\1 {STARS}", text)

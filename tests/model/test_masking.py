@@ -74,6 +74,7 @@ PLAIN = [
     "a Basic understanding of Bearer authentication",
     "message 0193ad1c-5f0e-7cc3-98c4-dc0c0c07398f of 'chat' in space 'default' cannot be read",
     "root 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "send `Authorization: Bearer KEY` with every request; send `Authorization: Bearer …`",
     "5 monkeys=5 keyboards; author=al",
     "at 12:30:45 on 2024-05-01, 10:32 - mail a@b.example",
 ]

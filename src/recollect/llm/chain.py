@@ -98,4 +98,6 @@ class Chain:
         last = failures[-1]
         if len(failures) == 1:
             return last
-        return type(last)("no model answered: " + "; ".join(str(error) for error in failures))
+        combined = type(last)("no model answered: " + "; ".join(str(error) for error in failures))
+        combined.refusal = last.refusal
+        return combined

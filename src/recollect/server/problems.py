@@ -134,13 +134,15 @@ def problem_of(error: Exception) -> Problem:
 def public_message(error: errors.RecollectError) -> str:
     """The message of an error that a caller may see. For an error of the store, of a model or of the embedder it is the
     description of its class: their own messages contain addresses, and may repeat what is stored or was asked. Where a
-    store's message contains no more than its address, it goes to the log."""
+    store's message contains no more than its address, it goes to the log. For a refusal of a model's server there are
+    words of our own, with the id under which the log has the server's."""
     if not isinstance(error, RESERVED) or isinstance(error, SPEAKING):
         return str(error)
+    refusal = error.refusal if isinstance(error, errors.ModelError) else None
     names_no_content = isinstance(error, errors.StoreError) and type(error) is not errors.StoreError
     reason = str(error) if names_no_content else type(error).__name__
     logger.warning("%s: %s", failure_source(error), reason, extra={"noted": describe_error(error)})
-    return " ".join((type(error).__doc__ or "").split())
+    return refusal.message if refusal is not None else " ".join((type(error).__doc__ or "").split())
 
 
 def failure_source(error: errors.RecollectError) -> str:
