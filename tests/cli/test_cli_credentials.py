@@ -10,6 +10,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from recollect import AsyncMemory, Client, Memory
 from recollect.cli.main import COMMANDS
 from recollect.config import Secret, Settings, token_variable
 from recollect.embed.endpoint import EndpointEmbedder
-from recollect.errors import RecollectError
+from recollect.errors import NotSettled, RecollectError
+from recollect.ports import Request
+from recollect.testing import ScriptedLLM
 
 PLANTED = "pl4nted"  # a part of every secret here
 SECRET = f"{PLANTED}-in-a-key"
@@ -140,6 +143,15 @@ def test_the_password_of_a_store_is_masked_in_every_place_of_its_address_g10(url
         assert by_option.exit_code == (0 if command == ("settings",) else 1), by_option.output
 
 
+def test_a_file_that_is_named_as_an_address_is_masked_too_g10(folder: Path) -> None:
+    store = f"host=h password={PLANTED}"
+    talk(folder / "talk.jsonl")
+    for command in (("import", "talk.jsonl"), ("stats",), ("migrate",), ("doctor",), ("worker", "--once")):
+        result = recollect(*command, env={"RECOLLECT_STORE": store})
+        assert_nothing_shown(result)
+        assert result.exit_code == 0
+
+
 def test_every_command_is_read() -> None:
     assert ARGUMENTS.keys() | WITHOUT_SETTINGS == set(COMMANDS)
 
@@ -183,6 +195,21 @@ def test_what_is_made_of_credentials_shows_none_g10() -> None:
 def planted_settings(name: str) -> Any:
     value = planted_value(name)
     return Secret(value) if value == SECRET else value
+
+
+def test_no_credential_is_stored_with_what_failed_g10(folder: Path) -> None:
+    def fail(request: Request) -> str:
+        raise ValueError(f"no luck with https://al:{PLANTED}@host/")
+
+    with Memory("a.db", chat=ScriptedLLM(default=fail), memory=ScriptedLLM(default=fail)) as memory:
+        memory.conversation("c", user="alex").add("user", "I live in Oslo.")
+        with suppress(ValueError, NotSettled):
+            memory.settle(timeout=1)
+        with suppress(ValueError):
+            memory.profile(user="alex")
+        stats = memory.stats()
+    assert PLANTED not in f"{stats}"
+    assert not [path for path in folder.iterdir() if PLANTED.encode() in path.read_bytes()]
 
 
 @pytest.mark.parametrize("place", ["a thread", "the program", "a log"])

@@ -57,7 +57,7 @@ def refuses(exchange: Exchange) -> None:
 
 
 def planted_settings() -> Settings:
-    values = {
+    values: dict[str, Any] = {
         field.name: Secret(KEY) if isinstance(field.default, Secret) else URL
         for field in fields(Settings)
         if isinstance(field.default, str)
@@ -118,13 +118,8 @@ def talk_to(server: Serving, http: httpx2.Client) -> Iterator[httpx2.Response]:
 
 
 def pages_of(server: Serving) -> list[str]:
-    return sorted(
-        {
-            route.path
-            for route in iter_route_contexts(server.app.routes)
-            if "GET" in (route.methods or ()) and route.path.startswith(("/web", "/")) and "{" not in route.path
-        }
-    )
+    routes = [route for route in iter_route_contexts(server.app.routes) if "GET" in (route.methods or ())]
+    return sorted({route.path for route in routes if route.path and "{" not in route.path})
 
 
 def test_no_answer_no_page_and_no_line_of_the_log_shows_a_credential_g10(server: Serving) -> None:
@@ -180,6 +175,8 @@ def test_a_refusal_is_told_in_our_words_over_rest_too(server: Serving) -> None:
 
 
 def test_a_store_that_fails_shows_no_credential_g10(server: Serving) -> None:
+    store = server.store
+    assert isinstance(store, FailingStore)
     key = server.key(space=[], scopes=("read", "write", "admin"))
     headers = {"Authorization": f"Bearer {key}", "X-Recollect-Space": "default"}
 
@@ -191,8 +188,6 @@ def test_a_store_that_fails_shows_no_credential_g10(server: Serving) -> None:
             store.fails = True
             return str(await client.call_tool("search_memory", {"query": "Oslo"}))
 
-    store = server.store
-    assert isinstance(store, FailingStore)
     with log_lines() as lines, httpx2.Client(base_url=server.url, headers=headers, timeout=60) as http:
         http.get("/v1/search", params={"query": "Oslo"})  # the key is known from now on
         try:

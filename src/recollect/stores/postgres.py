@@ -57,7 +57,6 @@ from recollect.errors import (
     StoreError,
     StoreUnwritable,
 )
-from recollect.masking import mask_credentials
 from recollect.model import Filter, Message
 from recollect.ports import TableVersion, Vectors
 from recollect.stores import queries
@@ -303,7 +302,7 @@ class PostgresStore(SqlStore):
         address = parse_url(url)
         super().__init__(
             create_pooled_engine(address, busy_seconds),
-            mask_credentials(address.render_as_string(hide_password=True)),
+            address.render_as_string(hide_password=True),
             busy_seconds,
         )
         self._connections = OpenConnections(self.engine)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.terminal.options import printable
+from recollect.masking import keep_password_out_of_texts, mask_credentials
 
 if TYPE_CHECKING:
     from recollect.bots.service import BotOptions
@@ -160,7 +161,6 @@ def run_on_telegram(
     from recollect.bots.telegram.platform import TelegramOptions
     from recollect.bots.telegram.service import Webhook, run_telegram
     from recollect.bots.telegram.webhook import open_webhook_socket
-    from recollect.masking import keep_password_out_of_texts
 
     server = (api or TELEGRAM).rstrip("/")
     keep_password_out_of_texts(server)
@@ -222,4 +222,4 @@ def require_libraries(extra: str, purpose: str, *libraries: str) -> None:
 
 
 def report(line: str) -> None:
-    click.echo(printable(line), err=True)
+    click.echo(printable(mask_credentials(line)), err=True)

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from recollect.engine.tables.log import DIGESTING
 from recollect.engine.work.lease import Lease
 from recollect.errors import RecollectError
-from recollect.masking import masked_logger
+from recollect.masking import mask_credentials, masked_logger
 from recollect.model.frozen import dataclass
 from recollect.ports import STAND_IN, Clock, ConversationKey, Tx
 
@@ -159,7 +159,7 @@ class SingleFlight:
             await asyncio.shield(self._write(lambda tx: self._lease.release(tx, [key.place])))
             raise
         except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
+            reason = mask_credentials(f"{type(error).__name__}: {error}")
             await self._write(lambda tx: self._lease.release(tx, [key.place], reason))
             raise
         return value
