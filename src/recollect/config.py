@@ -180,7 +180,7 @@ class Settings:
         for definition in fields(self):
             value = getattr(self, definition.name)
             if isinstance(value, str):
-                for address in value.split(","):
+                for address in {value, *value.split(",")}:  # some settings are lists
                     keep_password_out_of_texts(address)
 
     def __repr__(self) -> str:

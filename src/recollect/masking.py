@@ -12,7 +12,12 @@ from __future__ import annotations
 import json
 import logging
 import re
+import sys
+import threading
+import traceback
 from collections.abc import Iterator
+from functools import cache
+from types import TracebackType
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 STARS = "***"
@@ -36,29 +41,38 @@ WELL_KNOWN: dict[str, str] = {
 }
 """Formats that tell by themselves that a text is a credential, as patterns without anchors."""
 
-_TOKEN = re.compile(rf"(?:(?<![0-9A-Za-z])|(?<=bot))(?:{'|'.join(WELL_KNOWN.values())})")
 _LONG_RUN = re.compile(r"[\w.-]{16}")  # no token is shorter
-_PRIVATE_KEY = re.compile(r"(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(?:-----END [A-Z ]{0,30}-----|\Z)", re.DOTALL)
-_SCHEME = r"[A-Za-z][A-Za-z0-9+.-]{0,30}://"
+_TOKEN = rf"(?:(?<![0-9A-Za-z])|(?<=bot))(?:{'|'.join(WELL_KNOWN.values())})"
+_PRIVATE_KEY = r"(?s)(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(?:-----END [A-Z ]{0,30}-----|\Z)"
 # The last @ ends a password, since one may have an @ in it. Documentation writes `user:password@host`.
-_USERINFO = re.compile(rf"({_SCHEME}[^\s:/?#]{{0,200}}:)(?!password@)\S{{0,500}}@")
-_WEB_USER = re.compile(r"(https?://)[^\s:/?#@*]{1,500}@", re.IGNORECASE)
+_USERINFO = r"([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s:/?#]{0,200}:)(?!password@)\S{0,500}@"
+_WEB_USER = r"(?i)(https?://)[^\s:/?#@*]{1,500}@"
 _NAME = (
-    r"[\w-]{0,40}(?:password|passwd|passphrase|pwd|secret|credential)s?|[\w-]{0,40}token(?![a-z])|[\w-]{0,40}api[_-]?key"
-    r"|(?:[\w-]{0,40}[_-])?(?:key|sig|signature|auth)"
+    r"[\w-]{0,40}(?:password|passwd|passphrase|pwd|secret|credential)s?|[\w-]{0,40}token(?![a-z])"
+    r"|[\w-]{0,40}api[_-]?key|(?:[\w-]{0,40}[_-])?(?:key|sig|signature|auth)"
 )
 _QUOTED = r"'(?:\\.|[^'\\])*+'|\"(?:\\.|[^\"\\])*+\""
 _UNQUOTED = r"(?:\\.|[^\s&:;,)]|[:;,)](?!\s|$))++"  # without what ends a sentence after it
-_NAMED = re.compile(rf"(?<![A-Za-z])((?:{_NAME})(?:=|%3D)\s?)(?:{_QUOTED}|{_UNQUOTED})", re.IGNORECASE)
-_FIELD = re.compile(rf"((['\"])(?:{_NAME})\2\s?:\s?)(?:{_QUOTED})", re.IGNORECASE)
+_NAMED = rf"(?i)(?<![A-Za-z])((?:{_NAME})(?:=|%3D)\s?)(?:{_QUOTED}|{_UNQUOTED})"
+_FIELD = rf"(?i)((['\"])(?:{_NAME})\2\s?:\s?)(?:{_QUOTED})"
 _MARK = r"(?:\\?['\"])?+\s?+[:=,]\s?+(?:b?\\?['\"])?+"  # between the name of a header and its value
-_HEADER = re.compile(
-    rf"((?:proxy-)?authorization|x-api-key|api-key|x-telegram-bot-api-secret-token)({_MARK}(?:(?:bearer|basic|token|bot)\s)?+)"
-    r"(?!(?-i:…|KEY|TOKEN|rk_…|\*\*\*))[^\s'\"]{1,4000}",  # not where an advice says what to send
-    re.IGNORECASE,
+_HEADER = (
+    rf"(?i)((?:proxy-)?authorization|x-api-key|api-key|secret-token)({_MARK}(?:(?:bearer|basic|token|bot)\s)?+)"
+    r"(?!(?-i:…|KEY|TOKEN|rk_…|\*\*\*))[^\s'\"]{1,4000}"  # not where an advice says what to send
 )
-_COOKIE = re.compile(rf"((?:set-)?cookie)({_MARK})[^\n'\"]{{1,4000}}", re.IGNORECASE)
-_SCHEMED = re.compile(r"\b((?i:bearer|basic))\s(?=\S*(?:\d|=|[a-z][A-Z]))[\w.~+/=-]{8,}")
+_COOKIE = rf"(?i)((?:set-)?cookie)({_MARK})[^\n'\"]{{1,4000}}"
+_SCHEMED = r"\b((?i:bearer|basic))\s(?=\S*(?:\d|=|[a-z][A-Z]))[\w.~+/=-]{8,}"
+_STEPS: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("://",), _USERINFO, rf"\1{STARS}@"),
+    (("://",), _WEB_USER, rf"\1{STARS}@"),
+    (("=", "%3d"), _NAMED, rf"\1{STARS}"),
+    (("':", '":', "' :", '" :'), _FIELD, rf"\1\2{STARS}\2"),
+    (("authorization", "api-key", "secret-token"), _HEADER, rf"\1\2{STARS}"),
+    (("cookie",), _COOKIE, rf"\1\2{STARS}"),
+    (("private key",), _PRIVATE_KEY, rf"\1{STARS}"),
+    (("bearer", "basic"), _SCHEMED, rf"\1 {STARS}"),
+)
+"""What a text must have, in small letters, to be searched at all; the pattern; what stands instead."""
 
 _SHORTEST = 6  # characters of a secret that is masked wherever it stands
 _LONG_WORD = 12  # characters; a shorter one of nothing but letters of one case is a word, such as `ollama`
@@ -72,17 +86,17 @@ _known = re.compile(r"(?!)")
 def mask_credentials(text: str) -> str:
     """The text with stars in place of every credential in it. Twice is the same as once."""
     text = _known.sub(STARS, text)
-    if "://" in text:
-        text = _WEB_USER.sub(rf"\1{STARS}@", _USERINFO.sub(rf"\1{STARS}@", text))
-    if "=" in text or "%3" in text:
-        text = _NAMED.sub(rf"\1{STARS}", text)
-    if ":" in text or "," in text or "=" in text:
-        text = _HEADER.sub(rf"\1\2{STARS}", _FIELD.sub(rf"\1\2{STARS}\2", text))
-        text = _COOKIE.sub(rf"\1\2{STARS}", text)
-    if "PRIVATE KEY" in text:
-        text = _PRIVATE_KEY.sub(rf"\1{STARS}", text)
-    text = _SCHEMED.sub(rf"\1 {STARS}", text)
-    return _TOKEN.sub(STARS, text) if _LONG_RUN.search(text) else text
+    small_letters = text.lower()
+    for marks, pattern, replacement in _STEPS:
+        if any(mark in small_letters for mark in marks):
+            text = _compile(pattern).sub(replacement, text)
+    return _compile(_TOKEN).sub(STARS, text) if _LONG_RUN.search(text) else text
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    """The pattern, compiled when it is first needed: every program imports this module."""
+    return re.compile(pattern)
 
 
 def keep_out_of_texts(secret: str) -> None:
@@ -128,7 +142,7 @@ def passwords_in(url: str) -> Iterator[str]:
     visible_parts = {user, scheme, *re.split(r"[/:?&=]", rest)}  # postgres:postgres@host/postgres hides nothing
     if at:
         yield from {part for part in (password, *password.split("@")) if part} - visible_parts
-    for match in _NAMED.finditer(url):
+    for match in _compile(_NAMED).finditer(url):
         yield match[0][len(match[1]) :].strip("'\"")
 
 
@@ -161,3 +175,21 @@ def masked_logger(name: str) -> logging.Logger:
     if not any(isinstance(known, MaskingFilter) for known in logger.filters):
         logger.addFilter(MaskingFilter())
     return logger
+
+
+def print_masked_trace(
+    kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+) -> None:
+    """Print a traceback without credentials: errors of libraries may repeat an address."""
+    print(mask_credentials("".join(traceback.format_exception(kind, error, trace))), end="", file=sys.stderr)
+
+
+def mask_what_escapes() -> None:
+    """Keep credentials out of tracebacks that nothing catches, and out of log records that nothing handles. For
+    programs: it changes the process."""
+    sys.excepthook = print_masked_trace
+    threading.excepthook = lambda failure: print_masked_trace(
+        failure.exc_type, failure.exc_value, failure.exc_traceback
+    )
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(MaskingFormatter())

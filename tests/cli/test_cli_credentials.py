@@ -220,7 +220,7 @@ def test_a_crash_shows_no_credential_g10(place: str) -> None:
         "the program": f"raise ValueError({url!r})",
         "a log": f"import logging; logging.getLogger('httpx').warning('GET %s', {url!r})",
     }
-    program = f"from recollect.cli.terminal.options import mask_what_escapes; mask_what_escapes(); {crashes[place]}"
+    program = f"from recollect.masking import mask_what_escapes; mask_what_escapes(); {crashes[place]}"
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "https://al:***@host/" in shown.stderr
     assert PLANTED not in shown.stderr.replace(program, "") + shown.stdout

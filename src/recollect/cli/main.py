@@ -12,7 +12,8 @@ import signal
 import click
 
 from recollect import __version__
-from recollect.cli.terminal.options import PLACE, CommandTable, Program, mask_what_escapes
+from recollect.cli.terminal.options import PLACE, CommandTable, Program
+from recollect.masking import mask_what_escapes
 
 # Where each command is, in the order of the help. Its module is imported when it is run, or when the help lists it.
 COMMANDS = CommandTable(

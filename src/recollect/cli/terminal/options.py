@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import errno
 import io
-import logging
 import re
 import sys
-import threading
-import traceback
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from datetime import UTC, datetime
 from importlib import import_module
-from types import TracebackType
 from typing import IO, Any
 
 import click
 
 from recollect.cli.terminal.collection import without_collection
 from recollect.errors import RecollectError
-from recollect.masking import MaskingFormatter, mask_credentials
+from recollect.masking import mask_credentials, print_masked_trace
 
 STORE = "recollect.store"
 SPACE = "recollect.space"
@@ -91,26 +87,9 @@ class CommandTable(MutableMapping[str, click.Command]):
         return len(self._places)
 
 
-def print_masked_trace(
-    kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-) -> None:
-    """Print a traceback without credentials: errors of libraries may repeat an address."""
-    click.echo(mask_credentials("".join(traceback.format_exception(kind, error, trace))), err=True, nl=False)
-
-
 def mask_message(error: click.ClickException) -> None:
     """Take credentials out of an error of the parser, which repeats what was typed."""
     vars(error)["message"] = mask_credentials(error.message)
-
-
-def mask_what_escapes() -> None:
-    """Keep credentials out of tracebacks that nothing catches, and out of log records that nothing handles."""
-    sys.excepthook = print_masked_trace
-    threading.excepthook = lambda failure: print_masked_trace(
-        failure.exc_type, failure.exc_value, failure.exc_traceback
-    )
-    if logging.lastResort is not None:
-        logging.lastResort.setFormatter(MaskingFormatter())
 
 
 class Program(click.Group):

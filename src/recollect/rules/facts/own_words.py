@@ -480,7 +480,9 @@ _OF_A_PAGE = lazy_pattern(
     r"|(?:©|\(c\)|copyright)\s.{0,4}\d{4}\b.{0,100})\s*",
     re.IGNORECASE,
 )
-_COLUMN_LINE = lazy_pattern(r"\s*+\w[^|·•\n]{0,60}\s[|·•]\s[^\n]{1,80}[^\s?|]\s*")
+_COLUMN_LINE = lazy_pattern(  # one bar may be typed, two bars or a dot between words are not
+    r"\s*+\w[^|·•\n]{0,60}\s(?:[·•]|\|[^|\n]{1,60}\s\|)\s[^\n]{1,80}[^\s?|]\s*"
+)
 _CLOSING = lazy_pattern(r"[\s–—-]*+[A-Z][a-zß]+(?:\s[A-Za-zß]+\.?){0,2}(?:,|(?<=[Rr]egards))(?:\setc\.,)?\s*")
 _FULL_NAME = lazy_pattern(r"\s*+[A-Z][\w.'’-]*(?:\s[A-Z][\w.'’-]*){1,3}(?:\s\([a-z/]{3,10}\))?,?\s*")
 _TITLE = lazy_pattern(
