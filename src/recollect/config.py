@@ -16,21 +16,27 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from recollect.errors import ConfigError
+from recollect.masking import STARS, keep_out_of_texts, keep_password_out_of_texts, mask_credentials
 
 PREFIX = "RECOLLECT_"
 FILE = "recollect.toml"
 
 
 class Secret(str):
-    """Text that is not shown: its repr and its formatted form are stars."""
+    """Text that is not shown: its repr and its formatted form are stars, and no text of ours has it from now on."""
 
     __slots__ = ()
 
+    def __new__(cls, value: str = "") -> Secret:
+        secret = super().__new__(cls, value)
+        keep_out_of_texts(value)
+        return secret
+
     def __repr__(self) -> str:
-        return "'***'" if self else "''"
+        return repr(STARS) if self else "''"
 
     def __format__(self, spec: str) -> str:
-        return format("***" if self else "", spec)
+        return format(STARS if self else "", spec)
 
 
 NONE = Secret("")
@@ -169,6 +175,17 @@ class Settings:
         least=0,
     )
     vector_cache_mb: int = setting(256, "Memory for passages and vectors held ready for search.", least=1)
+
+    def __post_init__(self) -> None:
+        for definition in fields(self):
+            value = getattr(self, definition.name)
+            if isinstance(value, str):
+                for address in {value, *value.split(",")}:  # some settings are lists
+                    keep_password_out_of_texts(address)
+
+    def __repr__(self) -> str:
+        values = (f"{definition.name}={getattr(self, definition.name)!r}" for definition in fields(self))
+        return mask_credentials(f"Settings({', '.join(values)})")
 
     @classmethod
     def load(

@@ -40,11 +40,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from recollect.masking import mask_credentials
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a model's server answered in place of a reply, in words that may be shown to whoever asked it: they hold
-    neither a key nor an address. `after` is how many seconds it asks to wait."""
+    """What a model's server answered in place of a reply, in our own words. `after` is how many seconds it asks to
+    wait; under `id` the log has its own words."""
 
     status: int
     message: str = ""
@@ -52,18 +54,22 @@ class Refusal:
     code: str | None = None
     param: str | None = None
     after: float | None = None
+    id: str = ""
 
 
 class RecollectError(Exception):
-    """The root: `except RecollectError` catches all that recollect raises on purpose."""
+    """The root: `except RecollectError` catches all that recollect raises on purpose. No message holds a credential."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(mask_credentials(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class InvalidInput(RecollectError, ValueError):
     """A value from outside breaks a rule."""
 
     def __init__(self, field: str, reason: str) -> None:
-        self.field = field
-        self.reason = reason
+        self.field = mask_credentials(field)
+        self.reason = mask_credentials(reason)
         super().__init__(f"{field}: {reason}")
 
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, str]]:
@@ -210,7 +216,7 @@ class StoreUnwritable(StoreError):
     """The disk is full, read-only or failing; nothing of this transaction was kept."""
 
     def __init__(self, message: str = "", reason: str = "the disk takes no writes") -> None:
-        self.reason = reason  # in a few words that name no file and no address
+        self.reason = mask_credentials(reason)  # in a few words that name no file and no address
         super().__init__(message)
 
 

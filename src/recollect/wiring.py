@@ -20,6 +20,7 @@ from recollect.engine.sync import BlockingMemory
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.engine.work.usage import Meter
 from recollect.errors import ConfigError
+from recollect.masking import keep_password_out_of_texts
 from recollect.model import Degraded
 from recollect.ports import LLM, Clock, Embedder, Models, Store, Telemetry, Tokenizer
 from recollect.rules.episodes.window import WindowRule
@@ -44,6 +45,7 @@ POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int | None = None) -> Store:
     """The store an address names: `postgresql://…`, `json:FILE`, `sqlite:FILE`, or simply a file."""
+    keep_password_out_of_texts(url)
     cache = settings.vector_cache_mb << 20
     if url.startswith(POSTGRES):
         from recollect.stores.postgres import PostgresStore

@@ -108,7 +108,7 @@ def test_the_program_runs_until_it_is_told_to_stop_and_shows_no_token(
             stop.set()
             await running
 
-    with log_to_stderr(Secret(TOKEN)):
+    with log_to_stderr():
         logging.getLogger("discord").setLevel(logging.DEBUG)
         asyncio.run(talk())
     assert lines[0].startswith("Memo (@Memo) is on Discord; its memory is in ")

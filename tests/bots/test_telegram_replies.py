@@ -184,7 +184,7 @@ def test_the_token_is_nowhere_to_be_seen(tmp_path: Path, capsys: pytest.CaptureF
     async def talk() -> None:
         with TelegramServer() as server:
             await refused(server)
-            with log_to_stderr(Secret(TOKEN)):
+            with log_to_stderr():
                 logging.getLogger("telegram").setLevel(logging.DEBUG)
                 logging.getLogger("httpx").setLevel(logging.DEBUG)
                 server.refuse("getUpdates", 502, f"Bad Gateway for {TOKEN}")

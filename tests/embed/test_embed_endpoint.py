@@ -214,12 +214,12 @@ def test_another_width_is_refused() -> None:
 @pytest.mark.parametrize(
     ("status", "complaint"),
     [
-        (400, "refused (HTTP 400), saying"),
+        (400, "refused (HTTP 400);"),
         (401, "refused the key (HTTP 401); check the key"),
         (403, "refused the key (HTTP 403); check the key"),
         (404, "knows no such model or path"),
         (429, "too many requests or no credit left"),
-        (500, "failed (HTTP 500), saying"),
+        (500, "failed (HTTP 500);"),
     ],
 )
 def test_refusals_say_what_to_do_and_keep_the_key(status: int, complaint: str) -> None:

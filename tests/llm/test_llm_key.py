@@ -6,7 +6,6 @@ import json
 import logging
 import traceback
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from llm_client import KEY, Waits, complete, stream
@@ -77,7 +76,7 @@ def test_the_key_is_in_no_repr() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "said", "quoted"),
+    ("key", "said", "logged"),
     [
         ("", "no luck", True),
         (KEY, "no luck", True),
@@ -88,8 +87,40 @@ def test_the_key_is_in_no_repr() -> None:
         ("abc", "the abc of it", False),
         ("abc", "the ABC of it", False),
         ("abc", "the bc of it", True),
+        ("", "you asked: how do I leave my husband", False),
     ],
 )
-def test_a_server_is_quoted_only_without_the_key(key: str, said: str, quoted: bool) -> None:
-    trouble: Any = Trouble("some-model", key)
-    assert bool(trouble.quote(said)) is quoted
+def test_a_servers_words_are_in_the_log_alone_and_without_key_and_request(
+    key: str, said: str, logged: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    trouble = Trouble("some-model", key).about([{"role": "user", "content": "How do I? how do I leave my husband"}])
+    error = trouble.error_in_answer({"message": said})
+    assert said not in str(error)
+    assert error.refusal is not None
+    assert error.refusal.id in str(error)
+    assert error.refusal.id in caplog.text
+    assert (said in caplog.text) is logged
+
+
+@pytest.mark.parametrize("ask", [complete, stream])
+@pytest.mark.parametrize("status", [400, 401, 404, 413, 429, 500, 503])
+def test_the_error_has_an_id_that_finds_the_servers_words_in_the_log(
+    status: int, ask: Callable[..., object], caplog: pytest.LogCaptureFixture
+) -> None:
+    words = "org-4411 on gpu7.internal is over its limit"
+    with serving(fails(status, words)) as service, pytest.raises(ModelError) as caught:
+        ask(service, retries=1, sleep=Waits())
+    refusal = caught.value.refusal
+    assert refusal is not None
+    assert "org-4411" not in f"{caught.value!r}{refusal}"
+    [line] = [record.getMessage() for record in caplog.records if record.name == "recollect.llm"]
+    assert f"id {refusal.id}, saying: " in line
+    assert words in line
+
+
+def test_a_request_that_is_too_long_keeps_the_code_that_clients_know() -> None:
+    body = {"message": "maximum context length is 8192 tokens for org-4411", "code": "x", "param": "org-4411"}
+    refusal = Trouble("some-model").refusal(400, body).refusal
+    assert refusal is not None
+    assert (refusal.code, refusal.param) == ("context_length_exceeded", None)
+    assert "longer than the model takes" in refusal.message

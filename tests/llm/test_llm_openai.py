@@ -116,7 +116,7 @@ def test_a_refused_key(status: int) -> None:
 
 def test_an_unknown_model_and_other_refusals() -> None:
     assert "check the model's name" in refused(ModelRefused, fails(404, "no such model"))
-    assert "saying 'too long'" in refused(ModelRefused, fails(400, " too \n long "))
+    assert "too long" not in refused(ModelRefused, fails(400, " too \n long "))
     assert "account" in refused(ModelRefused, fails(402))
     assert len(refused(ModelRefused, fails(413, "x" * 5000))) < 500
 
@@ -140,7 +140,7 @@ def test_busy_then_an_answer() -> None:
 
 def test_a_server_that_always_fails() -> None:
     waits = Waits()
-    with serving(fails(500, "out of memory")) as service, pytest.raises(ModelBusy, match=r"out of memory.*later"):
+    with serving(fails(500, "out of memory")) as service, pytest.raises(ModelBusy, match=r"HTTP 500.*later"):
         complete(service, retries=3, sleep=waits)
     assert len(service.requests) == 4
     assert len(waits) == 3
@@ -261,7 +261,7 @@ def test_an_answer_without_end_is_not_read_to_its_end() -> None:
     ],
 )
 def test_an_error_under_the_status_of_success(error: object, kind: type[ModelError]) -> None:
-    assert "provider down" in refused(kind, replies(json.dumps({"error": error}).encode()))
+    assert "provider down" not in refused(kind, replies(json.dumps({"error": error}).encode()))
 
 
 def test_cancelling_closes_the_connection() -> None:

@@ -179,7 +179,8 @@ def test_what_is_not_a_piece(data: bytes) -> None:
 def test_an_error_in_the_middle() -> None:
     event = b'data: {"error": {"code": 503, "message": "provider down"}}\n\n'
     message, heard = broken(ModelBusy, sends(b'data: {"choices": [{"delta": {"content": "Hi"}}]}\n\n', event))
-    assert "provider down" in message
+    assert "failed (HTTP 503)" in message
+    assert "provider down" not in message
     assert heard == ["Hi"]
 
 

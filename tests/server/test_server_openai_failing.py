@@ -72,15 +72,15 @@ class Outage:
 
 OUTAGES = {
     "resets": Outage(lambda: resets, 502, "model_unreachable", "cannot be reached"),
-    "HTTP 429": Outage(lambda: fails(429, "slow down", {"retry-after": "7"}), 429, "model_refused", "slow down"),
-    "HTTP 400": Outage(lambda: fails(400, "bad temperature"), 400, "model_refused", "bad temperature"),
+    "HTTP 429": Outage(lambda: fails(429, "slow down", {"retry-after": "7"}), 429, "model_refused", "wait 7 seconds"),
+    "HTTP 400": Outage(lambda: fails(400, "bad temperature"), 400, "model_refused", "refused (HTTP 400)"),
     "HTTP 401": Outage(lambda: fails(401, f"wrong key {KEY}"), 502, "model_refused", "this server's key"),
-    "HTTP 404": Outage(lambda: fails(404, "no model-q"), 404, "model_refused", "no model-q"),
-    "HTTP 500": Outage(lambda: fails(500, "on fire"), 500, "model_refused", "on fire"),
+    "HTTP 404": Outage(lambda: fails(404, "no model-q"), 404, "model_refused", "no such model"),
+    "HTTP 500": Outage(lambda: fails(500, "on fire"), 500, "model_refused", "failed (HTTP 500)"),
     "HTTP 503 with a page": Outage(lambda: page, 503, "model_refused", "HTTP 503"),
-    "repeats everything": Outage(lambda: repeats(400), 400, "model_refused", "refused the request"),
-    "repeats memory": Outage(lambda: repeats_memory, 400, "model_refused", "refused the request"),
-    "names itself": Outage(lambda: names_itself, 500, "model_refused", "refused the request"),
+    "repeats everything": Outage(lambda: repeats(400), 400, "model_refused", "refused (HTTP 400)"),
+    "repeats memory": Outage(lambda: repeats_memory, 400, "model_refused", "refused (HTTP 400)"),
+    "names itself": Outage(lambda: names_itself, 500, "model_refused", "failed (HTTP 500)"),
     "moved": Outage(lambda: fails(302, headers={"Location": "/elsewhere"}), 502, "model_refused", "has moved"),
     "not JSON": Outage(
         lambda: either(replies(b"<html>"), sends(b"data: <html>\n\n")), 502, "model_nonsense", "no answer"
@@ -91,7 +91,7 @@ OUTAGES = {
     "bytes that are no text": Outage(lambda: bad_bytes, 502, "model_nonsense", "no answer"),
     "bytes without end": Outage(lambda: endless(b" " * (1 << 20)), 502, "model_nonsense", "no answer"),
     "an error under 200": Outage(
-        lambda: either(replies(REPORTED), sends(b"data: " + REPORTED + b"\n\n")), 502, "model_refused", "overloaded"
+        lambda: either(replies(REPORTED), sends(b"data: " + REPORTED + b"\n\n")), 502, "model_refused", "HTTP 502"
     ),
     "breaks off at once": Outage(drops, 502, "model_unreachable", "broke off"),
     "breaks off": Outage(lambda: drops("You run ", "two sh"), 502, "model_unreachable", "broke off", "You run two sh"),
@@ -100,7 +100,7 @@ OUTAGES = {
     ),
     "an error in a stream": Outage(
         lambda: either(replies(REPORTED), sends(DELTA, b"data: " + REPORTED + b"\n\n")),
-        502, "model_refused", "overloaded", "You run",
+        502, "model_refused", "failed (HTTP 502)", "You run",
     ),
     "nonsense in a stream": Outage(
         lambda: either(replies(b"<html>"), sends(DELTA, b"data: {\n\n")), 502, "model_nonsense", "no answer", "You run"
@@ -110,7 +110,7 @@ OUTAGES = {
     ),
     "fails after a request": Outage(
         lambda: in_turn(answers("Let me look. [SEARCH_EPISODIC: shops]"), fails(500, "on fire")),
-        500, "model_refused", "on fire", "Let me look.",
+        500, "model_refused", "failed (HTTP 500)", "Let me look.",
     ),
 }  # fmt: skip
 

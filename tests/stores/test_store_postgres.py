@@ -18,7 +18,7 @@ from recollect.config import Settings
 from recollect.errors import ConfigError, StoreBusy, StoreError
 from recollect.model import Filter
 from recollect.ports import Tx
-from recollect.stores.postgres import PostgresStore, array_text
+from recollect.stores.postgres import PostgresStore, array_text, parse_url
 from recollect.testing.samples import append_messages, make_conversation, make_message
 from recollect.testing.transaction_contract import PATIENCE, run_at_once
 from recollect.wiring import open_store
@@ -191,3 +191,12 @@ def test_texts_of_any_kind_are_members_of_an_array(postgres_url: str) -> None:
     with psycopg.connect(postgres_url) as connection:
         read = connection.execute("SELECT %s::text[]", [array_text([*texts, "plain"])]).fetchall()[0][0]
     assert read == texts
+
+
+@pytest.mark.parametrize("password", ["a@b", "a@b@c", "a%40b", "a:b/c", ""])
+def test_a_password_in_an_address_may_hold_an_at(password: str) -> None:
+    address = parse_url(f"postgresql://al:{password}@host:5433/db?sslmode=require")
+    assert (address.username, address.password, address.host) == ("al", password.replace("%40", "@"), "host")
+    assert (address.port, address.database, address.query["sslmode"]) == (5433, "db", "require")
+    socket = parse_url("postgresql:///db?host=/tmp/a@b&user=al@c")
+    assert (socket.host, socket.query["host"], socket.query["user"]) == (None, "/tmp/a@b", "al@c")

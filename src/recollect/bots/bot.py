@@ -8,7 +8,6 @@ everything sent: while a model thinks or a platform asks to wait, the messages o
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
@@ -39,11 +38,12 @@ from recollect.bots.queues import OrderedQueues
 from recollect.bots.settings import Dialogue, parse_threshold
 from recollect.bots.tools import OpenChat, Tools
 from recollect.errors import ModelError, RecollectError, ServerError, StoreError
+from recollect.masking import masked_logger
 from recollect.model import Added, Degraded, Draft
 from recollect.rules.log import clamp_time
 from recollect.rules.people.commands import is_addressed
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 REMEMBERED = 10_000  # presses and commands that are known to have been handled
 MOST_REPLIES = 10  # of a place that wait to be written

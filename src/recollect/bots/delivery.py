@@ -8,7 +8,6 @@ edit in between that fails is left out, too; if the last one fails, its text is 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
@@ -19,10 +18,11 @@ from recollect.bots.events import Place
 from recollect.bots.outgoing import BotMessage, Platform
 from recollect.bots.splitting import cut_place, split_text, text_length
 from recollect.errors import PlatformBusy, ServerError
+from recollect.masking import masked_logger
 
 T = TypeVar("T")
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 TRIES = 5  # of a call for which the platform asks to wait
 TYPING_SECONDS = 4.0  # between two signs that the bot is writing; the platforms show one for five seconds

@@ -5,16 +5,16 @@ A platform says so once. So what the store refuses is postponed, and done in ord
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 
 from recollect.bots.events import ChannelDeletion, MessageDeletion, MessageEdit, place_of
 from recollect.engine.conversation import AsyncConversation
 from recollect.errors import NotFound, RecollectError, StoreError
+from recollect.masking import masked_logger
 from recollect.wiring import AsyncMemory
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 MOST_POSTPONED = 1_000  # edits and deletions
 

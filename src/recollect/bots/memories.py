@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -27,11 +26,12 @@ from recollect.config import Settings
 from recollect.engine.tables.log import verify
 from recollect.engine.transfer import copy_store
 from recollect.errors import MessagesLost, RecollectError, StoreError, StoreUnwritable
+from recollect.masking import masked_logger
 from recollect.model import Degraded, Verification
 from recollect.ports import LLM, Clock
 from recollect.wiring import AsyncMemory, open_store
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 MOST_OPEN = 16  # memories that stay open; those that were used last
 SUFFIXES: dict[StorageKind, str] = {"sqlite": ".db", "json": ".json"}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Coroutine
 from typing import Any
 
-logger = logging.getLogger("recollect.bots")
+from recollect.masking import masked_logger
+
+logger = masked_logger("recollect.bots")
 
 
 class OrderedQueues:

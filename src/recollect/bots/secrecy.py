@@ -1,4 +1,4 @@
-"""Keeps a token out of what is logged: libraries put it into the addresses that they log."""
+"""Writes what a bot logs to standard error, without credentials: libraries log addresses that hold the token."""
 
 from __future__ import annotations
 
@@ -6,29 +6,16 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from recollect.config import Secret
+from recollect.masking import MaskingFormatter
 
-STARS = "***"
 NOISY = ("httpx", "httpcore", "telegram", "apscheduler", "discord")  # loggers that say much, and addresses with it
 
 
-class RedactingFormatter(logging.Formatter):
-    """Writes log records, tracebacks included, without a token."""
-
-    def __init__(self, token: Secret) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        self._token = str(token)
-
-    def format(self, record: logging.LogRecord) -> str:
-        line = super().format(record)
-        return line.replace(self._token, STARS) if self._token else line
-
-
 @contextmanager
-def log_to_stderr(token: Secret) -> Iterator[None]:
-    """Write warnings and what the bot reports to standard error within this block, without the token."""
+def log_to_stderr() -> Iterator[None]:
+    """Write warnings and what the bot reports to standard error within this block, without credentials."""
     handler = logging.StreamHandler()
-    handler.setFormatter(RedactingFormatter(token))
+    handler.setFormatter(MaskingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     levels = {name: logging.getLogger(name).level for name in NOISY}
     for name in NOISY:

@@ -6,7 +6,6 @@ The folder holds `bot.db`, the bot's own settings, and one store file for each c
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -23,11 +22,12 @@ from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.errors import StoreUnwritable
 from recollect.llm.chain import Chain
+from recollect.masking import masked_logger
 from recollect.ports import LLM
 from recollect.rules.days import parse_time_zone
 from recollect.wiring import AsyncMemory, chat_models, split_names
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 HOME = "bot.db"
 NO_MODEL = (

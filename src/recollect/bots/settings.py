@@ -7,7 +7,6 @@ document.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
@@ -15,8 +14,9 @@ from typing import Any, Literal
 from recollect.bots.events import Person, Place
 from recollect.errors import StoreError
 from recollect.faces import DocumentsFace
+from recollect.masking import masked_logger
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 StorageKind = Literal["sqlite", "json"]
 STORAGES: dict[StorageKind, str] = {"sqlite": "SQLite", "json": "JSON file"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,11 +14,12 @@ from recollect.bots.permissions import is_allowed
 from recollect.bots.settings import ChatSettings, SettingsTable
 from recollect.engine.conversation import AsyncConversation
 from recollect.errors import ServerError, StoreError
+from recollect.masking import masked_logger
 from recollect.model.clean_names import clean_name
 from recollect.ports import Clock
 from recollect.wiring import AsyncMemory
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 MOST_KNOWN_NAMES = 10_000  # people whose names are known to be in the register
 

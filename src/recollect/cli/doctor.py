@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from recollect.cli.terminal.opening import current_settings, store_file
-from recollect.cli.terminal.options import StoreCommand, mask_password, printable
+from recollect.cli.terminal.options import StoreCommand, printable
 from recollect.cli.terminal.show import console, plural
+from recollect.masking import mask_credentials
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -82,7 +83,7 @@ def show_result(result: CheckResult) -> None:
 
     text = Text(f"{result.verdict:<5}", style=STYLES[result.verdict])
     text.append(f"{result.subject:<11}", style="bold")
-    text.append(printable(result.detail), style="none")
+    text.append(printable(mask_credentials(result.detail)), style="none")
     console().print(text)
 
 
@@ -251,7 +252,7 @@ def check_disk(settings: Settings) -> Iterator[CheckResult]:
 def missing_store(url: str, file: Path) -> CheckResult:
     if not file.resolve().parent.is_dir():
         return CheckResult("fail", "store", f"{url}: the folder {file.parent} does not exist; create it")
-    return CheckResult("warn", "store", f"{mask_password(url)} is not there yet; `recollect import FILE` makes it")
+    return CheckResult("warn", "store", f"{url} is not there yet; `recollect import FILE` makes it")
 
 
 # -- what needs the store

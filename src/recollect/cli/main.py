@@ -13,6 +13,7 @@ import click
 
 from recollect import __version__
 from recollect.cli.terminal.options import PLACE, CommandTable, Program
+from recollect.masking import mask_what_escapes
 
 # Where each command is, in the order of the help. Its module is imported when it is run, or when the help lists it.
 COMMANDS = CommandTable(
@@ -88,6 +89,7 @@ def program(debug: bool) -> None:
 
 def main() -> None:
     """Run the program as a script does."""
+    mask_what_escapes()
     try:
         program(prog_name="recollect")
     finally:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from recollect.cli.terminal.opening import current_settings
-from recollect.cli.terminal.options import StoreCommand, mask_password
+from recollect.cli.terminal.options import StoreCommand
+from recollect.masking import mask_credentials
 
 LOOPBACK = "127.0.0.1"
 
@@ -46,7 +47,7 @@ def serve(host: str, port: int, workers: int, auth: bool | None) -> None:
         actual_port = listener.getsockname()[1]
         shown_host = f"[{host}]" if ":" in host else host
         click.echo(
-            f"serving {mask_password(settings.store)} on http://{shown_host}:{actual_port}; Ctrl-C ends it", err=True
+            f"serving {mask_credentials(settings.store)} on http://{shown_host}:{actual_port}; Ctrl-C ends it", err=True
         )
         if not auth_is_on:
             click.echo("auth is off: every program on this machine may read and write all of it", err=True)
@@ -94,7 +95,7 @@ def open_dashboard(port: int, browser: bool, auth: bool | None) -> None:
     auth_is_on = wants_keys(settings, LOOPBACK, auth)
     with open_listening_socket(LOOPBACK, port) as listener:
         url = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
-        click.echo(f"showing {mask_password(settings.store)} on {url}; Ctrl-C ends it", err=True)
+        click.echo(f"showing {mask_credentials(settings.store)} on {url}; Ctrl-C ends it", err=True)
         if browser:
             # The socket listens already: a browser that comes early waits until the server answers.
             threading.Thread(target=webbrowser.open, args=(url,), name="recollect browser", daemon=True).start()

@@ -14,12 +14,12 @@ from recollect.cli.terminal.options import (
     STORE,
     StoreCommand,
     global_option,
-    mask_password,
     printable,
     report_remains,
 )
 from recollect.cli.terminal.settling import HelpingProcess, report_followers, settle, stop_on_signals
 from recollect.cli.terminal.show import format_time, plural, print_json, show_table, table
+from recollect.masking import mask_credentials
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -124,7 +124,7 @@ def settings() -> None:
     for field in dataclasses.fields(active_settings):
         # format(), not str(): a secret is formatted as stars.
         value = f"{getattr(active_settings, field.name)}"
-        grid.add_row(field.name, printable(mask_password(value)) or "(empty)", sources.get(field.name, "default"))
+        grid.add_row(field.name, printable(mask_credentials(value)) or "(empty)", sources.get(field.name, "default"))
     show_table(grid)
 
 

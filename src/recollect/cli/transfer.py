@@ -29,10 +29,11 @@ from recollect.cli.terminal.opening import (
     store_file,
     without_embedder,
 )
-from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, global_option, mask_password, printable
+from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, global_option, printable
 from recollect.cli.terminal.progress import progress_bar
 from recollect.cli.terminal.settling import HelpingProcess, collect_seldom, settle_or_warn
 from recollect.cli.terminal.show import plural
+from recollect.masking import mask_credentials
 from recollect.model import ON_EDIT, OnEdit
 
 if TYPE_CHECKING:
@@ -398,7 +399,7 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     finally:
         origin.close()
     click.echo(
-        f"{mask_password(target)}: {plural(row_counts['conversations'], 'conversation')}, "
+        f"{mask_credentials(target)}: {plural(row_counts['conversations'], 'conversation')}, "
         f"{plural(row_counts['messages'], 'message')}, {plural(row_counts['entries'], 'passage')} of the index"
     )
     for fault in proof.faults:

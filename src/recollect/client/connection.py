@@ -20,6 +20,7 @@ from uuid import uuid4
 
 from recollect import errors
 from recollect.errors import InvalidInput, MissingExtra, RecollectError, ServerError
+from recollect.masking import keep_out_of_texts, keep_password_out_of_texts
 from recollect.parsing import Limits, read_json
 from recollect.rules.log import SURROGATE, check_id, check_time
 from recollect.wire import from_json_value, to_json_value
@@ -136,6 +137,8 @@ class ServerConnection:
             raise InvalidInput("base_url", "must end with the host or a path; leave out what follows ? or #")
         if not isinstance(key, str) or not HEADER_TEXT.fullmatch(key):
             raise InvalidInput("key", "holds what no key does; copy it as `recollect keys create` showed it")
+        keep_password_out_of_texts(base_url)
+        keep_out_of_texts(key)
         self._url = base_url.rstrip("/").removesuffix("/v1")
         self.space = space
         self._timeout = timeout

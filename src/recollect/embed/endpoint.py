@@ -9,12 +9,12 @@ and no repr.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from recollect.errors import EmbedderError, EmbedderRefused, InvalidInput, MissingExtra
+from recollect.masking import keep_out_of_texts, keep_password_out_of_texts
 from recollect.ports import Vectors
 
 BATCH = 64  # texts a request
@@ -45,6 +45,8 @@ class EndpointEmbedder:
         if width is not None and width < 1:
             raise InvalidInput("width", "must be at least 1")
         address = _public_address(base_url)
+        keep_password_out_of_texts(base_url)
+        keep_out_of_texts(key)
         try:
             import openai
         except ImportError:
@@ -132,7 +134,7 @@ class EndpointEmbedder:
         )
 
     def _advice(self, error: Exception) -> str:
-        """What happened and what to do; the server's own words only where they cannot be about the key."""
+        """What happened and what to do, in our own words: the server's may repeat the key or the texts."""
         api = self._openai
         if isinstance(error, api.APITimeoutError):
             return "no answer in time; try again, or allow it more time"
@@ -145,15 +147,10 @@ class EndpointEmbedder:
         if isinstance(error, api.RateLimitError):
             return "too many requests or no credit left (HTTP 429); wait, or check the account"
         if isinstance(error, api.APIStatusError):
-            quote = self._quote_error(error)
             if error.status_code < 500:
-                return f"refused (HTTP {error.status_code}){quote}; check the model and the texts' length"
-            return f"failed (HTTP {error.status_code}){quote}; try again later"
+                return f"refused (HTTP {error.status_code}); check the model and the texts' length"
+            return f"failed (HTTP {error.status_code}); try again later"
         return "answered with something that is not JSON; check that the address is an OpenAI-compatible API"
-
-    def _quote_error(self, error: Any) -> str:
-        text = " ".join(str(error.message).replace(self._client.api_key, "***").split())[:200]
-        return f", saying {text!r}" if text else ""
 
 
 def _public_address(base_url: str) -> str:

@@ -13,7 +13,6 @@ Each page is a transaction of its own, under the locks of the writers: a run can
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,12 +29,13 @@ from recollect.engine.tables.topics import renew_stamp
 from recollect.engine.views import digests
 from recollect.engine.views.facts import LOCK
 from recollect.errors import RecollectError
+from recollect.masking import masked_logger
 from recollect.model import Expired, Filter, Message, Retained
 from recollect.ports import Clock, Telemetry, Tx
 from recollect.rules.access import LOCAL
 from recollect.rules.retention import EXPIRED_KINDS, KINDS, OVER, Retention, day_is_over, find_expired_topics
 
-log = logging.getLogger("recollect.retention")
+log = masked_logger("recollect.retention")
 
 PAGE = 1_000  # messages or rows in one transaction
 KEPT = ("window", "episodes", "digests")  # views that stay as they are when messages expire; others are made again

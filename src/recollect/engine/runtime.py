@@ -8,7 +8,6 @@ follows nothing imports and builds its views when one is first asked for: a sear
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 import time
 from collections import Counter
@@ -30,6 +29,7 @@ from recollect.engine.work.priority import Callers
 from recollect.engine.work.threads import CallThreads, ThreadsClosed
 from recollect.engine.work.usage import Meter
 from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreClosed, StoreError
+from recollect.masking import masked_logger
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Draft, Message
 from recollect.model.frozen import dataclass
 from recollect.ports import Clock, Embedder, Models, Store, Tokenizer, Tx
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-logger = logging.getLogger("recollect.runtime")
+logger = masked_logger("recollect.runtime")
 
 THREADS = 8
 FOLLOWING = 2  # calls into the store by all views of a memory at a time

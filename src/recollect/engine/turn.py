@@ -9,7 +9,6 @@ the turn, a limited number of times, and is never shown to the user; each round 
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import aclosing
@@ -20,6 +19,7 @@ from recollect.engine.tables import log, receipts
 from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.views import tiers
 from recollect.errors import ModelNonsense, RecollectError
+from recollect.masking import masked_logger
 from recollect.model import Batch, ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
 from recollect.ports import LLM, Completion, Request, Tx
 from recollect.rules.log import MAX_CONTENT, SURROGATE
@@ -29,7 +29,7 @@ from recollect.rules.prompt.requests_for_more import TierRequest
 from recollect.rules.tiers import tiers as tier_rules
 from recollect.tasks import reply as reply_task
 
-logger = logging.getLogger("recollect.turn")
+logger = masked_logger("recollect.turn")
 
 KEY = "recollect"  # in the metadata of a reply: the record of the turn
 LABEL = re.compile(r"m(\d{1,9})")

@@ -7,15 +7,15 @@ other model takes over: an answer comes from one model.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from recollect.errors import InvalidInput, ModelBusy, ModelError, ModelNonsense, ModelRefused, ModelTimeout
 from recollect.llm.flow import closing
+from recollect.masking import masked_logger
 from recollect.ports import LLM, Completion, Request
 
-log = logging.getLogger("recollect.llm")
+log = masked_logger("recollect.llm")
 
 REST = 30.0  # seconds
 PASSED_ON = (ModelTimeout, ModelBusy, ModelNonsense, ModelRefused)
@@ -98,4 +98,6 @@ class Chain:
         last = failures[-1]
         if len(failures) == 1:
             return last
-        return type(last)("no model answered: " + "; ".join(str(error) for error in failures))
+        combined = type(last)("no model answered: " + "; ".join(str(error) for error in failures))
+        combined.refusal = last.refusal
+        return combined

@@ -117,7 +117,9 @@ class LocalModel:
         except ModelError as error:
             on_chunk(error)
         except (ValueError, RuntimeError) as error:
-            on_chunk(self._trouble.refusal(400, str(error)))
+            refused = self._trouble.about(request.messages).refusal(400, str(error))
+            self._trouble.about(request.messages).log_words(refused, str(error))
+            on_chunk(refused)
         else:
             on_chunk(None)
 

@@ -4,7 +4,7 @@ The client sends the request and the key; the reply is read here byte by byte, s
 bounded. We retry, not the client, because `timeout` bounds all attempts together: a call (or the opening of a stream)
 with all its attempts and waits takes at most `timeout` seconds, and so does each silence within a stream. A timeout is
 not retried: the next model of a chain is a better use of the time. The key is handed to the client and to `Trouble`,
-which keeps it out of messages; it is in no repr and in no error.
+which keeps it out of the log; it is in no repr and in no error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import asyncio
 import math
 import random
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
@@ -27,6 +27,7 @@ from recollect.llm.flow import closing
 from recollect.llm.form import ABOUT_CONTEXT, Form
 from recollect.llm.relay import RelayReader
 from recollect.llm.trouble import Trouble, is_temporary
+from recollect.masking import keep_out_of_texts
 from recollect.ports import Completion, Request
 
 TIMEOUT = 60.0  # seconds
@@ -92,6 +93,7 @@ class OpenAIModel:
         self._retries = retries
         self._count = count
         self._sleep = sleep
+        keep_out_of_texts(secret)
         self._trouble = Trouble(self.name, secret)
         self._form = Form()
 
@@ -111,13 +113,13 @@ class OpenAIModel:
         deadline = loop_time() + self._timeout + request.thinking_tokens / THINKING_PACE
         async with AsyncExitStack() as stack:
             raw = await self._read_body(await self._open(stack, request, False, deadline), deadline)
-        answer = AnswerReader(self._trouble)
+        answer = AnswerReader(self._trouble.about(request.messages))
         answer.read_body(raw)
         return answer.completion(self._model, request.messages, self._count)
 
     async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
         start = loop_time()
-        answer = AnswerReader(self._trouble)
+        answer = AnswerReader(self._trouble.about(request.messages))
         async with AsyncExitStack() as stack:
             response = await self._open(stack, request, True, start + self._timeout)
             deadline = start + LONGEST_STREAM * self._timeout
@@ -136,7 +138,7 @@ class OpenAIModel:
         """Sends the body of the caller. Nothing is retried here: the caller's own client does that."""
         start = loop_time()
         stream = bool(body.get("stream"))
-        reader = RelayReader(self._trouble)
+        reader = RelayReader(self._trouble.about(body["messages"]))
         async with AsyncExitStack() as stack:
             response = await self._send_relayed(stack, body, stream, start + self._timeout)
             if not stream:
@@ -167,8 +169,13 @@ class OpenAIModel:
                 if not isinstance(outcome, FailedAttempt):
                     self._form = simpler
         if isinstance(outcome, FailedAttempt):
-            raise outcome.error
+            raise self._logged_error(outcome, body["messages"])
         return outcome
+
+    def _logged_error(self, outcome: FailedAttempt, messages: Sequence[Mapping[str, Any]]) -> ModelError:
+        """The error of the last attempt; the log has what the server said."""
+        self._trouble.about(messages).log_words(outcome.error, outcome.server_text)
+        return outcome.error
 
     async def _read_body(self, response: Any, deadline: float) -> bytes:
         raw = bytearray()
@@ -211,7 +218,7 @@ class OpenAIModel:
                 return outcome
             simpler = form.simpler_form(request, stream, outcome.status, outcome.server_text)
             if simpler is None:
-                raise outcome.error
+                raise self._logged_error(outcome, request.messages)
             if not ABOUT_CONTEXT.search(outcome.server_text):  # with a shorter request the limit may be accepted
                 refused_limit = simpler.refused_limit
             form = simpler
@@ -249,10 +256,8 @@ class OpenAIModel:
     def _attempt_from_status(self, error: Any) -> FailedAttempt:
         status: int = error.status_code
         after = retry_after(error.response.headers)
-        server_text = error.body.get("message") if isinstance(error.body, dict) else error.body
-        trouble = self._trouble.refusal(status, server_text if isinstance(server_text, str) else "", after)
-        trouble.refusal = self._trouble.public_refusal(status, error.body, after)
-        return FailedAttempt(trouble, status, str(error.message), can_retry=is_temporary(status), after=after)
+        model_error = self._trouble.refusal(status, error.body, after)
+        return FailedAttempt(model_error, status, str(error.message), can_retry=is_temporary(status), after=after)
 
 
 def client_arguments(body: Mapping[str, Any]) -> dict[str, Any]:

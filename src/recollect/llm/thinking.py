@@ -8,16 +8,16 @@ then the limit of the first request is used again (`recollect.llm.form`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from recollect.errors import ModelCutOff, ModelError
 from recollect.llm.flow import closing
+from recollect.masking import masked_logger
 from recollect.parsing import CutOffJson, UnreadableJson, read_json_at
 from recollect.ports import LLM, Completion, Request
 
-log = logging.getLogger("recollect.llm")
+log = masked_logger("recollect.llm")
 
 TIMES = 4  # the second limit, in times of the first
 MOST = 32_000  # tokens, of the second limit

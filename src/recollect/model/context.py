@@ -49,6 +49,11 @@ class Budget:
             return cls()
         if value == "compact":
             return cls.compact()
+        return cls._checked(value)
+
+    @staticmethod
+    def _checked(value: object) -> Budget:
+        """A budget whose parts are numbers of tokens."""
         if not isinstance(value, Budget):
             shown = repr(value) if isinstance(value, str) else type(value).__name__
             raise InvalidInput("budget", f'must be a Budget, "standard" or "compact", not {shown}')

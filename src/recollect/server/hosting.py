@@ -30,6 +30,7 @@ from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.errors import ConfigError, MissingExtra, StoreError
+from recollect.masking import mask_what_escapes, masked_logger
 from recollect.ports import Store
 from recollect.server.door.keys import Keys, list_keys, load_session_secret
 from recollect.server.door.loopback import is_loopback
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
-logger = logging.getLogger("recollect.server")
+logger = masked_logger("recollect.server")
 
 MAX_WORKERS = 64
 # Connections that wait to be accepted. An event loop accepts them all at once: so fewer than the files in reserve
@@ -96,6 +97,7 @@ def application(settings: Settings, auth: bool, rates: Path | None = None) -> Fa
     from recollect.server.app import create_app
 
     log_as_json()
+    mask_what_escapes()
     end_with_parent()
     sys.setswitchinterval(SWITCH)
     gc.set_threshold(*COLLECTIONS)

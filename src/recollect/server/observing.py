@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect.masking import mask_credentials, masked_logger
 from recollect.ports import Telemetry
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
-logger = logging.getLogger("recollect.server")
+logger = masked_logger("recollect.server")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 UNKNOWN = "unknown"
@@ -54,7 +55,7 @@ class JsonLines(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "event": record.getMessage() if is_ours else "logged",
+            "event": mask_credentials(record.getMessage()) if is_ours else "logged",
         }
         if not is_ours:
             line["at"] = f"{record.funcName} {record.pathname}:{record.lineno}"

@@ -6,7 +6,6 @@ say its cause: that is in the server's log, under the request's id.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -19,10 +18,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from recollect import errors
+from recollect.masking import mask_credentials, masked_logger
 from recollect.server.observing import describe_error
 from recollect.server.web.session import is_page
 
-logger = logging.getLogger("recollect.server")
+logger = masked_logger("recollect.server")
 
 MEDIA = "application/problem+json"
 RETRY = {"Retry-After": "1"}
@@ -89,11 +89,11 @@ class Problem(Exception):
         errors: Sequence[Mapping[str, str]] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(detail)
         self.status = status
         self.code = code
-        self.detail = detail
-        self.errors = tuple(errors)
+        self.detail = mask_credentials(detail)
+        self.errors = tuple({name: mask_credentials(text) for name, text in error.items()} for error in errors)
+        super().__init__(self.detail)
         self.headers = dict(headers or {})
 
     def document(self) -> dict[str, Any]:
@@ -135,13 +135,15 @@ def problem_of(error: Exception) -> Problem:
 def public_message(error: errors.RecollectError) -> str:
     """The message of an error that a caller may see. For an error of the store, of a model or of the embedder it is the
     description of its class: their own messages contain addresses, and may repeat what is stored or was asked. Where a
-    store's message contains no more than its address, it goes to the log."""
+    store's message contains no more than its address, it goes to the log. For a refusal of a model's server there are
+    words of our own, with the id under which the log has the server's."""
     if not isinstance(error, RESERVED) or isinstance(error, SPEAKING):
         return str(error)
+    refusal = error.refusal if isinstance(error, errors.ModelError) else None
     names_no_content = isinstance(error, errors.StoreError) and type(error) is not errors.StoreError
     reason = str(error) if names_no_content else type(error).__name__
     logger.warning("%s: %s", failure_source(error), reason, extra={"noted": describe_error(error)})
-    return " ".join((type(error).__doc__ or "").split())
+    return refusal.message if refusal is not None else " ".join((type(error).__doc__ or "").split())
 
 
 def failure_source(error: errors.RecollectError) -> str:

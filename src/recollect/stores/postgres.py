@@ -302,7 +302,9 @@ class PostgresStore(SqlStore):
     def __init__(self, url: str, *, busy_seconds: float = 30.0, migrate: bool = False, hnsw: int | None = None) -> None:
         address = parse_url(url)
         super().__init__(
-            create_pooled_engine(address, busy_seconds), address.render_as_string(hide_password=True), busy_seconds
+            create_pooled_engine(address, busy_seconds),
+            address.render_as_string(hide_password=True),
+            busy_seconds,
         )
         self._connections = OpenConnections(self.engine)
         try:
@@ -444,8 +446,11 @@ def first_line(error: DBAPIError) -> str:
 
 
 def parse_url(url: str) -> URL:
+    scheme, _, location = url.partition("://")
+    authority, slash, rest = location.partition("/")
+    userinfo, at, host = authority.rpartition("@")  # SQLAlchemy would end a password at its first @
     try:
-        address = make_url(url)
+        address = make_url(f"{scheme}://{userinfo.replace('@', '%40')}{at}{host}{slash}{rest}")
     except (ArgumentError, ValueError) as error:
         raise ConfigError(
             "store: the PostgreSQL address cannot be read; write postgresql://user:password@host/database"

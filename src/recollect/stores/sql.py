@@ -28,6 +28,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from recollect.errors import DamagedMessage, StoreBusy, StoreError
+from recollect.masking import mask_credentials
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx
 from recollect.stores import queries, schema
@@ -329,7 +330,7 @@ class SqlStore(ABC):
 
     def __init__(self, engine: Engine, name: str, busy_seconds: float) -> None:
         self.engine = engine
-        self._name = name
+        self._name = mask_credentials(name)
         self.busy_seconds = busy_seconds
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from datetime import datetime, timedelta
 
@@ -12,9 +11,10 @@ from recollect.bots.outgoing import BotMessage
 from recollect.bots.settings import ChatSettings
 from recollect.bots.tools import Tools
 from recollect.errors import RecollectError
+from recollect.masking import masked_logger
 from recollect.wiring import AsyncMemory
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 NOON = 12 * 60  # minutes; a digest before it is of the day before

@@ -5,8 +5,6 @@ In a group both are about whoever asks. With "everybody", which needs the right 
 
 from __future__ import annotations
 
-import logging
-
 from recollect.bots import texts
 from recollect.bots.events import ButtonPress, CommandCall, Person, Place
 from recollect.bots.outgoing import BotFile, BotMessage, Button
@@ -15,8 +13,9 @@ from recollect.bots.texts import count_messages
 from recollect.bots.tools import Tools
 from recollect.errors import PlatformRefused, ServerError
 from recollect.formats.jsonl import dump
+from recollect.masking import masked_logger
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 ERASE_STEP = "erase"
 AGAIN_STEP = "erase again"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 from recollect.bots import texts
 from recollect.bots.events import ButtonPress, CommandCall, Person, Place
 from recollect.bots.outages import holds_messages
@@ -12,11 +10,12 @@ from recollect.bots.settings import STORAGES, Dialogue, StorageKind, parse_thres
 from recollect.bots.texts import count_messages
 from recollect.bots.tools import Tools
 from recollect.errors import RecollectError, StoreError
+from recollect.masking import masked_logger
 from recollect.model import Episode
 from recollect.ports import STAND_IN
 from recollect.wiring import AsyncMemory
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 STORAGE_STEP = "storage"
 THRESHOLD_STEP = "threshold"

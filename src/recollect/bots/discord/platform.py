@@ -234,7 +234,7 @@ class DiscordPlatform:
 
     @asynccontextmanager
     async def _translate_errors(self) -> AsyncIterator[None]:
-        """Raise Discord's errors as ours, without the token."""
+        """Raise Discord's errors as ours, which hold no token."""
         try:
             yield
         except discord.RateLimited as error:
@@ -244,16 +244,17 @@ class DiscordPlatform:
         except discord.PrivilegedIntentsRequired:
             raise ConfigError(REFUSED_INTENT) from None
         except discord.Forbidden as error:
-            raise PlatformRefused(f"Discord: {self._redact(error)}") from None
+            raise PlatformRefused(f"Discord: {describe_error(error)}") from None
         except discord.HTTPException as error:
             if error.status == 429:
                 raise busy_for(float(error.response.headers.get("Retry-After", LONGEST_WAIT))) from None
-            raise ServerError(f"Discord: {self._redact(error)}") from None
+            raise ServerError(f"Discord: {describe_error(error)}") from None
         except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
-            raise ServerError(f"Discord: {self._redact(error)}") from None
+            raise ServerError(f"Discord: {describe_error(error)}") from None
 
-    def _redact(self, error: Exception) -> str:
-        return (str(error) or type(error).__name__).replace(str(self._options.token), "***")
+
+def describe_error(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 class GatewayClient(discord.Client):

@@ -7,7 +7,6 @@ call: nothing of what it logs or raises is shown before the token is taken out.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -37,8 +36,9 @@ from recollect.bots.telegram.updates import PLATFORM, event_of, person_of
 from recollect.bots.texts import COMMANDS
 from recollect.config import Secret
 from recollect.errors import ConfigError, PlatformBusy, PlatformRefused, ServerError
+from recollect.masking import masked_logger
 
-logger = logging.getLogger("recollect.bots")
+logger = masked_logger("recollect.bots")
 
 UPDATES = [
     Update.MESSAGE,
@@ -175,7 +175,7 @@ class TelegramPlatform:
             raise ConfigError(REFUSED_TOKEN)
 
     def _report_poll_error(self, error: TelegramError) -> None:
-        logger.warning("Telegram does not answer: %s", self._redact(error))
+        logger.warning("Telegram does not answer: %s", error)
 
     # -- as the core needs it
 
@@ -242,7 +242,7 @@ class TelegramPlatform:
 
     @asynccontextmanager
     async def _translate_errors(self) -> AsyncIterator[None]:
-        """Raise Telegram's errors as ours, without the token. What a later call makes pointless is no error."""
+        """Raise Telegram's errors as ours, which hold no token. What a later call makes pointless is no error."""
         try:
             yield
         except RetryAfter as error:
@@ -253,15 +253,12 @@ class TelegramPlatform:
         except InvalidToken:
             raise ConfigError(REFUSED_TOKEN) from None
         except Forbidden as error:
-            raise PlatformRefused(f"Telegram: {self._redact(error)}") from None
+            raise PlatformRefused(f"Telegram: {error}") from None
         except BadRequest as error:
             if NOT_MODIFIED not in error.message.lower() and TOO_OLD not in error.message.lower():
-                raise ServerError(f"Telegram: {self._redact(error)}") from None
+                raise ServerError(f"Telegram: {error}") from None
         except TelegramError as error:
-            raise ServerError(f"Telegram: {self._redact(error)}") from None
-
-    def _redact(self, error: Exception) -> str:
-        return str(error).replace(str(self._options.token), "***")
+            raise ServerError(f"Telegram: {error}") from None
 
 
 def thread_id(place: Place) -> int | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.terminal.options import printable
+from recollect.masking import keep_password_out_of_texts, mask_credentials
 
 if TYPE_CHECKING:
     from recollect.bots.service import BotOptions
@@ -148,7 +149,7 @@ def run_on_discord(token: Secret, options: BotOptions, names: tuple[str, ...]) -
     async def run() -> None:
         await run_discord(DiscordOptions(token, names), options, report, stop_on_signals())
 
-    with log_to_stderr(token):
+    with log_to_stderr():
         asyncio.run(run())
 
 
@@ -162,6 +163,7 @@ def run_on_telegram(
     from recollect.bots.telegram.webhook import open_webhook_socket
 
     server = (api or TELEGRAM).rstrip("/")
+    keep_password_out_of_texts(server)
     telegram_options = TelegramOptions(token, names, f"{server}/bot", f"{server}/file/bot")
     url, host, port = hook
     webhook = None if url is None else Webhook(url, open_webhook_socket(host, port))
@@ -171,7 +173,7 @@ def run_on_telegram(
     async def run() -> None:
         await run_telegram(telegram_options, options, report, stop_on_signals(), webhook)
 
-    with log_to_stderr(token):
+    with log_to_stderr():
         asyncio.run(run())
 
 
@@ -220,4 +222,4 @@ def require_libraries(extra: str, purpose: str, *libraries: str) -> None:
 
 
 def report(line: str) -> None:
-    click.echo(printable(line), err=True)
+    click.echo(printable(mask_credentials(line)), err=True)

@@ -11,7 +11,6 @@ import errno
 import io
 import re
 import sys
-import traceback
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from datetime import UTC, datetime
 from importlib import import_module
@@ -21,12 +20,11 @@ import click
 
 from recollect.cli.terminal.collection import without_collection
 from recollect.errors import RecollectError
+from recollect.masking import mask_credentials, print_masked_trace
 
 STORE = "recollect.store"
 SPACE = "recollect.space"
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
-PASSWORD = re.compile(r"(://[^:/@]*:).*@")
-WORD = re.compile(r"((?:password|passwd|key|token)=)[^&\s]*", re.IGNORECASE)
 LINES = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -36,13 +34,8 @@ def printable(text: str) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
-def mask_password(url: str) -> str:
-    """Replace the password in an address with stars."""
-    return WORD.sub(r"\1***", PASSWORD.sub(r"\1***@", url))
-
-
 def warn(text: str) -> None:
-    click.echo(f"warning: {printable(text)}", err=True)
+    click.echo(f"warning: {printable(mask_credentials(text))}", err=True)
 
 
 def report_remains(lines: Iterable[str]) -> None:
@@ -58,7 +51,7 @@ class OneLineError(click.ClickException):
     """An error that is printed as one line."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"error: {LINES.sub(' ', printable(self.message))}", err=True, file=file)
+        click.echo(f"error: {LINES.sub(' ', printable(mask_credentials(self.message)))}", err=True, file=file)
 
 
 class CommandTable(MutableMapping[str, click.Command]):
@@ -94,6 +87,11 @@ class CommandTable(MutableMapping[str, click.Command]):
         return len(self._places)
 
 
+def mask_message(error: click.ClickException) -> None:
+    """Take credentials out of an error of the parser, which repeats what was typed."""
+    vars(error)["message"] = mask_credentials(error.message)
+
+
 class Program(click.Group):
     """The group of all commands, in the order in which they are added."""
 
@@ -107,6 +105,13 @@ class Program(click.Group):
                 stream.reconfigure(errors="backslashreplace")
         return super().main(*args, **kwargs)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **kwargs)
+        except click.ClickException as error:
+            mask_message(error)
+            raise
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             result = super().invoke(ctx)
@@ -114,6 +119,9 @@ class Program(click.Group):
             return result
         except KeyboardInterrupt:
             raise click.exceptions.Exit(INTERRUPTED) from None
+        except click.ClickException as error:
+            mask_message(error)
+            raise
         except RecollectError as error:
             self._print_trace(ctx)
             raise OneLineError(str(error)) from None
@@ -126,7 +134,7 @@ class Program(click.Group):
     @staticmethod
     def _print_trace(ctx: click.Context) -> None:
         if ctx.params.get("debug"):
-            traceback.print_exc()
+            print_masked_trace(*sys.exc_info())
 
 
 def _save_option(ctx: click.Context, param: click.Parameter, value: str | None) -> None:

@@ -10,7 +10,6 @@ loop tries, and conversations are read from memory: each attempt takes as long a
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -31,6 +30,7 @@ from recollect.errors import (
     StoreError,
     StoreUnwritable,
 )
+from recollect.masking import masked_logger
 from recollect.model import Added, Batch, Conversation, Degraded, Filter, Message, Tiers
 from recollect.ports import Clock, ConversationKey, Store, Tx
 
@@ -39,7 +39,7 @@ Run = Callable[..., Awaitable[Any]]
 Append = Callable[[Tx, Batch, datetime], list[Added]]
 Outage = StoreUnwritable | StoreAway | CommitUnknown
 
-logger = logging.getLogger("recollect.held")
+logger = masked_logger("recollect.held")
 
 OUTAGES = (StoreUnwritable, StoreAway, CommitUnknown)  # what is nobody's fault and may pass
 AWAY = (StoreAway, CommitUnknown)

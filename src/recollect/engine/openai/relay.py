@@ -26,7 +26,7 @@ from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import log
 from recollect.engine.work.ask import NONE, check_usable
-from recollect.errors import InvalidInput, ModelError, RecollectError
+from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Batch, Budget, Context, Message, Section
 from recollect.ports import Completion, Relay, Tx, Vectors
 from recollect.rules.log import MAX_ID, check_id
@@ -37,7 +37,6 @@ from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 
 TASK = "reply"
 NUMBER = 8  # characters of a branch's number
-TELLING = 24  # characters in a row from which a server's error text counts as repeating what it was sent
 
 
 class TooLong(InvalidInput):
@@ -315,10 +314,7 @@ class RelayExchange:
 
     async def _ask_model(self) -> dict[str, Any]:
         async with aclosing(self._relay.relay(self._request())) as replies:  # type: ignore[type-var]
-            try:
-                return [reply async for reply in replies][-1]
-            except ModelError as error:
-                raise redact_error(error, self._prompt.messages) from None
+            return [reply async for reply in replies][-1]
 
     async def stream(self) -> AsyncGenerator[dict[str, Any]]:
         """The answer in chunks. It is in the log before the client is told that it has ended."""
@@ -365,11 +361,8 @@ class RelayExchange:
 
     async def _model_chunks(self) -> AsyncGenerator[dict[str, Any]]:
         async with aclosing(self._relay.relay(self._request())) as chunks:  # type: ignore[type-var]
-            try:
-                async for chunk in chunks:
-                    yield chunk
-            except ModelError as error:
-                raise redact_error(error, self._prompt.messages) from None
+            async for chunk in chunks:
+                yield chunk
 
     async def _needs_another_round(self, first: Choice, cost: Completion, rounds_left: int, with_markers: bool) -> bool:
         """Whether to ask the model once more: it asked for something, or wrote nothing but notes for the memory."""
@@ -425,19 +418,3 @@ def with_client_section(context: Context, budget: Budget, layout: Layout) -> Con
     sections = (*receipt.sections, Section("client", layout.beside))
     receipt = replace(receipt, budget=budget, tokens=receipt.tokens + layout.beside, sections=sections)
     return replace(context, receipt=receipt)
-
-
-def redact_error(error: ModelError, messages: Sequence[Mapping[str, Any]]) -> ModelError:
-    """The error without the server's text, if that repeats what the server was sent: it may be memory."""
-    if error.refusal is not None:
-        server_words = error.refusal.message
-        sent_text = "\n".join(
-            message_rules.text_of(message) for message in messages if message["role"] in message_rules.INSTRUCTIONS
-        )
-        if any(
-            server_words[index : index + TELLING] in sent_text
-            for index in range(max(len(server_words) - TELLING, 0) + 1)
-            if len(server_words) >= TELLING
-        ):
-            error.refusal = replace(error.refusal, message="")
-    return error

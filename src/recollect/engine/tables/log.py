@@ -7,7 +7,6 @@ somebody asked for it.
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from typing import Any
 
 from recollect.engine.tables.changes import changes_of, find_change_faults
 from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreError
+from recollect.masking import masked_logger
 from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
 from recollect.model.frozen import replace
 from recollect.ports import Tx
@@ -23,7 +23,7 @@ from recollect.rules import log as rules
 from recollect.rules.message_versions import kept_as, older_versions, says_same
 from recollect.rules.sealed_changes import is_as_changed, is_sealed, original_message
 
-logger = logging.getLogger("recollect.log")
+logger = masked_logger("recollect.log")
 
 PAGE = 1_000  # rows read at a time
 DIGESTING = "digesting"  # the view name of leases on a digest that is being made

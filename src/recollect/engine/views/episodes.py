@@ -10,7 +10,6 @@ that has grown the model is asked only about what is new.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -29,6 +28,7 @@ from recollect.engine.views.episode_boundaries import (
 from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.faults import readable_messages, reason_of
 from recollect.engine.work.view import Run, SaveResult
+from recollect.masking import masked_logger
 from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
 from recollect.model.frozen import dataclass, replace
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
@@ -37,7 +37,7 @@ from recollect.rules.episodes.lines import SpokenLine, from_object, narrative_li
 from recollect.rules.episodes.segments import PAUSE, continues
 from recollect.tasks import episode_batch, episode_summary, level_summary
 
-log = logging.getLogger("recollect.episodes")
+log = masked_logger("recollect.episodes")
 
 TABLE = "episodes"
 WINDOW = "window"  # the view that first wrote them: messages it has set aside are in none of them

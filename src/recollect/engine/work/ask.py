@@ -7,18 +7,18 @@ unavailable for a while, the result says so: the caller may ask again later and 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelTimeout, NoModel
+from recollect.masking import masked_logger
 from recollect.model.frozen import dataclass
 from recollect.ports import LLM, Completion, Models, Request, Telemetry
 from recollect.tasks.task import Task
 
-log = logging.getLogger("recollect.ask")
+log = masked_logger("recollect.ask")
 
 NONE = "no model"  # the name of the model that stands for "there is none"
 AWAY = (ModelTimeout, ModelBusy)  # errors that may pass by themselves

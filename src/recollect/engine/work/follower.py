@@ -12,7 +12,6 @@ for everything.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -27,11 +26,12 @@ from recollect.engine.work.lease import Lease
 from recollect.engine.work.view import Hooks, View
 from recollect.engine.work.worker import Worker
 from recollect.errors import EmbedderMismatch, NotSettled, StoreClosed
+from recollect.masking import masked_logger
 from recollect.model import SetAside, ViewState
 from recollect.ports import Clock, Store, Telemetry, Tx
 from recollect.rules.fairness import next_room
 
-log = logging.getLogger("recollect.followers")
+log = masked_logger("recollect.followers")
 
 FIRST_ROOM = 32  # messages in the first batch, when it is not yet known how long they take
 MOST_CONVERSATIONS = 256  # in a batch of a view that reads for itself

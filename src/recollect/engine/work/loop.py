@@ -8,7 +8,6 @@ only, not for the thousands of messages that others may have added.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -17,9 +16,10 @@ from recollect.engine.work.events import wait_for_event
 from recollect.engine.work.faults import reason_of
 from recollect.engine.work.follower import Follower
 from recollect.errors import StoreClosed
+from recollect.masking import masked_logger
 from recollect.ports import Clock
 
-log = logging.getLogger("recollect.followers")
+log = masked_logger("recollect.followers")
 
 POLL = 2.0  # seconds between checks for what other processes have written
 PAUSE = 0.1  # seconds without a new message, before a view that nobody waits for is brought up to date,

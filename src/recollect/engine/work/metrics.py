@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from recollect.masking import mask_credentials
 from recollect.model import Activity
 from recollect.model.frozen import dataclass
 from recollect.ports import Call, Telemetry
@@ -59,6 +60,7 @@ class ActivityCounter:
 
     def model_label(self, name: str) -> str:
         """The name under which a model is counted: its own, or "other" once there are too many."""
+        name = mask_credentials(name)
         with self._lock:
             if len(self._models) < MODELS:
                 self._models.add(name)

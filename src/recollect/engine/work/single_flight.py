@@ -8,7 +8,6 @@ not be made now is tried again after a pause that grows.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -17,10 +16,11 @@ from typing import Any, Generic, TypeVar
 from recollect.engine.tables.log import DIGESTING
 from recollect.engine.work.lease import Lease
 from recollect.errors import RecollectError
+from recollect.masking import mask_credentials, masked_logger
 from recollect.model.frozen import dataclass
 from recollect.ports import STAND_IN, Clock, ConversationKey, Tx
 
-log = logging.getLogger("recollect.once")
+log = masked_logger("recollect.once")
 
 T = TypeVar("T")
 VIEW = DIGESTING
@@ -159,7 +159,7 @@ class SingleFlight:
             await asyncio.shield(self._write(lambda tx: self._lease.release(tx, [key.place])))
             raise
         except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
+            reason = mask_credentials(f"{type(error).__name__}: {error}")
             await self._write(lambda tx: self._lease.release(tx, [key.place], reason))
             raise
         return value

@@ -8,17 +8,17 @@ pending ones first. Other counts that are stored (cache lookups, fallbacks) are 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from recollect.engine.work.events import wait_for_event
 from recollect.engine.work.metrics import ActivityCounter
 from recollect.errors import NoModel, RecollectError
+from recollect.masking import masked_logger
 from recollect.model import Activity
 from recollect.ports import Call, Clock, Tx
 
-log = logging.getLogger("recollect.metering")
+log = masked_logger("recollect.metering")
 COUNTED = ("calls", "tokens_in", "tokens_out", "milliseconds")
 MOMENT = 0.25  # seconds to wait for more calls, before they are written
 

@@ -10,7 +10,6 @@ keep no others waiting.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import field, replace
@@ -30,11 +29,12 @@ from recollect.engine.work.faults import (
 from recollect.engine.work.lease import Lease
 from recollect.engine.work.view import Hooks, Run, SaveResult, View
 from recollect.errors import EmbedderMismatch, EmbedderRefused, StoreClosed
+from recollect.masking import masked_logger
 from recollect.model import Filter, SetAside
 from recollect.model.frozen import dataclass
 from recollect.ports import STAND_IN, Clock, ConversationKey, Lag, Telemetry, Tx
 
-log = logging.getLogger("recollect.followers")
+log = masked_logger("recollect.followers")
 
 ISOLATION_SECONDS = 1.0  # after which the rest of a failing batch is left for later, if part of it was done
 REFUSALS = 3  # by a store or an embedder without a success in between, until we assume that it refuses everything

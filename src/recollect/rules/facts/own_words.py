@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.word_weights import is_ordinary
@@ -49,6 +49,8 @@ def is_plain_line(text: str) -> bool:
         or (_may_have_sign(text) and SIGN_OF_FOREIGN_TEXT.search(text))
         or _PUBLISHED.search(text)
         or _KNOWN.fullmatch(text)
+        or _PROMPT.match(text)
+        or "{{" in text
         or _is_structure(text)
     )
 
@@ -84,10 +86,11 @@ _INLINE = "a abbr b big br code del em font hr i img ins kbd mark s small strong
 _EMPHASIS = frozenset(_INLINE.split())
 _MOST_TAGS = 40  # texts between tags in one message
 _QUOTATIONS = lazy_pattern(
-    rf"“[^“”]{{1,{MAX_QUOTATION}}}”|«[^«»]{{1,{MAX_QUOTATION}}}»|„[^„“”]{{1,{MAX_QUOTATION}}}[“”]"
+    rf"“[^“”]{{1,{MAX_QUOTATION}}}”|«[^«»]{{1,{MAX_QUOTATION}}}»|„[^„“”]{{1,{MAX_QUOTATION}}}[“”]|»[^«»]{{1,{MAX_QUOTATION}}}«"
     rf"|「[^「」]{{1,{MAX_QUOTATION}}}」|(?:(?<=:\s)|^)\"[^\"]{{1,{MAX_QUOTATION}}}\"(?=\s*(?:$|\n))",
     re.MULTILINE,
 )
+_LONG_NAME = 3  # words; what is longer and has a line for itself is somebody's sentence
 _LONG_QUOTATION = 400  # characters; a shorter one in a line is read with its sentence
 
 
@@ -106,7 +109,11 @@ def _drop_tags_and_quotations(text: str) -> str:
 
 
 def _drop_long_quotation(quotation: re.Match[str]) -> str:
-    return " … " if "\n" in quotation[0] or len(quotation[0]) > _LONG_QUOTATION else quotation[0]
+    is_alone = quotation.string[: quotation.start()].rpartition("\n")[2].strip() == "" and (
+        quotation.string[quotation.end() :].partition("\n")[0].strip() == ""
+    )
+    is_long = "\n" in quotation[0] or len(quotation[0]) > _LONG_QUOTATION
+    return " … " if is_long or (is_alone and len(quotation[0].split()) > _LONG_NAME) else quotation[0]
 
 
 # -- from here on the text is foreign
@@ -115,13 +122,28 @@ _FORWARDED = lazy_pattern(
     r"\s*+(?:[-_*=]{2,}\s*+)(?:original|forwarded|weitergeleitete|ursprüngliche)\s\w+|\s*begin\sforwarded\smessage\b",
     re.IGNORECASE,
 )
-_SUBJECT = lazy_pattern(r"\s*+(?:re|fwd?|aw|wg)\s?:\s\S", re.IGNORECASE)
+_SUBJECT = lazy_pattern(r"\s*+(?:re|fwd?|aw|wg|automatic\sreply|out\sof\soffice)\s?:\s\S", re.IGNORECASE)
+_SIGNATURE = lazy_pattern(r"--\s?")
+_CHAPTER = lazy_pattern(
+    r"[\W_]*(?:chapter|prologue|epilogue)(?:\s(?:\d{1,3}|[ivxlc]{1,6}|[a-z]{3,9}))?(?:\s?[:.–—-]\s?.{1,60})?",
+    re.IGNORECASE,
+)
+_PROMPT = lazy_pattern(
+    r"[\W_]*(?:ignore\s(?:all\s)?(?:the\s|your\s)?(?:previous|prior)\sinstructions|(?:you\sare|you['’]re|act\sas)\san?\s(?:[\w-]+\s){0,3}?(?:assistant|chat\s?bot|bot|ai|language\smodel|agent)\b(?!\s?!))",
+    re.IGNORECASE,
+)
 _ON_WROTE = lazy_pattern(
     r"\s*+(?:on|am|le|el)\b.{5,160}\b(?:wrote|schrieb|a\sécrit|escribió)\b.{0,60}:\s*$", re.IGNORECASE
 )
-_HEADER = lazy_pattern(r"\s*+\**(from|to|cc|bcc|subject|date|sent|reply-to)\**\s*:\**\s*(\S.*)", re.IGNORECASE)
+_HEADER = lazy_pattern(
+    r"\s*+\**(from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|datum|gesendet|de|à|objet|envoyé|para|asunto|enviado|da|oggetto"
+    r"|inviato)\**\s*:\**\s*(\S.*)",
+    re.IGNORECASE,
+)
 _HEADERS = 2  # in a row; and one of them is of mail alone
-_MAIL = lazy_pattern(r"subject|cc|bcc|sent|reply-to", re.IGNORECASE)
+_MAIL = lazy_pattern(
+    r"subject|cc|bcc|sent|reply-to|betreff|gesendet|objet|envoyé|asunto|enviado|oggetto|inviato", re.IGNORECASE
+)
 _SALUTATION = lazy_pattern(
     r"\s*+(?:dear\s(?!.{0,20}\b(?:assistant|bot|ai|chatgpt|gpt|claude|copilot|gemini|recollect)\b)[^\n]{1,60}[,:]"
     r"|to\swhom\sit\smay\sconcern\W?)\s*$",
@@ -176,6 +198,9 @@ def _opens_foreign_text(lines: Lines, number: int) -> bool:
     return bool(
         _FORWARDED.match(line)
         or (number == 0 and _SUBJECT.match(line))
+        or _SIGNATURE.fullmatch(line)
+        or _CHAPTER.fullmatch(line)
+        or _PROMPT.match(line)
         or _ON_WROTE.match(line)
         or (line.lstrip()[:3].lower() == "on " and _ON_WROTE.match(two_lines))
         or _is_mail(lines, number)
@@ -197,8 +222,9 @@ def _is_mail(lines: Lines, number: int) -> bool:
 
 
 def _is_structure(line: str) -> bool:
-    """Whether a line looks like a fence, a label or a role of a prompt, ours or any other; headings do not count."""
-    return not line.lstrip().startswith("#") and AT_START.match(line) is not None
+    """Whether a line looks like a fence, a label or a role of a prompt, ours or any other; headings do not count, but
+    for those of a prompt."""
+    return (not line.lstrip().startswith("#") or line.rstrip().endswith(":")) and AT_START.match(line) is not None
 
 
 def _find_introduction(line: str) -> re.Match[str] | None:
@@ -235,7 +261,7 @@ def _drop_introduced_text(lines: Lines) -> list[str]:
     return own_lines
 
 
-_DELIMITER = lazy_pattern(r"\s*+([-=*_<>#\"'+])\1{2,}\s*+")
+_DELIMITER = lazy_pattern(r"\s*+([-=*_<>#\"'+])(?:\s?\1){2,}\s*+")
 
 
 def _lines_between_delimiters(lines: Lines) -> Iterator[int]:
@@ -248,15 +274,19 @@ def _lines_between_delimiters(lines: Lines) -> Iterator[int]:
 # -- lines that are foreign by themselves, or together with those around them
 
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_WEEKDAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?,?\s"
+_NAMED_DATE = rf"(?:{_WEEKDAY})?(?:{_MONTH}\s\d{{1,2}}|\d{{1,2}}\s{_MONTH})(?:,?\s\d{{4}})?"
 _DATE = r"\d{1,4}[./-]\d{1,2}(?:[./-]\d{1,4})?"
-_AGO = r"\d{1,3}\s?(?:s|sec|m|min|h|hr|hour|minute|d|day|w|wk|week|mo|month|y|yr|year)s?\.?\sago"
-_WHEN = rf"(?:(?:(?:{_DATE}|today|yesterday)[,\s]*(?:at\s)?)?{_TIME}|{_AGO})"
+_AGO = r"(?:\d{1,3}|an?)\s?(?:s|sec|m|min|h|hr|hour|minute|d|day|w|wk|week|mo|month|y|yr|year)s?\.?\sago"
+_WHEN = rf"(?:(?:(?:{_DATE}|{_NAMED_DATE}|today|yesterday)[,\s]*(?:at\s)?)?{_TIME}|{_AGO})"
 _NICK = r"<[@+%~&]?[\w\[\]{}|^`\\-]{1,30}>"
 _SPOKEN = lazy_pattern(
     rf"\s*+(?:\[?{_WHEN}\]?[\s–—-]*(?:{_NICK}\s|[^\s:][^:\n]{{0,40}}:(?:\s|$))|{_NICK}\s\S)", re.IGNORECASE
 )
 _HEAD = lazy_pattern(
-    rf"\s*+[^\s:\[][^:\n\[]{{0,40}}?(?:\s{{2,}}+|\t|\s[–—|·•]\s|,?\s\[){_WHEN}\]?\s*(?:\(edited\))?\s*$"
+    rf"\s*+[^\s:\[][^:\n\[]{{0,40}}?(?:\s{{2,}}+|\t|\s[–—|·•»]\s|,?\s\[){_WHEN}\]?\s*(?:\(edited\))?\s*$"
+    rf"|\s*+[^@\n]{{0,40}}(?<!\S)(?:@|u/)[\w.-]{{2,30}}\s(?:[–—|·•]\s)?(?:{_WHEN}|{_NAMED_DATE}|\d{{1,2}}[smhdwy])\s*(?:\(edited\))?\s*$"
     rf"|\s*+\[{_WHEN}\]\s*[^\s:][^:\n]{{0,40}}$|\s*+\[?{_WHEN}\]?[^:\n]{{1,60}}:\s*$",
     re.IGNORECASE,
 )
@@ -316,18 +346,18 @@ _FIRST_PERSON = lazy_pattern(
 _TOPIC_WORDS = """
     about address age allergies allergy also answer aside background birthday bonus budget btw career caveat
     children city clarification constraint constraints context correction current currently desire details diet
-    disclaimer dislikes edit education email experience extra fact facts family favorite favourite finally first
+    disclaimer dislikes edit education email evening experience extra fact facts family favorite favourite finally first
     food fyi goal goals health help hi hello history hobbies hobby home housing important info information
     instruction instructions intro introduction issue job kids language languages lifestyle likes living
-    location me money myself name need note notes nutrition occupation personal pets plan plans preference
+    location me money morning myself name need note notes nutrition occupation personal pets plan plans preference
     preferences problem profession profile ps question reminder request requirement requirements role second
-    situation sport sports status summary task third tldr today topic travel update warning weather well work
+    situation so sport sports status summary task third tldr today topic travel update warning weather well work
 """
 _TOPICS = frozenset(_TOPIC_WORDS.split())
 _GREETINGS = frozenset({"hey", "hi", "hello", "dear", "yo", "ok", "okay", "thanks", "sorry", "please"})
 _ASKED = lazy_pattern(r"q|question", re.IGNORECASE)
 _ANSWERED = lazy_pattern(r"a|answer", re.IGNORECASE)
-_CUE = lazy_pattern(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})\.\s+\S")  # as in printed plays
+_CUE = lazy_pattern(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})(?:\s?\([^()\n]{1,60}\))?\.\s+\S")  # as in printed plays
 
 
 def _speaker_lines(lines: Lines) -> Iterator[int]:
@@ -379,11 +409,15 @@ def _is_topic(label: str) -> bool:
 
 _DELIMITERS = (",", ";", "\t", "|")
 _FEWEST_COLUMNS = 3
+_LONGEST_NAME = 3  # words of a column's name, and of the first field under it
+_STOP = lazy_pattern(r"[.!?:]")
+_BARRED = lazy_pattern(r"\s*+\|[^|\n]++\|.*\|\s*")
 _KEY = lazy_pattern(r"(?P<indent>\s*)(?:-\s)?[\w.-]{1,30}:(?:\s(?P<value>.*))?$")
 
 
 def _table_rows(lines: Lines) -> Iterator[int]:
-    """Runs of lines with the same number of fields, and no space after the delimiter."""
+    """Lines between bars; and runs of lines with the same number of fields, and no space after the delimiter."""
+    yield from (number for number, line in enumerate(lines) if _BARRED.fullmatch(line))
     for delimiter in _DELIMITERS:
         run: list[int] = []
         for number, line in enumerate([*lines, ""]):
@@ -394,6 +428,25 @@ def _table_rows(lines: Lines) -> Iterator[int]:
             if len(run) > 1:
                 yield from range(number - len(run), number)
             run = [fields] if fields >= _FEWEST_COLUMNS else []
+
+
+def _rows_under_column_names(lines: Lines) -> Iterator[int]:
+    """A line of short names, and two or more lines under it that have as many fields and begin with a short one."""
+    for paragraph in _paragraphs(lines):
+        for number in paragraph[:-2]:
+            names = lines[number].split(",")
+            rows = [lines[row].split(",") for row in range(number + 1, paragraph.stop)]
+            if (
+                len(names) >= _FEWEST_COLUMNS
+                and all(_is_short_field(name) and not _STOP.search(name) for name in names)
+                and all(len(row) >= len(names) and _is_short_field(row[0]) for row in rows)
+            ):
+                yield from range(number, paragraph.stop)
+                break
+
+
+def _is_short_field(field: str) -> bool:
+    return 0 < len(field.split()) <= _LONGEST_NAME and not _FIRST_PERSON.search(field)
 
 
 def _key_tree_lines(lines: Lines) -> Iterator[int]:
@@ -410,6 +463,78 @@ def _key_tree_lines(lines: Lines) -> Iterator[int]:
         run = []
 
 
+# Pages, mails and terminals: a line that no author writes to a chat
+
+_COUNTED = (
+    r"[\d.,]+[km]?\+?\s(?:upvotes?|points?|comments?|repl(?:y|ies)|retweets?|reposts?|likes?|views?|answers?|shares?"
+    r"|followers?)"
+)
+_OF_A_PAGE = lazy_pattern(
+    rf"\s*+(?:{_COUNTED}(?:\s{_COUNTED})*|(?:posted|submitted)\sby\s\S.*|r/\w{{2,30}}"
+    r"|(?:joined|member\ssince)\s?:\s?\w.{0,20}|(?:posts|reputation|karma)\s?:\s?[\d.,]+"
+    r"|(?:senior|junior|registered|verified)\s(?:member|purchase|buyer)|show\s(?:\d+\s)?(?:more\s)?replies"
+    r"|(?:asked|modified|viewed|posted|updated|published|last\sedited)\s.{1,30}\s(?:ago|times)"
+    r"|sort(?:ed)?\sby:.{1,30}|reviewed\s(?:in|on)\s.{4,60}|rated\s.{1,30}\bstars?|.{0,20}[★☆⭐]{3,}.{0,80}"
+    r"|.{1,20}\sfound\sthis\shelpful|was\sthis\s.{0,10}helpful\b.{0,40}"
+    r"|(?:prep|cook|total)(?:aration|ing)?\stime\s?:.{1,100}|\d+\s(?:km|miles?|mi)\saway|active\s(?:now|today)"
+    r"|(?:©|\(c\)|copyright)\s.{0,4}\d{4}\b.{0,100})\s*",
+    re.IGNORECASE,
+)
+_COLUMN_LINE = lazy_pattern(  # one bar may be typed, two bars or a dot between words are not
+    r"\s*+\w[^|·•\n]{0,60}\s(?:[·•]|\|[^|\n]{1,60}\s\|)\s[^\n]{1,80}[^\s?|]\s*"
+)
+_CLOSING = lazy_pattern(r"[\s–—-]*+[A-Z][a-zß]+(?:\s[A-Za-zß]+\.?){0,2}(?:,|(?<=[Rr]egards))(?:\setc\.,)?\s*")
+_FULL_NAME = lazy_pattern(r"\s*+[A-Z][\w.'’-]*(?:\s[A-Z][\w.'’-]*){1,3}(?:\s\([a-z/]{3,10}\))?,?\s*")
+_TITLE = lazy_pattern(
+    r"[A-Z][\w'’-]*(?:\s(?:[A-Z][\w'’-]*|a|an|the|of|and|in|on|for|to|with|&)){2,7}",
+)
+_OF_A_PERSON = lazy_pattern(
+    r"[A-Z][\w.'’-]*(?:\s[A-Z][\w.'’-]*){0,2}(?:,\s\d{2})?(?:(?<=\d)|\s[–—]\s[A-Z][^.!?:\n]{1,40})"
+)
+_LONGEST_REQUEST = 120  # characters of a line above a pasted page
+_AT_PROMPT = lazy_pattern(r"\s*+(?:[\w.-]{1,30}@[\w.-]{1,30}[:\s]\S{0,40}[$#%]|[$%]|>>>)\s\S")
+_TEMPLATE = lazy_pattern(r"\{\{[^{}\n]{1,80}\}\}")
+
+
+def _page_lines(lines: Lines) -> Iterator[int]:
+    """All lines, if one of them is the furniture of a page, or a title or a person's entry, or the end of a letter with
+    a full name; but a short line above, with an empty one under it, is what the author asks about the page."""
+    first = next(_paragraphs(lines), range(0))
+    is_request = len(first) == 1 and len(lines[first.start]) <= _LONGEST_REQUEST and first.stop < len(lines)
+    rest = lines[first.stop :] if is_request else lines
+    is_letter = any(_CLOSING.fullmatch(line) and _FULL_NAME.fullmatch(name) for line, name in pairwise(lines))
+    if is_letter or any(map(_is_of_a_page, lines)) or _has_title(lines) or (is_request and _has_title(rest)):
+        yield from range(first.stop if is_request else 0, len(lines))
+
+
+def _is_of_a_page(line: str) -> bool:
+    if _OF_A_PAGE.fullmatch(line):
+        return True
+    is_column_line = (
+        not {*"|·•"}.isdisjoint(line) and _COLUMN_LINE.fullmatch(line) and len(line.split()) > _FEWEST_COLUMNS
+    )
+    return bool(is_column_line) and not _FIRST_PERSON.search(line)
+
+
+def _has_title(lines: Lines) -> bool:
+    """Whether a text begins with a title in capitals, or with a person's entry, and goes on."""
+    texts = [line.strip() for line in lines if line.strip()]
+    if len(texts) < 2 or _FIRST_PERSON.search(texts[0]):
+        return False
+    is_title = _TITLE.fullmatch(texts[0]) and texts[0].split()[0].casefold() not in _GREETINGS
+    return bool(is_title) or _OF_A_PERSON.fullmatch(texts[0]) is not None
+
+
+def _terminal_lines(lines: Lines) -> Iterator[int]:
+    """The lines from the first prompt of a terminal on, if there are several; and paragraphs with gaps to be filled."""
+    prompts = [number for number, line in enumerate(lines) if _AT_PROMPT.match(line)]
+    if len(prompts) > 1:
+        yield from range(prompts[0], len(lines))
+    for paragraph in _paragraphs(lines):
+        if any(_TEMPLATE.search(lines[number]) for number in paragraph):
+            yield from paragraph
+
+
 # Verses, and documents
 
 _LIST = lazy_pattern(r"\s*+(?:[-*+•]|\d{1,3}[.)])\s")
@@ -422,8 +547,8 @@ _RIME = lazy_pattern(r"[aeiouy]+[^aeiouy\W]*$|[aeiouy][^aeiouy\W]e$")
 _CAPITALS = lazy_pattern(r"[A-Z][A-Z0-9 &'’/.-]{1,40}:?")
 _OF_ONESELF = lazy_pattern(r"\b(?:I|ME|MY|WE|US|OUR|HI|HELLO|HELP|PLEASE|THANKS|URGENT|IMPORTANT|NOTE)\b")
 _PUBLISHED = lazy_pattern(
-    r"\bwe\sare\s(?:currently\s)?(?:looking\sfor|hiring|seeking)\b|\bapply\s(?:now|today|by|here)\b|\bequal\sopportunity\b"
-    r"|\bjoin\sour\steam\b|\bideal\scandidate\b|\bhereby\b|\bthe\sundersigned\b|\bterms\sand\sconditions\b|\ball\srights\sreserved\b",
+    r"\bwe\sare\s(?:currently\s)?(?:looking\sfor|hiring|seeking)\b|\bwe['’]re\s(?:hiring|seeking)\b|\bapply\s(?:now|today|by|here)\b|\bequal\sopportunity\b"
+    r"|\bjoin\sour\steam\b|\bideal\scandidate\b|\bhereby\b|\bthis\sagreement\b|\([mfdwx](?:/[mfdwx]){1,2}\)|\bthe\sundersigned\b|\bterms\sand\sconditions\b|\ball\srights\sreserved\b",
     re.IGNORECASE,
 )
 
@@ -471,7 +596,10 @@ _RULES: tuple[Callable[[Lines], Iterator[int]], ...] = (
     _speaker_lines,
     _cue_lines,
     _table_rows,
+    _rows_under_column_names,
     _key_tree_lines,
+    _page_lines,
+    _terminal_lines,
     _verse_lines,
     _document_lines,
 )

@@ -52,7 +52,7 @@ class Clause:
 _QUOTED_LINE = lazy_pattern(r"^[^\S\n]*+[>|].*$", re.MULTILINE)
 _CODE = lazy_pattern(r"```.*?(?:```|$)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTES = lazy_pattern(
-    r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|‘([^’\n]{1,400})’(?!\w)"
+    r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|»([^«\n]{1,400})«|„([^“”\n]{1,400})[“”]|‘([^’\n]{1,400})’(?!\w)"
     r"|'(?<![\w']')((?:[^'\n]|(?<=\w)'(?=\w)){1,400})'(?!\w)"  # each begins with a mark: others are passed over
 )
 _SPEAKS = lazy_pattern(rf"\b(?:{any_of(words.SPEAKER_WORDS)}|i['’]m|i['’]ve)\b", re.IGNORECASE)
@@ -77,7 +77,10 @@ _MADE_UP = lazy_pattern(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ROLES = lazy_pattern(rf"\b(?:role-?\s?play(?:ing)?|{any_of(words.ROLE_PLAY)})\b", re.IGNORECASE)
+_ROLES = lazy_pattern(
+    rf"\b(?:role-?\s?play(?:ing)?|act\sas(?!\s(?:my|our)\b)|{any_of(words.ROLE_PLAY)})\b",  # "my coach" helps who asks
+    re.IGNORECASE,
+)
 _WORK_ON_TEXT = lazy_pattern(
     rf"\b{any_of(words.TEXT_TASKS)}\b(?=.*(?::|\b{any_of(words.TASK_TEXTS)}\b))",
     re.IGNORECASE,

@@ -76,7 +76,7 @@ SUPPOSING = word_tuple(
 WORKS = word_tuple("novel story book film movie song poem article text form")
 SCENES = word_tuple("game dream play series episode roleplay scenario letter email example")
 PARTS_OF_WORKS = word_tuple("lyrics lyric hero character protagonist narrator sign quote")
-ROLE_PLAY = word_tuple("act_as you_are_now in_character fictional the_prompt")
+ROLE_PLAY = word_tuple("you_are_now in_character fictional the_prompt")
 TEXT_TASKS = word_tuple(
     """translate proofread rephrase paraphrase rewrite reword summarise summarize correct fix improve edit polish
     analyse analyze continue complete write compose draft generate classify repeat say type print output conjugate

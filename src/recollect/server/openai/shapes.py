@@ -1,8 +1,8 @@
 """OpenAI's shapes: the options a request may have for the memory, and errors as OpenAI's clients read them.
 
-An error tells the client its cause and nothing else: no address of the model's server, no key, nothing of what the
-model was sent. A refusal of the model's server keeps its status, except one about the key: the client's own key was
-right.
+An error tells the client its cause in our words and nothing else: no address of the model's server, no key, nothing of
+what the model was sent, nothing of what its server said; that is in the log, under the id in the message. A refusal of
+the model's server keeps its status, except one about the key: the client's own key was right.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from starlette.datastructures import Headers
 from recollect import errors
 from recollect.engine.openai.relay import TooLong
 from recollect.errors import InvalidInput, ModelError, RecollectError, Refusal
+from recollect.llm.trouble import log_note
 from recollect.parsing import UnreadableJson, read_json
 from recollect.rules.openai.messages import clean_json
 from recollect.server.problems import Problem, problem_of
@@ -146,15 +147,15 @@ def model_failure(error: ModelError) -> Problem:
 
 
 def model_refusal(refusal: Refusal) -> Problem:
-    """A refusal of the model's server, with its message and status."""
+    """A refusal of the model's server: its status, and what happened in our words."""
     retry_headers = {} if refusal.after is None else {"Retry-After": str(math.ceil(refusal.after))}
     if refusal.status in (401, 403) or not 400 <= refusal.status < 600:
         text = "the model's server refused this server's key or has moved; whoever runs this server must look at it"
-        return Problem(502, "model_refused", text, headers=NOT_AGAIN)
-    words = refusal.message or f"the model's server refused the request (HTTP {refusal.status})"
+        return Problem(502, "model_refused", text + log_note(refusal.id), headers=NOT_AGAIN)
     param = refusal.param if refusal.param and not refusal.param.startswith("messages") else ""
     fields = {name: value for name, value in (("type", refusal.kind), ("field", param)) if value}
-    return Problem(refusal.status, refusal.code or "model_refused", words, (fields,) if fields else (), retry_headers)
+    code = refusal.code or "model_refused"
+    return Problem(refusal.status, code, refusal.message, (fields,) if fields else (), retry_headers)
 
 
 def openai_error(problem: Problem) -> Mapping[str, Any]:

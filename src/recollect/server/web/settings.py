@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, fields
 from typing import Annotated
 
@@ -10,12 +9,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from recollect.config import Secret, Settings, setting_sources
+from recollect.masking import mask_credentials
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.keys import check_keeper
 from recollect.server.web.pages import show_page
-
-PASSWORD = re.compile(r"(://[^:/@\s]*:)[^@\s]*@")
-PARAMETER = re.compile(r"((?:password|passwd|key|token|secret)=)[^&\s]*", re.IGNORECASE)
 
 router = APIRouter(include_in_schema=False)
 
@@ -34,17 +31,19 @@ class SettingLine:
         return self.source == "default"
 
 
-def mask_value(value: object) -> str:
+def shown_value(value: object) -> str:
     """A value without what is secret in it: an address may hold a password."""
     if isinstance(value, Secret):
         return "set" if value else ""
-    return PARAMETER.sub(r"\1***", PASSWORD.sub(r"\1***@", str(value)))
+    return mask_credentials(str(value))
 
 
 def setting_lines(settings: Settings) -> list[SettingLine]:
     sources = setting_sources(settings)
     return [
-        SettingLine(field.name, mask_value(getattr(settings, field.name)), sources[field.name], field.metadata["about"])
+        SettingLine(
+            field.name, shown_value(getattr(settings, field.name)), sources[field.name], field.metadata["about"]
+        )
         for field in fields(settings)
     ]
 
