@@ -255,12 +255,14 @@ def hint_space(spaces: set[str], space: str) -> None:
     help="Where to write; - is standard output.",
 )
 @click.option("--salvage", is_flag=True, help="Leave out what is damaged and cannot be read, and name it.")
-def export(user: str | None, conversation: str | None, output: str, salvage: bool) -> None:
+@click.option("--with-secrets", is_flag=True, help="Write the secrets that were said, too, not placeholders for them.")
+def export(user: str | None, conversation: str | None, output: str, salvage: bool, with_secrets: bool) -> None:
     """Write messages as JSON Lines, one a line, in order.
 
     What is written can be imported again, here or elsewhere, without loss: ids, authors, times and all. A file is
     replaced only once the new one is whole. A message that is damaged and cannot be read ends it, unless --salvage is
-    given: then the others are written, those left out are named, and the exit status is 1.
+    given: then the others are written, those left out are named, and the exit status is 1. Secrets (API keys,
+    passwords) are written as placeholders, unless --with-secrets is given.
 
     \b
     recollect export -o backup.jsonl
@@ -278,7 +280,8 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
         def find_owner(id: str) -> Conversation | None:
             return handle.store.read(lambda tx: tx.conversation(space, id))
 
-        messages = handle.memory.export(user=user, conversation=conversation, space=space, salvage=salvage)
+        scope_options = {"user": user, "conversation": conversation, "space": space}
+        messages = handle.memory.export(**scope_options, salvage=salvage, secrets=with_secrets)
         with open_output(output) as file:
 
             def write_line(message: Message) -> None:

@@ -328,8 +328,10 @@ class AsyncClient(MemoryFace):
         conversation: str | None = None,
         space: str | None = None,
         salvage: bool = False,
+        secrets: bool = False,
     ) -> AsyncIterator[Message]:
-        query = without_none(user=user, conversation=conversation, salvage=salvage or None)
+        options = {"salvage": salvage or None, "secrets": secrets or None}
+        query = without_none(user=user, conversation=conversation, **options)
         async for line in self.connection.stream_lines("GET", build_path("export"), space=space, query=query):
             if line:
                 message: Message = self.connection.read(Message, line)

@@ -155,7 +155,7 @@ class MemoryEngine(MemoryFace):
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
         results = await self.runtime.append_messages(batches)
         self.runtime.wake()
-        return results
+        return [[replace(added, message=added.message.as_said) for added in additions] for additions in results]
 
     def documents(self, *, space: str | None = None) -> AsyncDocuments:
         from recollect.engine.documents import AsyncDocuments
@@ -380,6 +380,7 @@ class MemoryEngine(MemoryFace):
         conversation: str | None = None,
         space: str | None = None,
         salvage: bool = False,
+        secrets: bool = False,
     ) -> AsyncIterator[Message]:
         where = Filter(
             self.runtime.resolve_space(space),
@@ -396,7 +397,7 @@ class MemoryEngine(MemoryFace):
             damaged_places = {(error.conversation, error.turn) for error in damage}
             for message in page:
                 if (message.conversation, message.turn) not in damaged_places:
-                    yield message
+                    yield message.as_said if secrets else message.without_secrets
             while damage:
                 log.warn_of_damage(damage.pop())
             if len(page) < PAGE:

@@ -288,8 +288,11 @@ class BlockingMemory:
         conversation: str | None = None,
         space: str | None = None,
         salvage: bool = False,
+        secrets: bool = False,
     ) -> Iterator[Message]:
-        messages = self._memory.export(user=user, conversation=conversation, space=space, salvage=salvage)
+        messages = self._memory.export(
+            user=user, conversation=conversation, space=space, salvage=salvage, secrets=secrets
+        )
         return self._private.iterate_pages(messages)
 
     def erase(self, *, user: str, space: str | None = None) -> Erasure:

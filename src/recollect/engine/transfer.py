@@ -305,6 +305,7 @@ def tombstone_row(error: DamagedMessage, row: Row, erasure: str) -> Row:
         "digest": row.get("digest", b""),
         "link": row.get("link", b""),
         "expires_at": None,
+        "secrets": None,
     }
 
 

@@ -132,8 +132,10 @@ class MemoryFace(Protocol):
         conversation: str | None = None,
         space: str | None = None,
         salvage: bool = False,
+        secrets: bool = False,
     ) -> AsyncIterator[Message]:
-        """Every message of a space, or of one user's memory, or of one conversation, in order.
+        """Every message of a space, or of one user's memory, or of one conversation, in order. Secrets are replaced by
+        placeholders, unless `secrets` asks for them.
 
         If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
         """

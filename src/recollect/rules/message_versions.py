@@ -8,6 +8,7 @@ from typing import Any
 
 from recollect.model import Draft, Kept, LogChange, Message, Version
 from recollect.rules.log import ONCE
+from recollect.rules.secret_policy import holds_placeholder, masked
 
 OWN_NOTES = "recollect"  # the key of what the memory notes in the metadata of a message
 
@@ -24,8 +25,11 @@ def older_versions(message: Message, changes: Iterable[LogChange]) -> tuple[Vers
 
 
 def says_same(draft: Draft, message: Message) -> bool:
-    """Whether a draft says what a message says that is known by its id."""
-    return (draft.role, draft.content) == (message.role, message.content)
+    """Whether a draft says what a message says that is known by its id: a secret and its placeholder are the same."""
+    content = message.as_said.content
+    if draft.role != message.role or draft.content in (content, message.masked.content):
+        return draft.role == message.role
+    return holds_placeholder(content) and masked(draft.content) == content
 
 
 def kept_as(draft: Draft, message: Message, versions: Iterable[Version]) -> Kept:
@@ -45,5 +49,5 @@ def may_be_version(draft: Draft, message: Message) -> bool:
 
 def edited_metadata(message: Message, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The metadata of a new version. What the memory itself noted there stays."""
-    notes = {name: value for name, value in message.metadata.items() if name == OWN_NOTES}
+    notes = {name: value for name, value in message.as_said.metadata.items() if name == OWN_NOTES}
     return {**metadata, **notes}

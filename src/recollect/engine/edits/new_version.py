@@ -21,11 +21,12 @@ from recollect.engine.tables.changes import append_change
 from recollect.engine.work.faults import request_reading
 from recollect.engine.work.view import View
 from recollect.errors import InvalidInput
-from recollect.model import Added, Batch, Kept, LogChange, Message
+from recollect.model import Added, Batch, Draft, Kept, LogChange, Message
 from recollect.ports import Tx
 from recollect.rules.log import check_metadata, check_text
 from recollect.rules.message_versions import edited_metadata, may_be_version
 from recollect.rules.sealed_changes import edited_fields
+from recollect.rules.secret_policy import SecretPolicy
 
 EDITED = "it was edited"  # why a view is to read a message again
 
@@ -38,13 +39,16 @@ def put_version(
     now: datetime,
     by: str,
     views: Iterable[View[Any]],
+    secrets: SecretPolicy,
 ) -> Message:
     """Store a new version of a message, which is not erased. The same content and metadata are no new version."""
     text = check_text("content", content)
     new_metadata = edited_metadata(message, check_metadata(metadata))
+    draft, marks = secrets.guard_draft(Draft(message.role, text, metadata=new_metadata))
     if not text.strip() and not new_metadata:
         raise InvalidInput("content", "is empty, and there is no metadata; to remove a message, delete it")
-    edited = still_command(replace(message, content=text, metadata=new_metadata), message)
+    new = replace(message, content=draft.content, metadata=draft.metadata, secrets=marks, original=None)
+    edited = still_command(new.masked, message)
     if edited_fields(edited) == edited_fields(message):
         return message
     persons = refuse_change(tx, message, edited)
@@ -75,19 +79,26 @@ def replace_message(
 
 
 def take_versions(
-    tx: Tx, batch: Batch, additions: Sequence[Added], now: datetime, views: Iterable[View[Any]]
+    tx: Tx,
+    batch: Batch,
+    additions: Sequence[Added],
+    now: datetime,
+    views: Iterable[View[Any]],
+    secrets: SecretPolicy,
 ) -> list[Added]:
     """What was added, where each other text for a known message has become a version of it."""
     newest: dict[str, Message] = {}
     results: list[Added] = []
     view_list = list(views)
     for draft, addition in zip(batch.drafts, additions, strict=True):
+        if not addition.new:
+            draft = secrets.guard_draft(draft)[0]
         message = newest.get(addition.message.id, addition.message)
         kept: Kept = addition.kept if message is addition.message else "known"
         if may_be_version(draft, message):
             try:
-                metadata = draft.metadata or message.metadata
-                message = put_version(tx, message, draft.content, metadata, now, batch.by, view_list)
+                metadata = draft.metadata or message.as_said.metadata
+                message = put_version(tx, message, draft.content, metadata, now, batch.by, view_list, secrets)
                 newest[message.id] = message
                 kept = "edited"
             except InvalidInput:  # nothing was written: it is a command that cannot be changed

@@ -139,7 +139,7 @@ async def begin_exchange(runtime: Runtime, request: RelayRequest) -> RelayExchan
     await runtime.catch_up(target.space)
     now = runtime.parts.clock.now()
     kept_messages: list[Message] = await runtime.write(
-        lambda tx: branches.reconcile_messages(tx, target, sent_messages, now)
+        lambda tx: branches.reconcile_messages(tx, target, sent_messages, now, runtime.parts.secrets)
     )
     exchange = RelayExchange(runtime, request, relay, target, kept_messages)
     try:
@@ -200,7 +200,8 @@ class RelayExchange:
         return await self._runtime.write(write)
 
     def _append_reply(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str]) -> Message:
-        return branches.keep_reply(tx, self._target, self._messages[-1], batch, now, fresh_ids)
+        secrets = self._runtime.parts.secrets
+        return branches.keep_reply(tx, self._target, self._messages[-1], batch, now, secrets, fresh_ids)
 
     # -- what the model is sent
 

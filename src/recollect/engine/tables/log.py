@@ -15,13 +15,15 @@ from hashlib import sha256
 from typing import Any
 
 from recollect.engine.tables.changes import changes_of, find_change_faults
-from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreError
+from recollect.errors import DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
 from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
 from recollect.model.frozen import replace
+from recollect.model.secrets import Marks
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.message_versions import kept_as, older_versions, says_same
 from recollect.rules.sealed_changes import is_as_changed, is_sealed, original_message
+from recollect.rules.secret_policy import SecretPolicy
 
 logger = logging.getLogger("recollect.log")
 
@@ -53,25 +55,29 @@ def draft_ids(batches: Sequence[Batch]) -> set[str]:
     return {draft.id for batch in batches for draft in batch.drafts if draft.id is not None}
 
 
-def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
+def append_messages(
+    tx: Tx, batch: Batch, now: datetime, secrets: SecretPolicy, fresh_ids: Collection[str] = ()
+) -> list[Added]:
     """Add messages to the end of a conversation, each once: for one whose id exists, the stored message is returned.
+    Messages are returned masked.
 
     Ids in `fresh_ids` were generated just now and are not searched for.
     """
     new_conversation = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
     conversation = adopt_conversation(tx, tx.lock_conversation(new_conversation), batch.user)
-    drafts = [rules.check_draft(draft, conversation, now) for draft in batch.drafts]
+    guarded = [guard_draft(draft, conversation, now, secrets, place) for place, draft in enumerate(batch.drafts)]
+    drafts = [draft for draft, _ in guarded]
     if batch.user is None:
         refuse_strangers(conversation, drafts)
     existing = existing_messages(tx, conversation, drafts, fresh_ids)
     additions: list[Added] = []
     new_messages: list[Message] = []
     head = conversation.head
-    for draft in drafts:
+    for draft, marks in guarded:
         known_message = next((existing[key] for key in draft_keys(draft) if key in existing), None)
         if known_message is None:
             message = rules.seal_message(
-                message_from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now),
+                message_from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now, marks),
                 head,
                 os.urandom(16),
             )
@@ -89,6 +95,18 @@ def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[s
             replace(conversation, turns=conversation.turns + len(new_messages), head=head, changed_at=now)
         )
     return additions
+
+
+def guard_draft(
+    draft: Draft, conversation: Conversation, now: datetime, secrets: SecretPolicy, place: int
+) -> tuple[Draft, Marks]:
+    """The draft checked and as it is kept, and the marks of its secrets. A refusal says which of several it is."""
+    try:
+        return secrets.guard_draft(rules.check_draft(draft, conversation, now))
+    except SecretRefused as error:
+        if place:
+            error = SecretRefused(f"message {place + 1}: {error.field}", error.reason)
+        raise error from None
 
 
 def known_addition(tx: Tx, conversation: Conversation, draft: Draft, message: Message) -> Added:
@@ -141,8 +159,8 @@ def is_anonymous(message: Message) -> bool:
     return message.erased and message.conversation.startswith(rules.ERASED)
 
 
-def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime) -> Message:
-    return Message(
+def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime, secrets: Marks) -> Message:
+    message = Message(
         space=conversation.space,
         conversation=conversation.id,
         turn=turn,
@@ -156,7 +174,9 @@ def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now:
         metadata=draft.metadata,
         expires_at=None if draft.expires_at is None else rules.check_expiry("expires", draft.expires_at, now),
         kept="new",
+        secrets=secrets,
     )
+    return message.masked
 
 
 def adopt_conversation(tx: Tx, conversation: Conversation, user: str | None) -> Conversation:

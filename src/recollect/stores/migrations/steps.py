@@ -353,6 +353,12 @@ CREATE INDEX IF NOT EXISTS topics_merged ON topics (space, conversation, merged_
 
 TRAITS = "ALTER TABLE entries ADD COLUMN traits INTEGER NOT NULL DEFAULT -1"
 
+# Where messages hold secrets: a list of kind, first character and end; NULL if there are none.
+SECRETS = """
+ALTER TABLE messages ADD COLUMN secrets TEXT;
+CREATE INDEX messages_with_secrets ON messages (space, conversation) WHERE secrets IS NOT NULL
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "empty": "x''", "vector": "BLOB"}
     | {"clustered": " WITHOUT ROWID", "tsv": ""},
@@ -390,5 +396,6 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": RECEIPTS, "postgresql": RECEIPTS},
     {"sqlite": MERGED_TOPICS, "postgresql": MERGED_TOPICS},
     {"sqlite": TRAITS, "postgresql": TRAITS},
+    {"sqlite": SECRETS, "postgresql": SECRETS},
 )
 CURRENT = len(STEPS)

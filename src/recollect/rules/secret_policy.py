@@ -1,0 +1,136 @@
+"""What becomes of a secret that somebody pastes: the setting `secrets`, as rules.
+
+- `mask`: the log keeps what was said and marks where the secrets are. A store gives messages masked, so that whatever
+  is made of them has placeholders; only a message's own conversation shows it `as_said`.
+- `redact`: placeholders are kept in place of the secrets, and nothing else is written.
+- `refuse`: the message is refused. The error names the kind and the place of the secret, never the secret.
+- `keep`: nothing is looked for.
+
+Texts that are no messages (a statement to remember, a query, a title) have no conversation of their own: there a
+placeholder is kept in all modes but `keep`, or the text is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, get_args
+
+from recollect.errors import SecretRefused
+from recollect.language.lazy_patterns import lazy_pattern
+from recollect.model import Draft, Message, Version
+from recollect.model.frozen import dataclass, replace
+from recollect.model.secrets import Marks, SecretMark, mask_parts, mask_text, placeholder_of, texts_in
+from recollect.rules.secrets import find_secrets
+
+SecretMode = Literal["mask", "redact", "refuse", "keep"]
+SECRET_MODES: tuple[SecretMode, ...] = get_args(SecretMode)
+PLACEHOLDER = lazy_pattern(r"\[secret: [^\[\]\n]{1,40}\]")
+SHORTEST = 4  # characters of a secret that is looked for where it stands without the words that gave it away
+ADVICE = 'leave it out, or set secrets to "mask" or "redact"'
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPolicy:
+    """What a memory does with secrets."""
+
+    mode: SecretMode = "mask"
+
+    def guard_draft(self, draft: Draft) -> tuple[Draft, Marks]:
+        """The draft as it is kept, and the marks of its secrets, or of their placeholders."""
+        if self.mode == "keep":
+            return draft, ()
+        marks = find_in_message(draft.content, draft.metadata)
+        if not marks or self.mode == "mask":
+            return draft, marks
+        if self.mode == "refuse":
+            raise refusal("content", marks)
+        content, metadata, marks = mask_parts(draft.content, draft.metadata, marks)
+        return replace(draft, content=content, metadata=metadata), marks
+
+    def guard_text(self, field: str, text: str) -> str:
+        """A text that is no message, as it is kept."""
+        if self.mode == "refuse" and (marks := find_secrets(text)):
+            raise refusal(field, marks)
+        return self.mask(text)
+
+    def mask(self, text: str) -> str:
+        """A text as it is searched for, and shown to models that work for the memory."""
+        return text if self.mode == "keep" else masked(text)
+
+    def refuse_secrets(self, field: str, text: str) -> None:
+        """Raise if a text holds a secret or a placeholder: for what makes no sense without it."""
+        if self.mode != "keep" and (marks := find_secrets(text)):
+            raise refusal(field, marks, "facts hold no secrets, since they are shown in other conversations")
+        if holds_placeholder(text):
+            raise refusal(field, (), "holds a placeholder for a secret, which says nothing")
+
+
+def find_in_message(content: str, metadata: Mapping[str, Any]) -> Marks:
+    """The secrets in a message: in its content, and in every text of its metadata. There the name of a field gives a
+    text away: {"password": "hunter2"}."""
+    marks = find_secrets(content)
+    if not metadata:
+        return marks
+    found = list(marks)
+    for path, text in texts_in(metadata):
+        if text:
+            found += find_in_field(path, text)
+    return tuple(found)
+
+
+def find_in_field(path: str, text: str) -> list[SecretMark]:
+    name = path.rpartition("/")[2]
+    head = "" if name.isdecimal() else f"{name}: "
+    return [
+        SecretMark(mark.kind, mark.start - len(head), mark.end - len(head), path)
+        for mark in find_secrets(head + text)
+        if mark.start >= len(head)
+    ]
+
+
+def masked(text: str) -> str:
+    """A text with placeholders for the secrets that are found in it."""
+    marks = find_secrets(text)
+    return mask_text(text, marks) if marks else text
+
+
+def mask_version(version: Version) -> Version:
+    """An older version of a message, with placeholders."""
+    content, metadata, _ = mask_parts(
+        version.content, version.metadata, find_in_message(version.content, version.metadata)
+    )
+    return replace(version, content=content, metadata=metadata)
+
+
+def mask_repeated(text: str, messages: Iterable[Message]) -> str:
+    """A text that somebody wrote who has read these messages: with placeholders for what is a secret in them, too."""
+    for message in messages:
+        if message.original is None:
+            continue
+        content, _, marks = message.original
+        for mark in marks:
+            secret = content[mark.start : mark.end]
+            if not mark.path and len(secret) >= SHORTEST:
+                text = text.replace(secret, placeholder_of(mark.kind))
+    return masked(text)
+
+
+def stands_for_secret(text: str) -> bool:
+    """Whether a part of a sentence is a placeholder or a piece of one."""
+    return "[secret" in text or text.casefold().startswith("secret: ")
+
+
+def holds_placeholder(text: str) -> bool:
+    return "[secret: " in text and PLACEHOLDER.search(text) is not None
+
+
+def refusal(field: str, marks: Marks, reason: str = "") -> SecretRefused:
+    """The error that names kinds and places of secrets."""
+    places = ", ".join(describe_mark(mark) for mark in marks[:3]) + (", …" if len(marks) > 3 else "")
+    parts = [f"holds a secret ({places})" if marks else "", reason or f"secrets are refused: {ADVICE}"]
+    return SecretRefused(field, "; ".join(part for part in parts if part))
+
+
+def describe_mark(mark: SecretMark) -> str:
+    place = f"characters {mark.start + 1} to {mark.end}"
+    return f"{mark.kind}, {place}" + (f" of {mark.path[1:]} in the metadata" if mark.path else "")
