@@ -42,6 +42,7 @@ from recollect.model import (
     Message,
     Move,
     Profile,
+    Redaction,
     RefusedFact,
     Retained,
     Retried,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from recollect.engine.people import Knowledge
     from recollect.engine.questions import Questions
     from recollect.engine.removal.deletion import Deletions
+    from recollect.engine.removal.redaction import Redactions
 
 PAGE = 500  # messages read at a time by export and history
 MAX_TURN = 2**31 - 1  # messages in one conversation
@@ -105,6 +107,12 @@ class MemoryEngine(MemoryFace):
         from recollect.engine.removal.deletion import Deletions
 
         return Deletions(self.runtime)
+
+    @cached_property
+    def redactions(self) -> Redactions:
+        from recollect.engine.removal.redaction import Redactions
+
+        return Redactions(self.runtime)
 
     @cached_property
     def moves(self) -> Moves:
@@ -442,6 +450,16 @@ class MemoryEngine(MemoryFace):
 
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         return await self.deletions.audit(limit=limit, space=space)
+
+    async def redact(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Redaction:
+        return await self.redactions.redact(user=user, conversation=conversation, dry_run=dry_run, space=space)
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         return await self.deletions.retain(dry_run=dry_run, space=space)

@@ -41,6 +41,7 @@ from recollect.model import (
     Move,
     OnEdit,
     Profile,
+    Redaction,
     RefusedFact,
     Reply,
     Retained,
@@ -333,6 +334,18 @@ class BlockingMemory:
 
     def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         return self._private.wait(self._memory.audit(limit=limit, space=space))
+
+    def redact(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Redaction:
+        return self._private.wait(
+            self._memory.redact(user=user, conversation=conversation, dry_run=dry_run, space=space)
+        )
 
     def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         return self._private.wait(self._memory.retain(dry_run=dry_run, space=space))

@@ -27,6 +27,7 @@ from recollect.model import (
     Message,
     Move,
     Profile,
+    Redaction,
     RefusedFact,
     Retained,
     Retried,
@@ -204,6 +205,19 @@ class MemoryFace(Protocol):
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         """Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest
         first."""
+        ...
+
+    async def redact(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Redaction:
+        """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good:
+        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a
+        `dry_run`, say only how many there are."""
         ...
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:

@@ -75,7 +75,8 @@ from recollect.model.people import (
     Unknown,
     Whom,
 )
-from recollect.model.removal import AuditLine, Deletion, RemovalKind
+from recollect.model.removal import AuditLine, Deletion, Redaction, RemovalKind
+from recollect.model.secrets import SecretMark
 from recollect.model.topics import Topic, TopicHit, TopicKind, TopicMessage, TopicStats
 from recollect.model.views import (
     Activity,
@@ -151,6 +152,7 @@ __all__ = [
     "Profile",
     "Receipt",
     "Record",
+    "Redaction",
     "RefusalKind",
     "RefusedFact",
     "RemovalKind",
@@ -161,6 +163,7 @@ __all__ = [
     "Role",
     "Round",
     "Seal",
+    "SecretMark",
     "Section",
     "SetAside",
     "Span",

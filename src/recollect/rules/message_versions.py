@@ -17,7 +17,8 @@ def older_versions(message: Message, changes: Iterable[LogChange]) -> tuple[Vers
     """What a message said before it was edited, the oldest first."""
     versions: list[Version] = []
     for change in changes:
-        if change.kind == "edit" and change.turn == message.turn and not change.erased:
+        is_edit = change.kind == "edit" and change.turn == message.turn and not change.erased
+        if is_edit and change.before != change.after:  # else it only proves what the message says since a redaction
             since = versions[-1].until if versions else message.time
             before = change.before
             versions.append(Version(before["content"], before["metadata"], since, change.at, change.by))

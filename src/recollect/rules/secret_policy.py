@@ -24,7 +24,7 @@ from recollect.rules.secrets import find_secrets
 
 SecretMode = Literal["mask", "redact", "refuse", "keep"]
 SECRET_MODES: tuple[SecretMode, ...] = get_args(SecretMode)
-PLACEHOLDER = lazy_pattern(r"\[secret: [^\[\]\n]{1,40}\]")
+PLACEHOLDER = lazy_pattern(r"\[secret: ([^\[\]\n]{1,40})\]")
 SHORTEST = 4  # characters of a secret that is looked for where it stands without the words that gave it away
 ADVICE = 'leave it out, or set secrets to "mask" or "redact"'
 
@@ -118,6 +118,14 @@ def mask_repeated(text: str, messages: Iterable[Message]) -> str:
 def stands_for_secret(text: str) -> bool:
     """Whether a part of a sentence is a placeholder or a piece of one."""
     return "[secret" in text or text.casefold().startswith("secret: ")
+
+
+def placeholder_marks(content: str, metadata: Mapping[str, Any]) -> Marks:
+    """Marks of the placeholders in a message."""
+    texts = [("", content), *texts_in(metadata)]
+    return tuple(
+        SecretMark(match[1], *match.span(), path) for path, text in texts for match in PLACEHOLDER.finditer(text)
+    )
 
 
 def holds_placeholder(text: str) -> bool:

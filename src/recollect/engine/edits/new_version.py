@@ -21,7 +21,7 @@ from recollect.engine.tables.changes import append_change
 from recollect.engine.work.faults import request_reading
 from recollect.engine.work.view import View
 from recollect.errors import InvalidInput
-from recollect.model import Added, Batch, Draft, Kept, LogChange, Message
+from recollect.model import Added, Batch, Conversation, Draft, Kept, LogChange, Message
 from recollect.ports import Tx
 from recollect.rules.log import check_metadata, check_text
 from recollect.rules.message_versions import edited_metadata, may_be_version
@@ -66,15 +66,22 @@ def replace_message(
     conversation = lock_conversations(tx, space, [id], now)[id]
     before = edited_fields(message)
     change = LogChange(space, id, 0, "edit", message.turn, now, by, before, edited_fields(edited))
-    conversation = append_change(tx, conversation, change)
+    store_version(tx, append_change(tx, conversation, change), edited, now, views)
+
+
+def store_version(
+    tx: Tx, conversation: Conversation, edited: Message, now: datetime, views: Iterable[View[Any]]
+) -> None:
+    """Replace a message of a conversation that is locked, whose change is written down."""
+    space, id, turn = edited.space, edited.conversation, edited.turn
     drop_answers(tx, space)
-    drop_digests(tx, space, [(id, message.turn)])
-    drop_receipts(tx, space, [message])
+    drop_digests(tx, space, [(id, turn)])
+    drop_receipts(tx, space, [edited])
     tx.rewrite_messages([edited])
     tx.save_conversation(replace(conversation, changed_at=now))
     for view in views:
-        is_followed = view.read_after(message.turn - 1, conversation.turns) < message.turn
-        if not view.ordered and is_followed and tx.cursor(view.name, space, id) >= message.turn:
+        is_followed = view.read_after(turn - 1, conversation.turns) < turn
+        if not view.ordered and is_followed and tx.cursor(view.name, space, id) >= turn:
             request_reading(tx, view.name, [edited], now, EDITED)
 
 

@@ -120,6 +120,22 @@ async def retain(caller: AdminCaller, body: shapes.RetainIn, key: IdempotencyKey
     return await answer_once(caller, key, work)
 
 
+@router.post("/redact", response_model=shapes.Redaction)
+async def redact(caller: AdminCaller, body: shapes.RedactIn, key: IdempotencyKey = None) -> Response:
+    """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good; older
+    versions of these messages go, too. Needs the scope `admin`."""
+    caller.access.check_unbound()
+    work = partial(
+        caller.memory.redactions.redact,
+        user=body.user,
+        conversation=body.conversation,
+        dry_run=body.dry_run,
+        space=caller.space,
+        by=caller.access.key_id,
+    )
+    return await answer_once(caller, key, work, repeats_words=False)
+
+
 @router.get("/verify", response_model=shapes.Verification)
 async def verify(request: Request, access: AdminAccess) -> Response:
     """Prove the log whole, in all spaces: for a key that opens them all, with the scope `admin`."""
