@@ -1,0 +1,272 @@
+"""Secrets that are known by their own form: keys with a beginning, checked numbers, private keys, addresses with a
+password, recovery phrases.
+
+Nothing around them need be said. A checksum is reckoned where the format has one (Luhn for cards, 97 for IBANs, BIP-39
+for recovery phrases, the JSON in the head of a JWT), and what is made of one letter (`sk-xxxx`) stands for a key only.
+Each pattern is bounded or begins where no other match of it can, so that the time grows with the text and no faster.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterator
+
+from recollect.model.secrets import SecretMark
+from recollect.rules.secret_words import (
+    CARD_HINTS,
+    DATABASES,
+    FORMATS,
+    IBAN_LENGTHS,
+    NO_CARD_HINTS,
+    PLACEHOLDERS,
+    SSN_HINTS,
+    WEBHOOKS,
+)
+from recollect.rules.seed_words import WORDS
+
+_FORMATS = re.compile(
+    r"(?<![A-Za-z0-9_])(?:" + "|".join(f"(?P<f{at}>{pattern})" for at, (_, pattern) in enumerate(FORMATS)) + ")"
+)
+_WEBHOOKS = re.compile("|".join(WEBHOOKS))
+_TELEGRAM = re.compile(r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
+_JWT = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}")
+_PREFIXED = re.compile(
+    r"(?<![\w/.=&?%+-])[A-Za-z][A-Za-z0-9]{1,11}[_-](?:[A-Za-z0-9]{1,8}[_-]){0,3}([A-Za-z0-9]{20,200})(?![\w-])"
+)
+_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----")
+_KEY_LINES = re.compile(r"[A-Za-z0-9+/=\s\\]{40,}")
+_ADDRESS = re.compile(
+    r"(?<![A-Za-z0-9])([A-Za-z][A-Za-z0-9+.:-]{1,24})://([^\s:/@\"'`<>]{0,100}):([^\s\"'`<>]{1,200}?)@(?=[\w\[.-])"
+)
+_BASIC = re.compile(r"\bBasic\s{1,3}([A-Za-z0-9+/]{8,400}={0,2})")
+_BEARER = re.compile(r"\bBearer\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})", re.IGNORECASE)
+_SIGNED = re.compile(r"[?&;](?:sig|x-amz-signature|x-goog-signature|signature)=([A-Za-z0-9%+/_-]{20,}=?)", re.IGNORECASE)
+_CARD = re.compile(r"(?<![\w.+/#-])\d(?:[ \-\u00a0.]?\d){11,18}(?![\w/]|[.-]\d)")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})\d{2}[ -]?[A-Za-z0-9]{2}(?:[ \u00a0-]?[A-Za-z0-9]){7,40}")
+_SSN = re.compile(r"(?<![\w-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![\w-])")
+_WORD = re.compile(r"[a-z]+")
+_PLACES = {word: at for at, word in enumerate(WORDS)}
+_PHRASE_LENGTHS = (24, 21, 18, 15, 12)
+_DATABASES = frozenset(DATABASES.split())
+_BETWEEN_WORDS = 16  # characters at most between two words of a recovery phrase
+
+
+def formats(text: str) -> Iterator[SecretMark]:
+    """What is a secret by its form, in the order of certainty."""
+    yield from _private_keys(text)
+    yield from (SecretMark("webhook address", *match.span()) for match in _WEBHOOKS.finditer(text))
+    yield from _web_tokens(text)
+    yield from _known_keys(text)
+    yield from _addresses(text)
+    yield from _headers(text)
+    yield from _ibans(text)
+    yield from _cards(text)
+    yield from _social_security(text)
+    yield from recovery_phrases(text)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only shows where one would stand."""
+    lowered = value.lower()
+    return len(set(lowered)) < 3 or any(part in lowered for part in PLACEHOLDERS)
+
+
+def is_random(value: str) -> bool:
+    """Whether letters, capitals and figures change as often as in what a machine made up."""
+    kinds = [("a" if char.islower() else "A" if char.isupper() else "1") for char in value if char.isalnum()]
+    changes = sum(left != right for left, right in zip(kinds, kinds[1:], strict=False))
+    numbers = sum(left != "1" == right for left, right in zip(["a", *kinds], kinds, strict=False))
+    return len(set(value)) >= min(10, len(value) // 2) and numbers >= 2 and changes * 3 >= len(kinds)
+
+
+def _private_keys(text: str) -> Iterator[SecretMark]:
+    after = 0
+    for begun in _BEGIN.finditer(text):
+        if begun.start() < after:
+            continue
+        lines = _KEY_LINES.match(text, begun.end())
+        close = f"-----END {begun[1]}-----"
+        at = text.find(close, begun.end(), begun.end() + 20_000)
+        if at >= 0 and sum(map(str.isalnum, text[begun.end() : begun.end() + 80])) >= 24:
+            after = at + len(close)
+        elif at < 0 and lines:
+            after = begun.end() + len(lines[0].rstrip())
+        else:
+            continue
+        yield SecretMark("private key", begun.start(), after)
+
+
+def _web_tokens(text: str) -> Iterator[SecretMark]:
+    for match in _JWT.finditer(text):
+        try:
+            head = base64.urlsafe_b64decode(match[1][: len(match[1]) // 4 * 4])
+        except (ValueError, binascii.Error):  # pragma: no cover - the alphabet is checked by the pattern
+            continue
+        if b'"alg"' in head or b'"typ"' in head or b'"kid"' in head or b'"enc"' in head:
+            yield SecretMark("token", match.start(), match.start() + len(match[0].rstrip(".-")))
+
+
+def _known_keys(text: str) -> Iterator[SecretMark]:
+    for match in _TELEGRAM.finditer(text):
+        yield SecretMark("token", *match.span())
+    for match in _FORMATS.finditer(text):
+        value = match[0].rstrip("-._=/+") if match[0][-1] in "-._/+" else match[0]
+        body = value[4:]
+        figures = sum(map(str.isdigit, body))
+        if len(set(body)) < 8 or (not figures and not is_random(body) and not _is_shouted(body)) or _is_example(value):
+            continue
+        if _is_wordy(body):
+            continue
+        yield SecretMark(FORMATS[int(str(match.lastgroup)[1:])][0], match.start(), match.start() + len(value))
+    for match in _PREFIXED.finditer(text):
+        if is_random(match[1]) and re.search("[a-z]", match[1]) and re.search("[A-Z]", match[1]):
+            yield SecretMark("token", *match.span())
+
+
+def _is_shouted(body: str) -> bool:
+    return body.isupper() and body.isalnum() and len(body) == 16
+
+
+def _is_example(value: str) -> bool:
+    lowered = value.lower()
+    return "your" in lowered or "xxxx" in lowered or "placeholder" in lowered
+
+
+def _is_wordy(body: str) -> bool:
+    """Words with signs between them, as in the name of a package or a model: nothing of it is random."""
+    return all(part.isalpha() or part.isdigit() or len(part) < 5 for part in re.split(r"[-_.]", body) if part)
+
+
+def _addresses(text: str) -> Iterator[SecretMark]:
+    for match in _ADDRESS.finditer(text):
+        value = match[3]
+        end = match.end(3)
+        more = re.compile(r"[^\s\"'`<>/?#@]{0,80}@(?=[\w\[.-])").match(text, end + 1)  # a password with a sign of its own
+        if more:
+            end = more.end() - 1
+            value = text[match.start(3) : end]
+        if "/" in value and not match[2]:
+            continue
+        if not _is_stand_in(value):
+            scheme = match[1].lower().split("+")[0].rpartition(":")[2]
+            yield SecretMark("database password" if scheme in _DATABASES else "password", match.start(3), end)
+
+
+def _is_stand_in(value: str) -> bool:
+    return (
+        value.lower() in {"password", "pass", "passwd", "pwd", "pw", "secret", "passwort", "token", "x", "senha", "key"}
+        or value[0] in "<{[*$%("
+        or is_placeholder(value)
+        or value.isupper() and value.replace("_", "").isalpha()
+    )
+
+
+def _headers(text: str) -> Iterator[SecretMark]:
+    for match in _BASIC.finditer(text):
+        try:
+            plain = base64.b64decode(match[1] + "=" * (-len(match[1]) % 4))
+        except (ValueError, binascii.Error):
+            continue
+        if b":" in plain and plain.isascii() and plain.decode("ascii").isprintable():
+            yield SecretMark("password", *match.span(1))
+    for match in _BEARER.finditer(text):
+        if any(map(str.isdigit, match[1])) and not is_placeholder(match[1]) and not _is_wordy(match[1]):
+            yield SecretMark("token", match.start(1), match.start(1) + len(match[1].rstrip(".")))
+    for match in _SIGNED.finditer(text):
+        if not is_placeholder(match[1]):
+            yield SecretMark("token", *match.span(1))
+
+
+def _ibans(text: str) -> Iterator[SecretMark]:
+    for match in _IBAN.finditer(text):
+        length = IBAN_LENGTHS.get(match[1].upper(), 0)
+        places = [at for at, char in enumerate(match[0]) if char.isalnum()][:length]
+        if not length or len(places) < length:
+            continue
+        end = match.start() + places[-1] + 1
+        if text[end : end + 1].isalnum():
+            continue
+        number = "".join(match[0][at] for at in places).upper()
+        if int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1:
+            yield SecretMark("IBAN", match.start(), end)
+
+
+def _cards(text: str) -> Iterator[SecretMark]:
+    for match in _CARD.finditer(text):
+        number = re.sub(r"\D", "", match[0])
+        shape = [len(group) for group in re.split(r"\D", match[0])]
+        before = text[max(0, match.start() - 40) : match.start()].lower()
+        hint = max((before.rfind(word) for word in CARD_HINTS), default=-1)
+        against = max((before.rfind(word) for word in NO_CARD_HINTS), default=-1)
+        after = text[match.end() : match.end() + 30].lower()
+        told = hint > against or (against < 0 and any(word in after for word in CARD_HINTS))
+        if against > hint or not _is_card(number, told) or not _is_grouped(shape):
+            continue
+        yield SecretMark("card number", *match.span())
+
+
+def _is_card(number: str, told: bool) -> bool:
+    first, two, four, size = number[0], int(number[:2]), int(number[:4]), len(number)
+    usual = (
+        (size == 16 and (first == "4" or 51 <= two <= 55 or 2221 <= four <= 2720 or 3528 <= four <= 3589))
+        or (size == 16 and (four == 6011 or 6440 <= four <= 6599 or two == 62 or two in (60, 81, 82)))
+        or (size == 15 and two in (34, 37))
+        or (size == 14 and (two in (36, 38, 39) or 300 <= four // 10 <= 305))
+    )
+    rare = told and (first in "56" or (first == "4" and size in (13, 19)) or four // 100 == 22)
+    return (usual or rare) and len(set(number)) > 2 and _passes_luhn(number)
+
+
+def _is_grouped(shape: list[int]) -> bool:
+    return len(shape) == 1 or shape in ([4, 6, 5], [4, 6, 4], [4, 5, 6]) or (all(n == 4 for n in shape[:-1]) and shape[-1] <= 4)
+
+
+def _passes_luhn(number: str) -> bool:
+    doubled = (int(char) * 2 for char in number[-2::-2])
+    return (sum(map(int, number[-1::-2])) + sum(value - 9 if value > 9 else value for value in doubled)) % 10 == 0
+
+
+def _social_security(text: str) -> Iterator[SecretMark]:
+    for match in _SSN.finditer(text):
+        before = text[max(0, match.start() - 60) : match.start()].lower()
+        told = any(word in before for word in SSN_HINTS)
+        if told or (match[1] == "-" and "ssn" in text[match.end() : match.end() + 30].lower()):
+            yield SecretMark("social security number", *match.span())
+
+
+def recovery_phrases(text: str) -> Iterator[SecretMark]:
+    """Twelve to 24 words of BIP-39 one after the other whose checksum is right, or that the text calls a phrase."""
+    run: list[tuple[int, int, int]] = []
+    for match in _WORD.finditer(text):
+        place = _PLACES.get(match[0])
+        if run and (place is None or match.start() - run[-1][2] > _BETWEEN_WORDS or not _joins(text, run[-1][2], match.start())):
+            yield from _phrase_of(text, run)
+            run = []
+        if place is not None:
+            run.append((place, *match.span()))
+    yield from _phrase_of(text, run)
+
+
+def _joins(text: str, start: int, end: int) -> bool:
+    return not any(map(str.isalpha, text[start:end]))
+
+
+def _phrase_of(text: str, run: list[tuple[int, int, int]]) -> Iterator[SecretMark]:
+    at = 0
+    while len(run) - at >= 12:
+        size = next((size for size in _PHRASE_LENGTHS if size <= len(run) - at and _sums_up(run[at : at + size])), 0)
+        if not size:
+            at += 1
+            continue
+        yield SecretMark("recovery phrase", run[at][1], run[at + size - 1][2])
+        at += size
+
+
+def _sums_up(words: list[tuple[int, int, int]]) -> bool:
+    bits = "".join(f"{place:011b}" for place, _, _ in words)
+    checked = len(words) // 3
+    entropy = int(bits[:-checked], 2).to_bytes(checked * 4, "big")
+    return f"{hashlib.sha256(entropy).digest()[0]:08b}"[:checked] == bits[-checked:]
