@@ -213,7 +213,7 @@ class BadRecord:
 @dataclass(frozen=True, slots=True)
 class Filter:
     """Which messages are meant. Nothing crosses a space; None means "any". `expired_by` is a time by which they have
-    expired."""
+    expired. With `marked`, only those in which secrets are marked."""
 
     space: str
     user: str | None = None
@@ -223,11 +223,20 @@ class Filter:
     after: datetime | None = None
     before: datetime | None = None
     expired_by: datetime | None = None
+    marked: Literal[True] | None = None
 
     @property
     def is_unrestricted(self) -> bool:
         """Whether it means all messages of a user, or of a space."""
-        restrictions = (self.author, self.conversation, self.role, self.after, self.before, self.expired_by)
+        restrictions = (
+            self.author,
+            self.conversation,
+            self.role,
+            self.after,
+            self.before,
+            self.expired_by,
+            self.marked,
+        )
         return restrictions == (None,) * len(restrictions)
 
 

@@ -6,40 +6,60 @@
 - `refuse`: the message is refused. The error names the kind and the place of the secret, never the secret.
 - `keep`: nothing is looked for.
 
+A secret that was found once is one wherever it is repeated, without the words that gave it away: in the same text, and
+in later messages of its conversation ("your password was tr0ub4dor").
+
 Texts that are no messages (a statement to remember, a query, a title) have no conversation of their own: there a
 placeholder is kept in all modes but `keep`, or the text is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 from typing import Any, Literal, get_args
 
 from recollect.errors import SecretRefused
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Draft, Message, Version
 from recollect.model.frozen import dataclass, replace
-from recollect.model.secrets import Marks, SecretMark, mask_parts, mask_text, placeholder_of, texts_in
+from recollect.model.secrets import Marks, SecretMark, mask_parts, mask_text, texts_in
 from recollect.rules.secrets import find_secrets
 
 SecretMode = Literal["mask", "redact", "refuse", "keep"]
 SECRET_MODES: tuple[SecretMode, ...] = get_args(SecretMode)
 PLACEHOLDER = lazy_pattern(r"\[secret: ([^\[\]\n]{1,40})\]")
-SHORTEST = 4  # characters of a secret that is looked for where it stands without the words that gave it away
+SHORTEST = 6  # characters of a secret that is looked for without the words that gave it away
+NOTHING: Mapping[str, str] = {}
 ADVICE = 'leave it out, or set secrets to "mask" or "redact"'
 
 
 @dataclass(frozen=True, slots=True)
 class SecretPolicy:
-    """What a memory does with secrets."""
+    """What a memory does with secrets; `known` are those that may be repeated, each with its kind."""
 
     mode: SecretMode = "mask"
+    known: Mapping[str, str] = field(default_factory=dict)
+
+    def after_messages(self, messages: Iterable[Message]) -> SecretPolicy:
+        """The policy for what is said after these messages, which are masked."""
+        return self._knowing({secret: kind for message in messages for secret, kind in secrets_of(message)})
+
+    def after_texts(self, texts: Iterable[str]) -> SecretPolicy:
+        """The policy for what is said after these texts."""
+        if self.mode == "keep":
+            return self
+        return self._knowing({text[mark.start : mark.end]: mark.kind for text in texts for mark in find_secrets(text)})
+
+    def _knowing(self, known: Mapping[str, str]) -> SecretPolicy:
+        return replace(self, known={**self.known, **known}) if known else self
 
     def guard_draft(self, draft: Draft) -> tuple[Draft, Marks]:
         """The draft as it is kept, and the marks of its secrets, or of their placeholders."""
         if self.mode == "keep":
             return draft, ()
-        marks = find_in_message(draft.content, draft.metadata)
+        marks = find_in_message(draft.content, draft.metadata, self.known)
         if not marks or self.mode == "mask":
             return draft, marks
         if self.mode == "refuse":
@@ -49,48 +69,73 @@ class SecretPolicy:
 
     def guard_text(self, field: str, text: str) -> str:
         """A text that is no message, as it is kept."""
-        if self.mode == "refuse" and (marks := find_secrets(text)):
+        if self.mode == "refuse" and (marks := find_all(text)):
             raise refusal(field, marks)
         return self.mask(text)
 
     def mask(self, text: str) -> str:
         """A text as it is searched for, and shown to models that work for the memory."""
-        return text if self.mode == "keep" else masked(text)
+        return text if self.mode == "keep" else masked(text, self.known)
 
     def refuse_secrets(self, field: str, text: str) -> None:
         """Raise if a text holds a secret or a placeholder: for what makes no sense without it."""
-        if self.mode != "keep" and (marks := find_secrets(text)):
+        if self.mode != "keep" and (marks := find_all(text)):
             raise refusal(field, marks, "facts hold no secrets, since they are shown in other conversations")
         if holds_placeholder(text):
             raise refusal(field, (), "holds a placeholder for a secret, which says nothing")
 
 
-def find_in_message(content: str, metadata: Mapping[str, Any]) -> Marks:
+def find_in_message(content: str, metadata: Mapping[str, Any], known: Mapping[str, str] = NOTHING) -> Marks:
     """The secrets in a message: in its content, and in every text of its metadata. There the name of a field gives a
     text away: {"password": "hunter2"}."""
-    marks = find_secrets(content)
+    marks = find_all(content, known)
     if not metadata:
         return marks
     found = list(marks)
+    known = {**known, **{content[mark.start : mark.end]: mark.kind for mark in marks}}
     for path, text in texts_in(metadata):
         if text:
-            found += find_in_field(path, text)
+            found += find_in_field(path, text, known)
     return tuple(found)
 
 
-def find_in_field(path: str, text: str) -> list[SecretMark]:
+def find_in_field(path: str, text: str, known: Mapping[str, str]) -> list[SecretMark]:
     name = path.rpartition("/")[2]
     head = "" if name.isdecimal() else f"{name}: "
     return [
         SecretMark(mark.kind, mark.start - len(head), mark.end - len(head), path)
-        for mark in find_secrets(head + text)
+        for mark in find_all(head + text, known)
         if mark.start >= len(head)
     ]
 
 
-def masked(text: str) -> str:
-    """A text with placeholders for the secrets that are found in it."""
+def find_all(text: str, known: Mapping[str, str] = NOTHING) -> Marks:
+    """Every secret in a text, in its order: those that are found, and known ones that are repeated."""
     marks = find_secrets(text)
+    if not marks and not known:
+        return marks
+    all_marks = list(marks)
+    for secret, kind in {**known, **{text[mark.start : mark.end]: mark.kind for mark in marks}}.items():
+        if len(secret) < SHORTEST or secret not in text:
+            continue
+        for match in re.finditer(rf"(?<!\w){re.escape(secret)}(?!\w)", text):
+            if all(match.end() <= mark.start or mark.end <= match.start() for mark in all_marks):
+                all_marks.append(SecretMark(kind, *match.span()))
+    return tuple(sorted(all_marks, key=lambda mark: mark.start))
+
+
+def secrets_of(message: Message) -> Iterator[tuple[str, str]]:
+    """The secrets that are marked in the content of a masked message, each with its kind."""
+    if message.original is not None:
+        content, _, marks = message.original
+        for mark in marks:
+            if not mark.path:
+                yield content[mark.start : mark.end], mark.kind
+
+
+def masked(text: str, known: Mapping[str, str] = NOTHING) -> str:
+    """A text with placeholders for the secrets in it."""
+    marks = find_all(text, known)
     return mask_text(text, marks) if marks else text
 
 
@@ -104,15 +149,7 @@ def mask_version(version: Version) -> Version:
 
 def mask_repeated(text: str, messages: Iterable[Message]) -> str:
     """A text that somebody wrote who has read these messages: with placeholders for what is a secret in them, too."""
-    for message in messages:
-        if message.original is None:
-            continue
-        content, _, marks = message.original
-        for mark in marks:
-            secret = content[mark.start : mark.end]
-            if not mark.path and len(secret) >= SHORTEST:
-                text = text.replace(secret, placeholder_of(mark.kind))
-    return masked(text)
+    return masked(text, SecretPolicy().after_messages(messages).known)
 
 
 def stands_for_secret(text: str) -> bool:

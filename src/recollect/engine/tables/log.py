@@ -28,6 +28,7 @@ from recollect.rules.secret_policy import SecretPolicy
 logger = logging.getLogger("recollect.log")
 
 PAGE = 1_000  # rows read at a time
+REPEATED = 20  # messages of a conversation whose secrets a new one may repeat
 DIGESTING = "digesting"  # the view name of leases on a digest that is being made
 MAX_LISTED = 5  # damaged messages that one error lists
 ANSWERS = "answers"  # the table of answers to requests with an idempotency key, and the lock for changing it
@@ -65,7 +66,7 @@ def append_messages(
     """
     new_conversation = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
     conversation = adopt_conversation(tx, tx.lock_conversation(new_conversation), batch.user)
-    guarded = [guard_draft(draft, conversation, now, secrets, place) for place, draft in enumerate(batch.drafts)]
+    guarded = guard_drafts(tx, conversation, batch.drafts, now, secrets)
     drafts = [draft for draft, _ in guarded]
     if batch.user is None:
         refuse_strangers(conversation, drafts)
@@ -97,16 +98,25 @@ def append_messages(
     return additions
 
 
-def guard_draft(
-    draft: Draft, conversation: Conversation, now: datetime, secrets: SecretPolicy, place: int
-) -> tuple[Draft, Marks]:
-    """The draft checked and as it is kept, and the marks of its secrets. A refusal says which of several it is."""
-    try:
-        return secrets.guard_draft(rules.check_draft(draft, conversation, now))
-    except SecretRefused as error:
-        if place:
-            error = SecretRefused(f"message {place + 1}: {error.field}", error.reason)
-        raise error from None
+def guard_drafts(
+    tx: Tx, conversation: Conversation, drafts: Sequence[Draft], now: datetime, secrets: SecretPolicy
+) -> list[tuple[Draft, Marks]]:
+    """The drafts checked and as they are kept, each with the marks of its secrets. What is a secret in a message is one
+    in those after it, too. A refusal says which of several it is."""
+    if secrets.mode == "mask" and conversation.turns:
+        where = Filter(conversation.space, conversation=conversation.id, marked=True)
+        secrets = secrets.after_messages(tx.messages(where, limit=REPEATED, newest=True, damaged=warn_of_damage))
+    guarded: list[tuple[Draft, Marks]] = []
+    for draft in drafts:
+        checked = rules.check_draft(draft, conversation, now)
+        try:
+            guarded.append(secrets.guard_draft(checked))
+        except SecretRefused as error:
+            which = f"message {len(guarded) + 1}: " if guarded else ""
+            raise SecretRefused(which + error.field, error.reason) from None
+        if guarded[-1][1]:
+            secrets = secrets.after_texts([checked.content])
+    return guarded
 
 
 def known_addition(tx: Tx, conversation: Conversation, draft: Draft, message: Message) -> Added:

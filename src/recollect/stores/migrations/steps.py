@@ -356,7 +356,7 @@ TRAITS = "ALTER TABLE entries ADD COLUMN traits INTEGER NOT NULL DEFAULT -1"
 # Where messages hold secrets: a list of kind, first character and end; NULL if there are none.
 SECRETS = """
 ALTER TABLE messages ADD COLUMN secrets TEXT;
-CREATE INDEX messages_with_secrets ON messages (space, conversation) WHERE secrets IS NOT NULL
+CREATE INDEX messages_with_secrets ON messages (space, conversation, turn) WHERE secrets IS NOT NULL
 """
 
 SPELLING = {
