@@ -84,7 +84,8 @@ def import_(
     (DiscordChatExporter), with their true dates, authors and ids; zip files as they are. A message is kept once,
     however often it is imported: if an import stops, run it again and it goes on. A record that cannot be read ends
     the import with its place in the file, unless --skip-bad is given. A message that was edited on its platform since
-    it was imported is counted and stays as it is; with --on-edit version it gets its new text.
+    it was imported is counted and stays as it is; with --on-edit version it gets its new text. A message with a secret
+    is left out and named if the setting `secrets` refuses such messages; the others are imported.
 
     \b
     recollect import chat.jsonl --user alex
@@ -217,14 +218,18 @@ def report_import(name: str, format: str, totals: ImportProgress, has_failed: bo
     """Print the counts; a record that ended the import is one more that is bad."""
     for line in totals.bad:
         click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
-    if totals.bad_count > len(totals.bad):
-        click.echo(f"skipped: {printable(name)}, {totals.bad_count - len(totals.bad):,} more", err=True)
+    skipped = totals.bad_count + totals.secret
+    if skipped > len(totals.bad):
+        click.echo(f"skipped: {printable(name)}, {skipped - len(totals.bad):,} more", err=True)
     edited = f"{totals.edited:,} edited, " if totals.edited else ""
     refused = f"{totals.refused:,} known with another text, " if totals.refused else ""
     erased = f"{totals.erased:,} erased before, " if totals.erased else ""
     erased += f"{totals.expired:,} expired, " if totals.expired else ""
+    erased += f"{totals.secret:,} refused for their secrets, " if totals.secret else ""
     counts = f"{totals.known:,} known already, {edited}{refused}{erased}{totals.bad_count + has_failed:,} bad"
     click.echo(f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}")
+    if totals.marked:
+        click.echo(f"{plural(totals.marked, 'message')} with secrets: `recollect stats` counts them by kind", err=True)
     if totals.refused:
         click.echo("hint: what was edited since stays as it is; --on-edit version takes the new text", err=True)
 
