@@ -13,6 +13,7 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_words import (
@@ -30,6 +31,8 @@ from recollect.rules.seed_words import WORDS
 _FORMATS = re.compile(
     r"(?<![A-Za-z0-9_])(?:" + "|".join(f"(?P<f{at}>{pattern})" for at, (_, pattern) in enumerate(FORMATS)) + ")"
 )
+_RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
+_FIGURES = re.compile(r"\d\d[ \u00a0-]?\w\w")
 _WEBHOOKS = re.compile("|".join(WEBHOOKS))
 _TELEGRAM = re.compile(r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
 _JWT = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}")
@@ -38,58 +41,85 @@ _PREFIXED = re.compile(
 )
 _BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----")
 _KEY_LINES = re.compile(r"[A-Za-z0-9+/=\s\\]{40,}")
-_ADDRESS = re.compile(
-    r"(?<![A-Za-z0-9])([A-Za-z][A-Za-z0-9+.:-]{1,24})://([^\s:/@\"'`<>]{0,100}):([^\s\"'`<>]{1,200}?)@(?=[\w\[.-])"
+_ADDRESS = re.compile(r"://([^\s:/@\"'`<>]{0,100}):([^\s\"'`<>]{1,200}?)@(?=[\w\[.-])")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]{1,24}$")
+_MORE = re.compile(r"[^\s\"'`<>/?#@]{0,80}@(?=[\w\[.-])")
+_BASIC = re.compile(r"Basic\s{1,3}([A-Za-z0-9+/]{8,400}={0,2})")
+_BEARER = re.compile(r"(?:B|b)(?:earer|EARER)\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})")
+_SIGNED = re.compile(r"[?&;](?:[sS]ig|(?:[xX]-[A-Za-z]{3,4}-)?[sS]ignature)=([A-Za-z0-9%+/_-]{20,}=?)")
+_CARD = re.compile(
+    r"(?<![A-Za-z0-9_.+/#-])(?:\d{12,19}|\d{4}([ \u00a0.-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?"
+    r"|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![A-Za-z0-9_/]|[.-]\d)"
 )
-_BASIC = re.compile(r"\bBasic\s{1,3}([A-Za-z0-9+/]{8,400}={0,2})")
-_BEARER = re.compile(r"\bBearer\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})", re.IGNORECASE)
-_SIGNED = re.compile(r"[?&;](?:sig|x-amz-signature|x-goog-signature|signature)=([A-Za-z0-9%+/_-]{20,}=?)", re.IGNORECASE)
-_CARD = re.compile(r"(?<![\w.+/#-])\d(?:[ \-\u00a0.]?\d){11,18}(?![\w/]|[.-]\d)")
-_IBAN = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})\d{2}[ -]?[A-Za-z0-9]{2}(?:[ \u00a0-]?[A-Za-z0-9]){7,40}")
-_SSN = re.compile(r"(?<![\w-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![\w-])")
+_CARD_CODE = re.compile(r"[\s,;|]{1,3}(?:exp\w{0,8}[:.]?\s)?\d{1,2}/\d{2}(?:\d{2})?[\s,;|]{1,3}(\d{3,4})(?![\w/])")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9]{2})")
+_IBAN_REST = re.compile(
+    r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+"
+)
+_SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
 _WORD = re.compile(r"[a-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
 _DATABASES = frozenset(DATABASES.split())
-_BETWEEN_WORDS = 16  # characters at most between two words of a recovery phrase
+_JOINS = re.compile(r"[\s,;.|•*\"'-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
+_PHRASE_HINT = re.compile(
+    r"(?i)seed|recovery|mnemonic|wallet|phrase|ledger|metamask|bip-?39|wiederherstellung|récupération|recuper"
+)
+_SHORTEST_PHRASE = 12 * 4 - 1  # characters
+_LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
 def formats(text: str) -> Iterator[SecretMark]:
     """What is a secret by its form, in the order of certainty."""
-    yield from _private_keys(text)
-    yield from (SecretMark("webhook address", *match.span()) for match in _WEBHOOKS.finditer(text))
-    yield from _web_tokens(text)
-    yield from _known_keys(text)
-    yield from _addresses(text)
-    yield from _headers(text)
-    yield from _ibans(text)
-    yield from _cards(text)
-    yield from _social_security(text)
-    yield from recovery_phrases(text)
+    if "PRIVATE KEY" in text:
+        yield from _private_keys(text)
+    runs = [match.span() for match in _RUN.finditer(text)]
+    if runs:
+        yield from (SecretMark("webhook address", *match.span()) for match in _WEBHOOKS.finditer(text))
+        if "eyJ" in text:
+            yield from _web_tokens(text)
+        for start, end in runs:
+            yield from _known_keys(text, start, end)
+    if "://" in text and "@" in text:
+        yield from _addresses(text)
+    if runs or "asic " in text or "earer " in text:
+        yield from _headers(text)
+    if _FIGURES.search(text):
+        yield from _ibans(text)
+        yield from _cards(text)
+        yield from _social_security(text)
+    if len(text) >= _SHORTEST_PHRASE:
+        yield from _recovery_phrases(text)
 
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows where one would stand."""
     lowered = value.lower()
+    if len(lowered) >= 40 and lowered.endswith(
+        ("example", "examplekey")
+    ):  # a provider's own example is masked as a key is
+        return False
     return len(set(lowered)) < 3 or any(part in lowered for part in PLACEHOLDERS)
 
 
 def is_random(value: str) -> bool:
     """Whether letters, capitals and figures change as often as in what a machine made up."""
+    value = value[:64]
     kinds = [("a" if char.islower() else "A" if char.isupper() else "1") for char in value if char.isalnum()]
-    changes = sum(left != right for left, right in zip(kinds, kinds[1:], strict=False))
+    changes = sum(left != right for left, right in pairwise(kinds))
     numbers = sum(left != "1" == right for left, right in zip(["a", *kinds], kinds, strict=False))
     return len(set(value)) >= min(10, len(value) // 2) and numbers >= 2 and changes * 3 >= len(kinds)
 
 
 def _private_keys(text: str) -> Iterator[SecretMark]:
     after = 0
+    last = text.rfind("-----END")
     for begun in _BEGIN.finditer(text):
         if begun.start() < after:
             continue
         lines = _KEY_LINES.match(text, begun.end())
         close = f"-----END {begun[1]}-----"
-        at = text.find(close, begun.end(), begun.end() + 20_000)
+        at = text.find(close, begun.end(), begun.end() + 9_000) if begun.end() < last else -1
         if at >= 0 and sum(map(str.isalnum, text[begun.end() : begun.end() + 80])) >= 24:
             after = at + len(close)
         elif at < 0 and lines:
@@ -109,10 +139,10 @@ def _web_tokens(text: str) -> Iterator[SecretMark]:
             yield SecretMark("token", match.start(), match.start() + len(match[0].rstrip(".-")))
 
 
-def _known_keys(text: str) -> Iterator[SecretMark]:
-    for match in _TELEGRAM.finditer(text):
+def _known_keys(text: str, start: int, end: int) -> Iterator[SecretMark]:
+    for match in _TELEGRAM.finditer(text, start, end):
         yield SecretMark("token", *match.span())
-    for match in _FORMATS.finditer(text):
+    for match in _FORMATS.finditer(text, start, end):
         value = match[0].rstrip("-._=/+") if match[0][-1] in "-._/+" else match[0]
         body = value[4:]
         figures = sum(map(str.isdigit, body))
@@ -121,7 +151,9 @@ def _known_keys(text: str) -> Iterator[SecretMark]:
         if _is_wordy(body):
             continue
         yield SecretMark(FORMATS[int(str(match.lastgroup)[1:])][0], match.start(), match.start() + len(value))
-    for match in _PREFIXED.finditer(text):
+    for match in _PREFIXED.finditer(text, start, end):
+        if match[0].startswith(("pk", "pub", "sha", "md5")):
+            continue
         if is_random(match[1]) and re.search("[a-z]", match[1]) and re.search("[A-Z]", match[1]):
             yield SecretMark("token", *match.span())
 
@@ -142,17 +174,14 @@ def _is_wordy(body: str) -> bool:
 
 def _addresses(text: str) -> Iterator[SecretMark]:
     for match in _ADDRESS.finditer(text):
-        value = match[3]
-        end = match.end(3)
-        more = re.compile(r"[^\s\"'`<>/?#@]{0,80}@(?=[\w\[.-])").match(text, end + 1)  # a password with a sign of its own
-        if more:
+        start, end = match.span(2)
+        scheme = _SCHEME.search(text[max(0, match.start() - 26) : match.start()])
+        if (more := _MORE.match(text, end + 1)) is not None:  # a password with a sign of its own
             end = more.end() - 1
-            value = text[match.start(3) : end]
-        if "/" in value and not match[2]:
-            continue
-        if not _is_stand_in(value):
-            scheme = match[1].lower().split("+")[0].rpartition(":")[2]
-            yield SecretMark("database password" if scheme in _DATABASES else "password", match.start(3), end)
+        value = text[start:end]
+        if scheme and not ("/" in value and not match[1]) and not _is_stand_in(value):
+            name = scheme[0].lower().split("+")[0].rpartition(":")[2]
+            yield SecretMark("database password" if name in _DATABASES else "password", start, end)
 
 
 def _is_stand_in(value: str) -> bool:
@@ -160,7 +189,7 @@ def _is_stand_in(value: str) -> bool:
         value.lower() in {"password", "pass", "passwd", "pwd", "pw", "secret", "passwort", "token", "x", "senha", "key"}
         or value[0] in "<{[*$%("
         or is_placeholder(value)
-        or value.isupper() and value.replace("_", "").isalpha()
+        or (value.isupper() and value.replace("_", "").isalpha())
     )
 
 
@@ -175,40 +204,48 @@ def _headers(text: str) -> Iterator[SecretMark]:
     for match in _BEARER.finditer(text):
         if any(map(str.isdigit, match[1])) and not is_placeholder(match[1]) and not _is_wordy(match[1]):
             yield SecretMark("token", match.start(1), match.start(1) + len(match[1].rstrip(".")))
-    for match in _SIGNED.finditer(text):
+    for match in _SIGNED.finditer(text) if "=" in text else ():
         if not is_placeholder(match[1]):
             yield SecretMark("token", *match.span(1))
 
 
 def _ibans(text: str) -> Iterator[SecretMark]:
-    for match in _IBAN.finditer(text):
-        length = IBAN_LENGTHS.get(match[1].upper(), 0)
-        places = [at for at, char in enumerate(match[0]) if char.isalnum()][:length]
-        if not length or len(places) < length:
+    for start in _IBAN.finditer(text):
+        length = IBAN_LENGTHS.get(start[0][:2].upper(), 0)
+        piece = text[start.start() : start.start() + 2 * length]
+        places = [at for at, char in enumerate(piece) if char.isascii() and char.isalnum()][:length]
+        if not length or len(places) < length or not _IBAN_REST.fullmatch(piece, 0, places[-1] + 1):
             continue
-        end = match.start() + places[-1] + 1
-        if text[end : end + 1].isalnum():
+        end = start.start() + places[-1] + 1
+        number = "".join(piece[at] for at in places).upper()
+        if sum(map(str.isdigit, number)) * 3 < length:
             continue
-        number = "".join(match[0][at] for at in places).upper()
-        if int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1:
-            yield SecretMark("IBAN", match.start(), end)
+        if (
+            not text[end : end + 1].isalnum()
+            and int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1
+        ):
+            yield SecretMark("IBAN", start.start(), end)
 
 
 def _cards(text: str) -> Iterator[SecretMark]:
     for match in _CARD.finditer(text):
-        number = re.sub(r"\D", "", match[0])
-        shape = [len(group) for group in re.split(r"\D", match[0])]
+        number = "".join(filter(str.isdigit, match[0]))
+        if not number.isascii() or not _is_card(number, told=True):
+            continue
         before = text[max(0, match.start() - 40) : match.start()].lower()
-        hint = max((before.rfind(word) for word in CARD_HINTS), default=-1)
-        against = max((before.rfind(word) for word in NO_CARD_HINTS), default=-1)
+        hint = max(before.rfind(word) for word in CARD_HINTS)
+        against = max(before.rfind(word) for word in NO_CARD_HINTS)
         after = text[match.end() : match.end() + 30].lower()
         told = hint > against or (against < 0 and any(word in after for word in CARD_HINTS))
-        if against > hint or not _is_card(number, told) or not _is_grouped(shape):
+        if hint < 0 and any(word in after for word in NO_CARD_HINTS):
             continue
-        yield SecretMark("card number", *match.span())
+        if against <= hint and _is_card(number, told=told):
+            yield SecretMark("card number", *match.span())
+            if (code := _CARD_CODE.match(text, match.end())) is not None:
+                yield SecretMark("card security code", *code.span(1))
 
 
-def _is_card(number: str, told: bool) -> bool:
+def _is_card(number: str, *, told: bool) -> bool:
     first, two, four, size = number[0], int(number[:2]), int(number[:4]), len(number)
     usual = (
         (size == 16 and (first == "4" or 51 <= two <= 55 or 2221 <= four <= 2720 or 3528 <= four <= 3589))
@@ -217,11 +254,7 @@ def _is_card(number: str, told: bool) -> bool:
         or (size == 14 and (two in (36, 38, 39) or 300 <= four // 10 <= 305))
     )
     rare = told and (first in "56" or (first == "4" and size in (13, 19)) or four // 100 == 22)
-    return (usual or rare) and len(set(number)) > 2 and _passes_luhn(number)
-
-
-def _is_grouped(shape: list[int]) -> bool:
-    return len(shape) == 1 or shape in ([4, 6, 5], [4, 6, 4], [4, 5, 6]) or (all(n == 4 for n in shape[:-1]) and shape[-1] <= 4)
+    return (usual or rare) and len(set(number)) > 1 and _passes_luhn(number)
 
 
 def _passes_luhn(number: str) -> bool:
@@ -230,6 +263,9 @@ def _passes_luhn(number: str) -> bool:
 
 
 def _social_security(text: str) -> Iterator[SecretMark]:
+    lowered = text.lower()
+    if not any(hint in lowered for hint in SSN_HINTS):
+        return
     for match in _SSN.finditer(text):
         before = text[max(0, match.start() - 60) : match.start()].lower()
         told = any(word in before for word in SSN_HINTS)
@@ -237,32 +273,43 @@ def _social_security(text: str) -> Iterator[SecretMark]:
             yield SecretMark("social security number", *match.span())
 
 
-def recovery_phrases(text: str) -> Iterator[SecretMark]:
+def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     """Twelve to 24 words of BIP-39 one after the other whose checksum is right, or that the text calls a phrase."""
+    if not _has_run(_WORD.findall(text)):
+        return
+    told = _PHRASE_HINT.search(text) is not None
     run: list[tuple[int, int, int]] = []
     for match in _WORD.finditer(text):
         place = _PLACES.get(match[0])
-        if run and (place is None or match.start() - run[-1][2] > _BETWEEN_WORDS or not _joins(text, run[-1][2], match.start())):
-            yield from _phrase_of(text, run)
+        if run and (place is None or not _JOINS.fullmatch(text, run[-1][2], match.start())):
+            yield from _phrase_of(run, told)
             run = []
         if place is not None:
             run.append((place, *match.span()))
-    yield from _phrase_of(text, run)
+    yield from _phrase_of(run, told)
 
 
-def _joins(text: str, start: int, end: int) -> bool:
-    return not any(map(str.isalpha, text[start:end]))
+def _has_run(words: list[str]) -> bool:
+    length = 0
+    for word in words:
+        length = length + 1 if word in _PLACES else 0
+        if length == 12:
+            return True
+    return False
 
 
-def _phrase_of(text: str, run: list[tuple[int, int, int]]) -> Iterator[SecretMark]:
+def _phrase_of(run: list[tuple[int, int, int]], told: bool) -> Iterator[SecretMark]:
+    if not 12 <= len(run) <= _LONGEST_RUN:
+        return
+    if told and len(run) in _PHRASE_LENGTHS:
+        yield SecretMark("recovery phrase", run[0][1], run[-1][2])
+        return
     at = 0
     while len(run) - at >= 12:
         size = next((size for size in _PHRASE_LENGTHS if size <= len(run) - at and _sums_up(run[at : at + size])), 0)
-        if not size:
-            at += 1
-            continue
-        yield SecretMark("recovery phrase", run[at][1], run[at + size - 1][2])
-        at += size
+        if size:
+            yield SecretMark("recovery phrase", run[at][1], run[at + size - 1][2])
+        at += size or 1
 
 
 def _sums_up(words: list[tuple[int, int, int]]) -> bool:

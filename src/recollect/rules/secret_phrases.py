@@ -8,7 +8,8 @@ password ("is too short") is none. At most so many characters after each word ar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_formats import is_placeholder, is_random
@@ -17,43 +18,68 @@ from recollect.rules.secret_words import (
     CODE_WORDS,
     KEY_WORDS,
     KNOWN_THINGS,
+    LINKED_PASSWORD_WORDS,
     LINKS,
+    LOGIN_WORDS,
+    LOOSE_LINKS,
     NAME_ENDS,
     NO_SECRET,
+    OTHER_KEYS,
     PASSWORD_PARTS,
     PASSWORD_WORDS,
+    PIN_CODES,
+    PIN_PLACES,
     PIN_WORDS,
+    PLAIN_LINKS,
+    PROOF_CODES,
+    SECRET_KEYS,
     STILL,
     TELLING,
     TELLING_ENDS,
+    WEAK_KEY_WORDS,
 )
 
-_WINDOW = 240  # characters after a word that are looked at
+_WINDOW = 160  # characters after a word that are looked at
+_MANY = 500  # words that announce a secret: in a text with more of them, each is looked after only up to the next
 _FILLERS = 6  # words that may stand before a link
-_STARTS = r"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z])))"
-_ENDS = r"(?![^\W\d_])"
 
 
-def _any(words: tuple[str, ...]) -> str:
-    return "|".join(re.escape(word) for word in sorted(set(words), key=len, reverse=True))
+def _kinds() -> dict[str, str]:
+    tables = (
+        ("card", CARD_CODE_WORDS),
+        ("proof", CODE_WORDS),
+        ("pin", PIN_WORDS),
+        ("password", PASSWORD_PARTS + PASSWORD_WORDS),
+        ("key", KEY_WORDS),
+        ("weak", WEAK_KEY_WORDS),
+        ("login", LOGIN_WORDS),
+        ("code", ("code", "codes")),
+    )
+    return {word: kind for kind, words in reversed(tables) for word in words}
 
 
-def _split(patterns: tuple[str, ...], ascii_only: bool) -> str:
-    return "|".join(pattern for pattern in patterns if pattern.isascii() == ascii_only)
+def _pattern(words: Iterable[str]) -> re.Pattern[str]:
+    """Finds any of the words, the longest first; grouped by how they begin, which is several times as fast."""
+    groups: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        groups.setdefault(word[0], []).append(re.escape(word[1:]))
+    return re.compile("|".join(f"{re.escape(first)}(?:{'|'.join(rests)})" for first, rests in sorted(groups.items())))
 
 
-WORD_BEFORE = re.compile(
-    rf"{_STARTS}(?P<code>{_any((*CODE_WORDS, *CARD_CODE_WORDS))}){_ENDS}"
-    rf"|{_STARTS}(?P<pin>{_any(PIN_WORDS)}){_ENDS}"
-    rf"|(?P<password>{_any(PASSWORD_PARTS)}|{_STARTS}(?:{_any(PASSWORD_WORDS)}){_ENDS})"
-    rf"|(?P<key>{_STARTS}(?:{_split(KEY_WORDS, True)})(?-i:(?![a-z]))|{_split(KEY_WORDS, False)}|{_STARTS}(?P<bare>key){_ENDS})",
-    re.IGNORECASE,
-)
+_KINDS = _kinds()
+_PARTS = frozenset(PASSWORD_PARTS) | {word for word in _KINDS if not word.isascii()}
+_WORD = _pattern(_KINDS)
+_ASCII_WORD = _pattern(word for word in _KINDS if word.isascii())
+_BEFORE = re.compile(r"[^\W_]+")
 _NAME_REST = re.compile(r"[A-Za-z_-][\w-]{0,30}|[^\W\x00-\x7f]{0,12}")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
-_SIGN_LINK = re.compile(r"[\"'`*_)\]]{0,4}[ \t]{0,3}(?:=>|->|:=|=(?!=)|:(?!:)|：|＝|→)[ \t*_]{0,8}(?:\n[ \t]{0,8})?")
+_SIGN_LINK = re.compile(
+    r"[\"'`*_]{0,4}[ \t]{0,3}(?:>(?=[^<>\s]{3,100}</)|=>|->|:=|=(?!=)|:(?!:)|：|＝|→)[ \t*_]{0,8}(?:\n[ \t]{0,8})?"
+)
 _VALUE_LINK = re.compile(r"[\"'][\s,]{1,3}value[\"']?\s{0,2}[=:]\s{0,2}(?=[\"'])")
-_TOKEN = re.compile(r"\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»|„[^“\n]{1,120}“|\S+")
+_TOKEN = re.compile(
+    r"\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»|„[^“\n]{1,120}“|\S+"
+)
 _ASCII_TOKEN = re.compile(r"\"[^\"\n]{1,120}\"|「[^」\n]{1,60}」|“[^”\n]{1,120}”|[!-~]+|[^\s!-~]+")
 _OPENERS = "\"'`“«„「(*<"
 _CODE_CUT = re.compile(r"[\"'`<>;,)}\]\\]")
@@ -62,19 +88,13 @@ _CODES = re.compile(
     r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}|\d{4} \d{4})(?![A-Za-z0-9])"
 )
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
-_DIGITS = re.compile(r"#?\d{4,10}[#*]?|#\d{3,8}|\d{2,4}([ -])\d{2,4}(?:\1\d{2,4})?")
-_BACK = re.compile(
-    r"(\S{6,60})[\"'”»]?,?\s(?:is|as|was|are|ist|als|est|es|é|è|это|—|-|is also|für das|for the)\s(?:\w{1,12}\s){0,3}$",
-    re.IGNORECASE,
-)
-_PAIR_WORD = re.compile(
-    r"(?<![^\W_])(?:log-?in|logon|log in|sign in|signin|credentials?|creds|user(?:name)?|wi-?fi|wlan|account|zugang(?:sdaten)?|"
-    r"anmeldung|identifiants?|usuario|acceso|accesso|credenziali|utente|логин|вход|giriş|kullanıcı|账号|帳號|ログイン|계정)",
-    re.IGNORECASE,
-)
+_DIGITS = re.compile(r"#?\d{4,10}[#*]?|\d{3,6}[A-Z]|#\d{3,8}|\d{2,4}([ -])\d{2,4}(?:\1\d{2,4})?")
+_BACK = frozenset(["is", "as", "was", "are", "ist", "als", "est", "es", "é", "è", "это", "-", "—", "for"])
 _PAIR = re.compile(r"[^\n/|]{0,40}?(?<=[\s:=])[^\s/|:]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d))(\S{4,60})")
 _CURL = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?([^\s:\"'@/]{1,60}):([^\s\"']{2,120})")
-_DASH_P = re.compile(r"\b(?:(?:mysql\w{0,10}|mariadb|mongo\w{0,8})\b[^\n]{0,80}?\s-p|sshpass -p ?)([\"']?)([^\s\"'-][^\s\"']{2,80})\1")
+_DASH_P = re.compile(
+    r"\b(?:(?:mysql\w{0,10}|mariadb|mongo\w{0,8})\b[^\n]{0,80}?\s-p|sshpass -p ?)([\"']?)([^\s\"'-][^\s\"']{2,80})\1"
+)
 _THING = re.compile(
     r"(?:https?://|www\.|[./~]+\w|@|#\w+$)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|[\w-]+\.(?:[a-z]{2,4}|[a-z]{2}\d)$|v?\d+(?:\.\d+)+\w*$|"
     r"\d+(?:st|nd|rd|th|s|x|k|m|h|kb|mb|gb|tb|km|kg|g|ml|cm|mm|px|am|pm|min|hrs?|ms|bits?)$|\d+-[a-z]+(?:-[a-z]+)*$|"
@@ -84,7 +104,17 @@ _THING = re.compile(
 _REFERENCE = re.compile(
     r"\$?\{?\{?\s?[A-Za-z_][\w]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|\$\{?[A-Za-z_]|\$\(|%[A-Za-z_(]|\{|<|\[|\(|\*{2,}|[\w.]+[(\[]"
 )
-_MADE_UP = ("password", "passwd", "secret", "token", "key", "test", "user", "foo", "demo", "my_", "my-", "some", "abc123", "pass")
+_COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
+_POSTAL = ("pin code", "pincode", "pin-code")  # in India, also of a place
+_OWN = re.compile(r"(?i)card|bank|phone|sim\b|door|unlock|\bapp\b|my |mein|mon |mi |alarm|safe|atm")
+_WIRELESS = re.compile(r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});")
+_VARIABLE = re.compile(r"\$\{?\w+\}?|\$\(.*|%\(?\w+\)?[s%]?")
+_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
+_MODALS = ("should", "will", "would", "could", "might")
+_MADE_UP = re.compile(
+    r"(?:password|passwd|passwort|pass|pwd|secret|token|key|test|user|foo|bar|demo|my|some|abc|api|admin|db|new|old|client|"
+    r"access|auth|jwt|app|[-_ .])+(?:\d|12|123|1234|12345)?"
+)
 
 
 class _Value:
@@ -92,7 +122,7 @@ class _Value:
 
     __slots__ = ("end", "last", "quoted", "start", "text")
 
-    def __init__(self, text: str, start: int, end: int, limit: int) -> None:
+    def __init__(self, text: str, start: int, end: int) -> None:
         self.quoted = end - start > 2 and text[start] in "\"'`“«„「" and text[end - 1] in "\"'`”»“」"
         if self.quoted:
             start, end = start + 1, end - 1
@@ -108,141 +138,239 @@ class _Value:
         )[:1] in (".", ",", ";", "\n", "?", "!", "。", "，", "")
 
 
+class _Word:
+    """A word of the text that announces a secret, and of which kind."""
+
+    __slots__ = ("end", "kind", "limit", "start", "text")
+
+    def __init__(self, text: str, kind: str, start: int, end: int) -> None:
+        self.text, self.kind, self.start, self.end = text, kind, start, end
+        self.limit = end + _WINDOW  # what is after it is not looked at
+
+
 def phrases(text: str, taken: bytearray) -> Iterator[SecretMark]:
     """What the words before it say is a secret. What is `taken` is no word and no secret."""
-    for match in WORD_BEFORE.finditer(text):
-        if taken[match.start()]:
+    yield from _options(text)
+    lowered = text.lower()
+    if len(lowered) != len(text):  # some capitals have small letters of two signs
+        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    matches = list((_ASCII_WORD if text.isascii() else _WORD).finditer(lowered))
+    for at, match in enumerate(matches):
+        word = None if taken[match.start()] else _word_of(text, lowered, match)
+        if word is None:
             continue
-        for mark in _after(text, match):
+        if _MANY < at < len(matches) - 1:
+            word.limit = min(word.limit, matches[at + 1].start())
+        for mark in _after(text, word):
+            if mark.end >= word.end + _WINDOW - 1:
+                mark = SecretMark(mark.kind, mark.start, _to_space(text, mark.end))
             taken[mark.start : mark.end] = b"\1" * (mark.end - mark.start)
             yield mark
-        if match["password"] and not taken[match.start()]:
-            yield from _before(text, match.start())
-    yield from _pairs(text)
+        if word.kind == "password" and at <= _MANY:
+            yield from _before(text, word.start)
 
 
-def _after(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
-    if match["code"]:
-        return _codes(text, match)
-    if match["pin"]:
-        return _pins(text, match)
-    if match["password"]:
-        return _passwords(text, match)
-    return _keys(text, match)
+def _to_space(text: str, at: int) -> int:
+    rest = re.compile(r"[^\s\"'`]*").match(text, at)
+    return rest.end() if rest else at
 
 
-def _rest_of_name(text: str, match: re.Match[str]) -> int:
+def _word_of(text: str, lowered: str, match: re.Match[str]) -> _Word | None:
+    """The word, if it is one by itself or a part of a name; "key" and "code" are told apart by the word before."""
+    word, start, end = match[0], *match.span()
+    if word not in _PARTS and not (_begins(text, start) and _ends(text, end)):
+        return None
+    kind = _KINDS[word]
+    if kind not in ("code", "weak"):
+        return _Word(word, kind, start, end)
+    before = _BEFORE.findall(lowered, max(0, start - 24), start)
+    last = before[-1] if before else ""
+    if word in ("key", "keys"):
+        if last in OTHER_KEYS:
+            return None
+        if last in SECRET_KEYS or last.endswith(("api", "access", "secret")):
+            return _Word("api key", "key", start, end)
+    if kind == "code":
+        return _code_of(lowered, word, last, start, end)
+    return _Word(word, kind, start, end)
+
+
+def _code_of(lowered: str, word: str, last: str, start: int, end: int) -> _Word | None:
+    if last in PIN_CODES:
+        return _Word(word, "pin", start, end)
+    if last == "security":
+        return _Word("security code", "card", start, end)
+    if last in PROOF_CODES:
+        return _Word(f"{last} {word}", "proof", start, end)
+    return (
+        _Word(word, "pin", start, end) if PIN_PLACES.intersection(_BEFORE.findall(lowered, end, end + 40)[:5]) else None
+    )
+
+
+def _begins(text: str, start: int) -> bool:
+    before = text[start - 1 : start]
+    return not before.isalnum() or (before.islower() and text[start].isupper())
+
+
+def _ends(text: str, end: int) -> bool:
+    after = text[end : end + 1]
+    return not after.isalpha() or (after.isupper() and text[end - 1].islower())
+
+
+def _after(text: str, word: _Word) -> Iterator[SecretMark]:
+    if word.kind in ("proof", "card"):
+        return _codes(text, word)
+    if word.kind == "login":
+        return _pairs(text, word)
+    if word.kind == "pin":
+        return _pins(text, word)
+    if word.kind == "password":
+        return _passwords(text, word)
+    return _keys(text, word)
+
+
+def _rest_of_name(text: str, match: _Word) -> int:
     """Where the name ends that a word is part of; -1 if the name tells of something else."""
-    rest = _NAME_REST.match(text, match.end())
+    rest = _NAME_REST.match(text, match.end)
     name = rest[0] if rest else ""
     if not name or name in ("-", "_", "--") or name.startswith("--"):
-        return match.end()
+        return match.end
     if any(map(str.isdigit, name)) and name.isascii():
         return -1
     lowered = name.lower().strip("_-")
-    if lowered not in ("s", "es", "en") and lowered.isascii() and any(lowered.endswith(end) or lowered.startswith(end) for end in NAME_ENDS):
+    if (
+        lowered not in ("s", "es", "en")
+        and lowered.isascii()
+        and (lowered.endswith(NAME_ENDS) or lowered.startswith(NAME_ENDS))
+    ):
         return -1
-    return match.end() + len(name)
+    return match.end + len(name)
 
 
-def _values(text: str, match: re.Match[str]) -> Iterator[tuple[_Value, str, int]]:
+def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
     """What may be the secret after a word: with how it is linked (":" a sign, "is" a word, "" not), and after how many
     other words."""
     at = _rest_of_name(text, match)
     if at < 0:
         return
-    limit = match.end() + _WINDOW
-    option = text[match.start() - 2 : match.start()] == "--" or text[max(0, match.start() - 12) : match.start()].rpartition(" ")[2].startswith("--")
+    option = text[match.start - 2 : match.start] == "--" or text[max(0, match.start - 12) : match.start].rpartition(
+        " "
+    )[2].startswith("--")
     link = ":" if option else ""
     value_link = _VALUE_LINK.match(text, at)
     sign = value_link or _SIGN_LINK.match(text, at)
+    if text[at - 1] in "是为為はが는은이":
+        link = "est"
     if sign:
         at, link = sign.end(), ":"
-    elif text[at : at + 2] in ("==", "!=") or text[at : at + 1] in "([.":
-        if not text[at : at + 1] or text[at : at + 2] != "" and text[at] != ".":
-            pass
-        if text[at : at + 1] in ("[", ".") or text[at : at + 2] in ("==", "!="):
-            return
-    pattern = _ASCII_TOKEN if _UNSPACED.search(match[0]) else _TOKEN
+    elif text.startswith(("==", "!=", "[", "."), at):
+        return
+    pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
     count = 0
-    for token in pattern.finditer(text, at, limit):
+    for token in pattern.finditer(text, at, match.limit):
         gap = text[at : token.start()]
         if "\n" in gap and not link:
             return
         raw = token[0]
         bare = raw.strip("\"'`*").lower()
         signs = bare.rstrip(":=")
+        if bare in _MODALS and text[token.end() : token.end() + 4] == " be ":
+            at = token.end()
+            continue
         if bare in LINKS or (bare and not signs):
-            link = ":" if not bare.isalpha() else "is"
+            link = "is" if bare in PLAIN_LINKS else "est" if bare.isalpha() else ":"
+            at = token.end()
+            continue
+        if bare in LOOSE_LINKS:
+            link = "to"
             at = token.end()
             continue
         if link and bare in STILL:
             at = token.end()
             continue
-        end = token.end()
-        if end == limit:
-            more = re.compile(r"\S*").match(text, end)
-            end = more.end() if more else end
-        yield _Value(text, token.start(), end, limit), link, count
+        if (link or not raw.isalpha()) and raw not in ("?", "!", "...", "…", ","):
+            yield _Value(text, token.start(), token.end()), link, count
         lowered = bare.strip(".,;:!?()")
-        if lowered in NO_SECRET or raw[-1] in ".!?;" or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
+        ends = raw[-1] in ".!?;" and not text[token.end() : token.end() + 5].lower().startswith(
+            (" it's", " it’s", " it i")
+        )
+        if lowered in NO_SECRET or ends or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
             return
         link = ":" if raw[-1] in ":=" or raw.endswith("：") else ""
         count += 1
         at = token.end()
 
 
-def _passwords(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
-    if "phrase" in match[0].lower():
+def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
+    if "phrase" in match.text:
         yield from _passphrases(text, match)
     for value, link, count in _values(text, match):
         if link == ":" and not value.quoted:
             _cut(text, value, match)
         if _is_reference(value):
             return
-        if _is_password(value, link, count, text):
+        if _is_password(value, link, count, text, match.text) and not is_placeholder(value.text):
             yield SecretMark("password", value.start, value.end)
             return
-        if link and value.text.lower() not in STILL and not (link == "is" and count == 0 and value.text.lower() in ("for", "of")):
+        if (
+            link
+            and value.text.lower() not in STILL
+            and not (link == "is" and count == 0 and value.text.lower() in ("for", "of"))
+        ):
             return
 
 
-def _passphrases(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
-    link = re.compile(r"\s*(?:is|was|:|=|ist|lautet|est|es)\s+", re.IGNORECASE).match(text, match.end())
+def _passphrases(text: str, match: _Word) -> Iterator[SecretMark]:
+    link = re.compile(r"\s*(?:is|was|:|=|ist|lautet|est|es)\s+", re.IGNORECASE).match(text, match.end)
     words = _PASSPHRASE.match(text, link.end(), link.end() + 120) if link else None
     if words and not any(word in TELLING or word in NO_SECRET for word in re.split("[ -]", words[1])):
         yield SecretMark("password", *words.span(1))
 
 
-def _cut(text: str, value: _Value, match: re.Match[str]) -> None:
+def _cut(text: str, value: _Value, match: _Word) -> None:
     """Ends a value that stands after a sign where a list, a line of settings or an address goes on."""
     cut = _CODE_CUT.search(value.text)
     end = cut.start() if cut and cut.start() else len(value.text)
-    if text[max(0, match.start() - 30) : match.start()].rpartition(" ")[2].find("?") >= 0 or "&" in text[max(0, match.start() - 1) : match.start()]:
+    if (
+        text[max(0, match.start - 30) : match.start].rpartition(" ")[2].find("?") >= 0
+        or "&" in text[max(0, match.start - 1) : match.start]
+    ):
         end = min(end, (value.text + "&").find("&"))
     value.text = value.text[:end]
     value.end = value.start + end
 
 
 def _is_reference(value: _Value) -> bool:
-    if not value.text or value.text[0] in "[<{":
+    if not value.text or value.text[0] in "[<{>" or _VARIABLE.fullmatch(value.text):
+        return True
+    if not value.quoted and _CALL.match(value.text):
         return True
     return not value.quoted and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:12])
 
 
-def _is_password(value: _Value, link: str, count: int, text: str) -> bool:
+def _is_password(value: _Value, link: str, count: int, text: str, word_before: str) -> bool:
     word = value.text
     lowered = word.lower()
-    if not 3 <= len(word) <= 200 or is_placeholder(word) or lowered in KNOWN_THINGS or "[" in word:
+    if not 3 <= len(word) <= 200 or lowered in KNOWN_THINGS or "[" in word:
         return False
     if lowered.strip(".!?,") in TELLING or lowered in NO_SECRET or lowered in LINKS:
         return False
     if " " in word:
-        return value.quoted and bool(link) and len(word) >= 8 and not any(part in TELLING for part in lowered.split())
+        return (
+            value.quoted
+            and link in (":", "is", "est")
+            and len(word) >= 8
+            and lowered.split()[0] not in NO_SECRET
+            and 2 * sum(part in TELLING for part in lowered.split()) < len(lowered.split())
+        )
     mixed = _is_mixed(word)
-    if _THING.match(word) and not (link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]):
+    if _is_thing(word) and not (
+        link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]
+    ):
         return False
-    if link == ":" and (value.quoted or "_" in word) and any(part in lowered for part in _MADE_UP):
+    if link == ":" and (value.quoted or "_" in word or word.isalpha()) and _MADE_UP.fullmatch(lowered[:60]):
+        return False
+    if not link and word_before in LINKED_PASSWORD_WORDS:
         return False
     if not link:
         return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and len(word) >= 6 and value.last))
@@ -250,7 +378,8 @@ def _is_password(value: _Value, link: str, count: int, text: str) -> bool:
         return True
     if lowered.isdigit():
         return len(word) >= 4
-    return _is_plain_password(value, link)
+    plural = text[value.start - 12 : value.start].lower().count("words ") > 0
+    return (link in (":", "is") or (link == "est" and value.quoted)) and not plural and _is_plain_password(value, link)
 
 
 def _is_plain_password(value: _Value, link: str) -> bool:
@@ -260,7 +389,14 @@ def _is_plain_password(value: _Value, link: str) -> bool:
         return False
     if not word.rstrip("!").isascii() and link != ":":
         return False
-    return word.strip("!-_.").replace("-", "").replace("_", "").isalpha() and (value.quoted or word.rstrip("!").isalpha() or link == ":")
+    return word.strip("!-_.").replace("-", "").replace("_", "").isalpha() and (
+        value.quoted or word.rstrip("!").isalpha() or link == ":"
+    )
+
+
+def _is_thing(word: str) -> bool:
+    """Whether it has a form of its own that is no secret's: an address, a file, a version, an amount."""
+    return bool(_THING.match(word)) if len(word) <= 80 else word.startswith(("http", "www."))
 
 
 def _is_mixed(word: str) -> bool:
@@ -270,41 +406,51 @@ def _is_mixed(word: str) -> bool:
 
 def _before(text: str, start: int) -> Iterator[SecretMark]:
     """ "hunter2 is the password": what stands before the word."""
-    base = max(0, start - 100)
-    match = _BACK.search(text[base:start])
-    if match is None:
+    words = list(_TOKEN.finditer(text, max(0, start - 80), start))[-5:]
+    at = next((at for at in range(len(words) - 1, 0, -1) if words[at][0].lower() in _BACK), 0)
+    if not at or words[at - 1].start() == max(0, start - 80) > 0:
         return
-    value = _Value(text, base + match.start(1), base + match.end(1), start)
-    if _is_mixed(value.text) and not _THING.match(value.text) and not is_placeholder(value.text) and not _is_reference(value):
-        if value.text.lower() not in KNOWN_THINGS and len(value.text) >= 6:
-            yield SecretMark("password", value.start, value.end)
+    value = _Value(text, *words[at - 1].span())
+    word = value.text
+    if len(word) < 6 or not _is_mixed(word) or word.lower() in KNOWN_THINGS or _is_thing(word):
+        return
+    if not is_placeholder(word) and not _is_reference(value):
+        yield SecretMark("password", value.start, value.end)
 
 
-def _pins(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
+def _pins(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
         digits = _DIGITS.fullmatch(value.text)
-        if digits and (link or not count):
+        if (
+            len(value.text) == 6
+            and match.text in _POSTAL
+            and not _OWN.search(text[max(0, match.start - 40) : match.end])
+        ):
+            return
+        if digits and (link or (not count and len(value.text) <= 6)):
             yield SecretMark("PIN", value.start, value.end)
             return
         if digits or (link == ":" and not digits):
-            if link and _is_mixed(value.text) and not _THING.match(value.text) and len(value.text) >= 4:
+            if link and _is_mixed(value.text) and not _is_thing(value.text) and len(value.text) >= 4:
                 yield SecretMark("PIN", value.start, value.end)
             return
         if count > 4:
             return
 
 
-def _codes(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
-    word = match[0].lower()
-    several = word.endswith(("codes", "коды", "secours", "respaldo")) or "backup" in word or "recovery" in word
-    if several:
-        yield from _listed_codes(text, match.end())
+def _codes(text: str, match: _Word) -> Iterator[SecretMark]:
+    if (
+        match.text.endswith(("codes", "коды", "secours", "respaldo"))
+        or "backup" in match.text
+        or "recovery" in match.text
+    ):
+        yield from _listed_codes(text, match.end)
         return
     for value, link, count in _values(text, match):
-        if re.fullmatch(r"\d{3,4}", value.text) and word in CARD_CODE_WORDS and (link or not count):
+        if match.kind == "card" and re.fullmatch(r"\d{3,4}", value.text) and (link or not count):
             yield SecretMark("card security code", value.start, value.end)
             return
-        if re.fullmatch(r"\d{4,8}|\d{3}-\d{3}|[A-Z]-\d{5,8}", value.text) and word not in ("cid", "csc") and (link or not count):
+        if re.fullmatch(r"\d{4,8}|\d{3}-\d{3}|[A-Z]-\d{5,8}", value.text) and (link or not count):
             yield SecretMark("one-time code", value.start, value.end)
             return
         if link == ":":
@@ -312,7 +458,9 @@ def _codes(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
 
 
 def _listed_codes(text: str, at: int) -> Iterator[SecretMark]:
-    lead = re.compile(r"[^\d\n:]{0,40}?(?:[:=]|\bare\b|\bis\b|\bsind\b|\bsont\b|\bson\b|(?=\s[A-Za-z0-9-]*\d))\s*").match(text, at)
+    lead = re.compile(
+        r"[^\d\n:]{0,40}?(?:[:=]|\bare\b|\bis\b|\bsind\b|\bsont\b|\bson\b|(?=\s[A-Za-z0-9-]*\d))\s*"
+    ).match(text, at)
     if lead is None:
         return
     at = lead.end()
@@ -326,49 +474,58 @@ def _listed_codes(text: str, at: int) -> Iterator[SecretMark]:
         at = code.end()
 
 
-def _keys(text: str, match: re.Match[str]) -> Iterator[SecretMark]:
-    word = match[0].lower()
-    weak = bool(match["bare"]) or word in (
-        "auth", "credential", "credentials", "pat", "cookie", "session", "sid", "ключ", "مفتاح", "anahtar", "bearer", "कुंजी",
-    )  # fmt: skip
-    if match["bare"] and _is_other_key(text, match.start()):
+def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
+    if match.text == "cookie":
+        yield from _cookies(text, match.end)
         return
     for value, link, count in _values(text, match):
         if not value.quoted:
             _cut(text, value, match)
-        if _is_reference(value) or is_placeholder(value.text):
+        if _is_reference(value):
             return
-        if _is_token(value, word, weak, link, count):
-            yield SecretMark("API key" if "key" in word or "api" in word else "token", value.start, value.end)
+        if _is_token(value, match, link, count) and not is_placeholder(value.text):
+            yield SecretMark(
+                "API key" if "key" in match.text or "api" in match.text else "token", value.start, value.end
+            )
             return
 
 
-def _is_other_key(text: str, start: int) -> bool:
-    """Keys of tables, caches and people's doors: "primary key", "idempotency key"."""
-    before = re.findall(r"[a-z]+", text[max(0, start - 24) : start].lower())
-    return bool(before) and before[-1] in {
-        "primary", "foreign", "partition", "sort", "cache", "public", "idempotency", "issue", "row", "object", "lookup", "hash",
-        "unique", "dictionary", "dict", "map", "index", "group", "composite", "natural", "surrogate", "publishable", "site",
-    }  # fmt: skip
+def _cookies(text: str, at: int) -> Iterator[SecretMark]:
+    for _ in range(20):
+        cookie = _COOKIE.match(text, at)
+        if cookie is None:
+            return
+        if len(cookie[1]) >= 16 and not is_placeholder(cookie[1]) and _is_unguessable(cookie[1], hexes=True):
+            yield SecretMark("token", *cookie.span(1))
+        at = cookie.end()
 
 
-def _is_token(value: _Value, word: str, weak: bool, link: str, count: int) -> bool:
+def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     token = value.text
-    if not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token) or _THING.match(token) or token.lower() in KNOWN_THINGS:
+    if (
+        not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token)
+        or _is_thing(token)
+        or token.lower() in KNOWN_THINGS
+    ):
         return False
-    if re.match(r"0x[0-9a-fA-F]{40}$|ssh-|AAAA[A-Z]", token) or not re.search(r"\d", token) or not re.search("[A-Za-z]", token):
+    if (
+        re.match(r"0x[0-9a-fA-F]{40}$|SHA256:|sha\d|ssh-|AAAA[A-Z]", token)
+        or not re.search(r"\d", token)
+        or not re.search("[A-Za-z]", token)
+    ):
         return False
-    if weak:
-        return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=word in ("cookie", "session", "sid", "auth", "bearer"))
+    if match.kind == "weak":
+        return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=link == ":" and count == 0)
     if not link and (count > 5 or len(token) < 16):
         return False
-    if link and "secret" in word and len(token) >= 8 and _is_mixed(token):
-        return not any(part in token.lower() for part in _MADE_UP) or is_random(token)
+    if link and "secret" in match.text and len(token) >= 8 and _is_mixed(token):
+        return not _MADE_UP.fullmatch(token[:60].lower())
     return len(token) >= 10 and _is_unguessable(token, hexes=True)
 
 
 def _is_unguessable(token: str, *, hexes: bool) -> bool:
     """Random letters and figures; with `hexes` also those of one case, as UUIDs and hexadecimal numbers are."""
+    token = token[:80]
     pieces = [piece for piece in re.split(r"[-_./+=~:%]", token) if len(piece) >= 4]
     if any(len(piece) >= 12 and is_random(piece) for piece in pieces) or is_random(token):
         return True
@@ -378,27 +535,43 @@ def _is_unguessable(token: str, *, hexes: bool) -> bool:
         return True
     if len(pieces) >= 3 and len({len(piece) for piece in pieces}) == 1 and token.isupper():
         return True
-    return any(len(piece) >= 10 and _alternates(piece) for piece in pieces)
+    return any(
+        (len(piece) >= 10 and _alternates(piece)) or (len(piece) >= 20 and piece[0] not in "/.")
+        for piece in pieces
+        if re.search(r"\d", piece)
+    )
 
 
 def _alternates(piece: str) -> bool:
     digits = [char.isdigit() for char in piece]
-    return sum(left != right for left, right in zip(digits, digits[1:], strict=False)) >= max(3, len(piece) // 6)
+    return sum(left != right for left, right in pairwise(digits)) >= max(3, len(piece) // 6)
 
 
-def _pairs(text: str) -> Iterator[SecretMark]:
-    """A name and its password with a stroke between, and those of commands."""
-    for word in _PAIR_WORD.finditer(text):
-        match = _PAIR.match(text, word.end(), word.end() + 140)
-        if match and _is_mixed(match[1]):
-            value = _Value(text, *match.span(1), match.end())
-            if not _THING.match(value.text) and not is_placeholder(value.text) and not _is_reference(value) and len(value.text) >= 5:
-                yield SecretMark("password", value.start, value.end)
-    if "-u" in text:
-        for match in _CURL.finditer(text):
-            if match[2].lower() not in ("password", "pass", "pw", "secret") and not match[2].isdigit() and match[2][0] not in "$<{[*":
-                if not is_placeholder(match[2]):
-                    yield SecretMark("password", *match.span(2))
-    for match in _DASH_P.finditer(text):
-        if match[2][0] not in "$<{[*" and not is_placeholder(match[2]):
+def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
+    """A name and its password with a stroke between: "login: anna / hunter2"."""
+    match = _PAIR.match(text, word.end, word.limit)
+    value = _Value(text, *match.span(1)) if match else None
+    if value is None or len(value.text) < 5 or not _is_mixed(value.text) or _is_thing(value.text):
+        return
+    if not is_placeholder(value.text) and not _is_reference(value):
+        yield SecretMark("password", value.start, value.end)
+
+
+def _options(text: str) -> Iterator[SecretMark]:
+    """Those that commands are given, and that of the code a phone joins a wireless network by."""
+    for match in _WIRELESS.finditer(text) if "WIFI:" in text else ():
+        yield SecretMark("password", *match.span(1))
+    for match in _CURL.finditer(text) if " -" in text else ():
+        if (
+            match[2].lower() not in ("password", "pass", "pw", "secret")
+            and not match[2].isdigit()
+            and _is_given(match[2])
+        ):
             yield SecretMark("password", *match.span(2))
+    for match in _DASH_P.finditer(text) if " -p" in text else ():
+        if _is_given(match[2]):
+            yield SecretMark("password", *match.span(2))
+
+
+def _is_given(value: str) -> bool:
+    return value[0] not in "$<{[*" and not is_placeholder(value)

@@ -6,6 +6,11 @@ for in twelve languages, and what may stand between it and the secret are links 
 
 from __future__ import annotations
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 # Keys and tokens that are known by how they begin: kind, then a pattern. What they are made of is checked afterwards.
 FORMATS = (
     ("API key", r"sk-(?:[a-z]{2,8}\d{0,2}-){0,3}[A-Za-z0-9_-]{20,}"),
@@ -33,7 +38,10 @@ FORMATS = (
     ("token", r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct|wt|oas)-[A-Za-z0-9_.-]{18,}"),
     ("token", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
     ("token", r"xapp-\d-[A-Za-z0-9-]{10,}"),
-    ("token", r"(?:npm_|hf_|api_org_|dckr_(?:pat|oat)_|rubygems_|cio|vercel_|fo1_|fm2_|whsec_|hv[sbr]\.)[A-Za-z0-9_+/=-]{20,}"),
+    (
+        "token",
+        r"(?:npm_|hf_|api_org_|dckr_(?:pat|oat)_|rubygems_|cio|vercel_|fo1_|fm2_|whsec_|hv[sbr]\.)[A-Za-z0-9_+/=-]{20,}",
+    ),
     ("token", r"pypi-[A-Za-z0-9_-]{16,}"),
     ("token", r"ya29\.[A-Za-z0-9_-]{20,}"),
     ("token", r"1//0[A-Za-z0-9_-]{20,}"),
@@ -54,13 +62,15 @@ WEBHOOKS = (
     r"https://chat\.googleapis\.com/v1/spaces/[^\s?]{1,60}\?[^\s]{20,}",
     r"https://hooks\.zapier\.com/hooks/catch/\d+/[A-Za-z0-9/]{5,}",
 )
-DATABASES = "postgres postgresql mysql mariadb mongodb redis rediss amqp amqps mssql sqlserver oracle clickhouse cassandra"
+DATABASES = (
+    "postgres postgresql mysql mariadb mongodb redis rediss amqp amqps mssql sqlserver oracle clickhouse cassandra"
+)
 DATABASES += " couchdb neo4j bolt cockroachdb snowflake jdbc db2 elasticsearch memcached influxdb"
 
 # Words after which a password stands. Those in PASSWORD_PARTS also count inside a longer word (DB_PASSWORD, şifresi).
 PASSWORD_PARTS = (
     "password", "passwd", "passwort", "passwrd", "passphrase", "pass phrase", "pass word", "passkey phrase",
-    "kennwort", "losungswort", "zugangscode",
+    "kennwort", "losungswort",
     "mot de passe", "mots de passe", "motdepasse",
     "contraseña", "contrasena", "contraseñas",
     "senha", "palavra-passe", "palavra passe",
@@ -70,66 +80,117 @@ PASSWORD_PARTS = (
     "密码", "密碼", "口令",
     "パスワード", "暗証番号", "パスコード",
     "비밀번호", "비번", "패스워드", "암호",
-    "كلمة السر", "كلمة المرور", "كلمه السر", "كلمه المرور", "باسورد", "الباسورد", "الرقم السري",
+    "كلمة السر", "كلمة سر", "كلمة مرور", "كلمة المرور", "كلمه السر", "كلمه المرور", "باسورد", "الباسورد",
+    "الرقم السري",
     "पासवर्ड", "पासवर्ड़",
     "wachtwoord", "hasło", "haslo", "lösenord", "adgangskode", "passord", "salasana", "heslo", "jelszó", "parolă",
-    "κωδικός", "סיסמה", "סיסמא", "รหัสผ่าน", "mật khẩu", "kata sandi", "kata laluan", "رمز عبور", "گذرواژه", "лозинка",
+    "κωδικός", "סיסמה", "סיסמא", "รหัสผ่าน", "mật khẩu", "kata sandi", "kata laluan", "رمز عبور", "گذرواژه",
+    "лозинка",
 )  # fmt: skip
-PASSWORD_WORDS = ("pass", "passw", "pw", "pwd", "psw", "psk", "passe", "mdp", "clave", "parola", "chiave", "wpa", "creds")
+PASSWORD_WORDS = ("pass", "passw", "pw", "pwd", "psw", "psk", "passe", "mdp", "clave", "parola", "chiave")
+LINKED_PASSWORD_WORDS = ("pass", "passe", "clave", "chiave")  # with other uses: only after a link
+LOGIN_WORDS = (
+    "login", "log-in", "log in", "logon", "sign in", "signin", "credential", "credentials", "creds", "user",
+    "username",
+    "wifi", "wi-fi", "wlan", "account", "zugang", "zugangsdaten", "anmeldung", "identifiants", "identifiant",
+    "usuario",
+    "acceso", "accesso", "credenziali", "credenciales", "utente", "логин", "вход", "giriş", "kullanıcı", "账号",
+    "帳號",
+    "ログイン", "계정", "usuário",
+)  # fmt: skip
 PIN_WORDS = (
-    "pin", "pin code", "pin-code", "pincode", "pin number", "passcode", "code pin", "codice pin", "código pin",
-    "codigo pin", "geheimzahl", "пин", "пин-код", "пинкод", "пин код", "pin kodu", "door code", "gate code",
-    "alarm code", "entry code", "unlock code", "lock code", "lockbox code", "access code", "safe code", "garage code",
-    "keypad code", "building code", "screen lock", "türcode", "code de la porte", "digicode", "puk", "sperrcode",
-    "暗証番号", "暗证号码", "핀번호", "핀 번호", "رقم pin", "الرقم السري", "पिन", "pin numarası", "locker combination",
-    "safe combination", "lock combination", "mpin", "upi pin", "voicemail code", "code du coffre", "código de la puerta",
+    "pin", "pins", "pin-code", "pincode", "pin code", "pin number", "passcode", "code pin", "codice pin",
+    "código pin",
+    "codigo pin", "geheimzahl", "пин", "пин-код", "пинкод", "пин код", "pin kodu", "türcode", "code de la porte",
+    "digicode", "zugangscode", "puk", "combo", "sperrcode", "暗証番号", "暗证号码", "핀번호", "핀 번호",
+    "الرقم السري", "पिन", "pin numarası",
+    "combination", "mpin", "code du coffre", "código de la puerta",
 )  # fmt: skip
 CODE_WORDS = (
-    "backup code", "backup codes", "recovery code", "recovery codes", "rescue codes", "scratch codes",
-    "verification code", "authentication code", "one-time code", "one time code", "one-time password", "login code",
-    "security code", "2fa code", "2fa codes", "mfa code", "otp", "sms code", "sms-code", "bestätigungscode", "tan",
-    "backup-codes", "codes de secours", "code de vérification", "código de verificación", "códigos de respaldo",
-    "código de verificação", "codice di verifica", "код подтверждения", "код из смс", "резервные коды", "验证码",
-    "驗證碼", "認証コード", "確認コード", "인증번호", "인증 코드", "رمز التحقق", "doğrulama kodu", "ओटीपी",
+    "one-time password", "otp", "bestätigungscode", "tan", "backup-codes", "codes de secours", "code de vérification",
+    "código de verificación", "códigos de respaldo", "código de verificação", "codice di verifica",
+    "код подтверждения",
+    "код из смс", "резервные коды", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "인증 코드",
+    "رمز التحقق",
+    "doğrulama kodu", "ओटीपी",
 )  # fmt: skip
 CARD_CODE_WORDS = (
-    "cvv", "cvv2", "cvc", "cvc2", "csc", "cid", "security code", "card code", "prüfnummer", "prüfziffer", "kartenprüfnummer",
+    "cvv", "cvv2", "cvc", "cvc2", "csc", "prüfnummer", "prüfziffer", "kartenprüfnummer",
     "cryptogramme", "código de seguridad", "código de segurança", "codice di sicurezza", "güvenlik kodu", "安全码",
 )  # fmt: skip
-# Words after which a key or a token stands.
+# Words after which a key or a token stands; after the weak ones only what is surely random.
 KEY_WORDS = (
-    r"api[ _-]?keys?", r"apikey", r"api[ _-]?tokens?", r"api[ _-]?secrets?",
-    r"(?:access|secret|private|encryption|signing|account|shared[ _-]?access|license|licence|auth|master|ssh|service|"
-    r"consumer|client|deploy|product|activation|webhook|live|storage|subscription|maps|app|bot|admin|openai|azure|aws|"
-    r"stripe|session|hmac|jwt|cookie|instrumentation|write|read|ingest|project|publish|nonce)[ _-]?(?:api[ _-]?)?keys?",
-    r"secretaccesskey", r"sharedaccesskey", r"accountkey", r"sharedaccesssignature",
-    r"tokens?", r"secrets?", r"bearer", r"credentials?", r"auth", r"jeton", r"clé (?:api|secrète|d'api)",
-    r"clave (?:api|secreta|de api)", r"chave (?:api|secreta|de api|da api)", r"chiave (?:api|segreta)", r"api-schlüssel",
-    r"geheimer schlüssel", r"токен", r"ключ", r"api anahtarı", r"令牌", r"密钥", r"金鑰", r"トークン", r"apiキー", r"シークレット",
-    r"토큰", r"api 키", r"مفتاح", r"رمز الوصول", r"टोकन", r"कुंजी", r"jeton", r"anahtar",
-    r"pat", r"sessionid", r"sessid", r"phpsessid", r"jsessionid", r"sid", r"session[_-]?cookie", r"cookie", r"session",
+    "apikey", "apikeys", "appid", "appkey", "apitoken", "token", "tokens", "secret", "secrets", "jeton", "clé api",
+    "clé secrète", "clé d'api",
+    "clave api", "clave secreta", "clave de api", "chave api", "chave secreta", "chave de api", "chave da api",
+    "chiave api", "chiave segreta", "schlüssel", "токен", "api anahtarı", "令牌", "密钥", "金鑰", "トークン",
+    "apiキー",
+    "シークレット", "토큰", "api 키", "رمز الوصول", "टोकन", "sessionid", "sessid", "phpsessid", "jsessionid",
+    "cookie",
+    "accountkey", "sharedaccesskey", "accesskey", "secretkey",
 )  # fmt: skip
+WEAK_KEY_WORDS = ("auth", "pat", "session", "sid", "ключ", "مفتاح", "anahtar", "कुंजी", "key", "keys")
+# Before "key": which are secret, and which are not.
+SECRET_KEYS = _set(
+    """
+    api access secret private encryption signing account license licence auth master ssh service consumer client
+    deploy
+    product activation webhook live storage subscription maps app bot admin openai azure aws stripe session hmac jwt
+    cookie instrumentation write read ingest project publish security recovery gemini claude anthropic google twilio
+    sendgrid github gitlab slack test prod production server root vpn wireguard wep wpa wifi token
+    """
+)
+OTHER_KEYS = _set(
+    """
+    primary foreign partition sort cache public idempotency issue row object lookup hash unique dictionary dict map
+    index
+    group composite natural surrogate publishable site host
+    """
+)
+# Before "code": which are a PIN, and which prove who somebody is. Any other code (zip, promo, error) is no secret.
+PIN_CODES = _set(
+    "door gate alarm entry unlock lock lockbox access safe garage keypad building pin voicemail entrance locker"
+)
+PIN_PLACES = _set(
+    """
+    safe door gate alarm garage building locker house apartment front back shed office room card phone luggage bike
+    lock
+    portail porte coffre immeuble carte téléphone tür haustür tor tresor haus karte handy fahrradschloss puerta portón
+    caja tarjeta móvil porta cofre cartão portão celular cancello cassaforte carta telefono
+    """
+)
+PROOF_CODES = _set(
+    "backup recovery rescue scratch verification authentication authenticator one-time time login "
+    "security 2fa mfa sms "
+    "otp sign-in signin two-factor factor sms- emergency"
+)
 # What may join a word and its secret.
-LINKS = frozenset(
-    "is was are be ist war sind lautet heißt heisst est était c'est sont es era son é era são è sono это был هو هي هى "
+LINKS = _set(
+    "is was are be it's it’s ist war sind lautet heißt heisst est était c'est sont es era son é era "
+    "são è sono это был هو هي هى "
     "كانت है हैं था is: are: = : -> => := → ： ＝ – — reads equals remains becomes be: value "
-    "to auf zu à en a per på er är jest to: です는 은 olarak".split()
+    "er är jest to: olarak"
 )  # fmt: skip
-STILL = frozenset(
+# Those after which a plain word may be the secret: the words that tell about passwords are known in these languages.
+PLAIN_LINKS = _set("is was be it's it’s ist lautet heißt heisst is:")
+STILL = _set(
     "now currently still just actually simply probably always literally jetzt aktuell immer noch nun momentan ahora "
     "actualmente toujours maintenant agora sempre adesso ora теперь сейчас şimdi artık حاليا الآن अब set changed"
-    .split()
+
 )  # fmt: skip
-EQUALS = frozenset("auf to zu à en a per value".split())
+# What joins them as well, but has other uses: after it no plain word is a secret.
+LOOSE_LINKS = _set("to auf zu à en a per på para olarak with mit avec con com на")
 # After a link: words that tell about a password and are none; what ends in these parts tells about it, too.
-TELLING = frozenset(
+TELLING = _set(
     """
     weak strong wrong right correct incorrect invalid valid required optional secure insecure safe unsafe secret long
     short longer shorter good bad fine ok okay great easy hard simple complex stupid silly old new older newer blank
     empty hidden null none nil true false undefined string str int text char varchar bytes boolean any unknown same
-    different case-sensitive unique random private public here there below above it this that these those what where how
+    different case-sensitive unique random private public here there below above it this that these those what
+    where how
     gone lost compromised broken stolen missing available ready needed yours mine ours his hers theirs important
-    necessary sensitive confidential temporary permanent default plain plaintext hash hashed everything nothing something
+    necessary sensitive confidential temporary permanent default plain plaintext hash hashed everything nothing
+    something
     important enough too very so not never also only both all your my the a an and or but if then else no yes one two
     password passwort passwd secret token key pin code username login email user admin later soon today tomorrow
     yesterday online offline static dynamic alphanumeric numeric mandatory redacted masked sensible cryptic crazy
@@ -138,68 +199,74 @@ TELLING = frozenset(
     incorrect correct faux oublié obligatoire incorrecta correcta obligatoria errada correta obrigatória sbagliata
     corretta obbligatoria неверный верный неправильный правильный yanlış doğru gerekli falsche richtige
     serializers models fields forms request self this await new return const let var function async type field
-    """.split()
-)
-TELLING_ENDS = ("ed", "ing", "ly", "able", "ible", "ive", "ful", "less", "tion", "ment", "ness", "able", "ism", "ist", "ity")
-# Before the secret: words after which none comes.
-NO_SECRET = frozenset(
     """
-    must should shall may might can could cannot can't need needs needed require requires required has have had contain
-    contains containing least minimum min max maximum length like such e.g. e.g., example reset resets forgot forgotten
+)
+TELLING_ENDS = ("ed", "ing", "able", "ible", "ive", "ful", "less")
+# Before the secret: words after which none comes.
+NO_SECRET = _set(
+    """
+    must should shall may might can could cannot can't need needs needed require requires required has have had
+    contain
+    contains containing least minimum min max maximum length like such e.g. e.g., example reset resets forgot
+    forgotten
     hash hashes hashed hashing manager managers field fields policy policies strength generator generators using than
     without within per costs cost cost: count limit limits between over under about after before every until since ago
     if whether because when while never not no isn't wasn't doesn't don't won't length: usage address contract id ids
     muss müssen soll sollte mindestens darf braucht hat debe deben tener mínimo doit doivent avoir moins minimum deve
     devono devem ter avere almeno должен должна должно быть не короче минимум olmalı en az must: bucket
-    area postal delivery
-    """.split()
+    area postal delivery fingerprint fingerprint: digest checksum
+    """
 )
 # Of a name that holds a word: what it tells about is not the secret (`password_hash`, `max_tokens`, `token_count`).
 NAME_ENDS = (
-    "hash", "field", "count", "limit", "length", "len", "reset", "file", "path", "url", "uri", "name", "policy", "type",
-    "manager", "form", "_at", "expir", "izer", "ize", "ary", "ive", "budget", "usage", "class", "view", "input", "label",
+    "hash", "field", "count", "limit", "length", "len", "reset", "file", "path", "url", "uri", "name", "policy",
+    "type",
+    "manager", "form", "_at", "expir", "izer", "ize", "ary", "ive", "budget", "usage", "class", "view", "input",
+    "label",
     "valid", "check", "strength", "confirm", "column", "id", "ids", "_in", "error", "store", "service", "provider",
     "handler", "rotation", "version", "encoder", "size", "frame", "word", "board", "less", "ent", "ion", "ionist",
     "placeholder", "hint", "help", "rule", "protect",
 )  # fmt: skip
 # Values that stand for one, in examples.
 PLACEHOLDERS = (
-    "your", "example", "placeholder", "dummy", "redacted", "masked", "hidden", "change_me", "change-me", "insert", "replace",
-    "todo", "_here", "-here", "xxxx", "....", "****", "1234567890abcdef", "none", "null", "undefined", "asdf",
-    "••••", "fixme", "sample",
+    "your", "placeholder", "dummy", "redacted", "change_me", "change-me", "changeme", "_here", "xxxx", "....", "****",
+    "••••", "fixme", "1234567890abcdef", "example",
 )  # fmt: skip
 # Things with letters and digits that are talked about next to passwords.
-KNOWN_THINGS = frozenset(
+KNOWN_THINGS = _set(
     "wpa2 wpa3 wpa2-psk wpa3-psk sha1 sha-1 sha256 sha-256 sha512 sha-512 md5 md4 2fa mfa oauth2 oauth2.0 1password "
     "base64 utf8 utf-8 argon2 argon2id pbkdf2 scrypt bcrypt aes256 aes-256 aes128 aes-128 rsa2048 ed25519 x509 x.509 "
-    "ipv4 ipv6 windows10 windows11 win10 win11 office365 web3 log4j mp3 mp4 s3 ec2 k8s i18n a11y h2 hs256 rs256 es256 "
+    "ipv4 ipv6 windows10 windows11 win10 win11 office365 web3 log4j mp3 mp4 s3 ec2 k8s i18n a11y h2 "
+    "hs256 rs256 es256 "
     "http2 http/2 tls1.2 tls1.3 log4shell 802.11ac covid-19 covid19 gpt-4 gpt4 gpt-4o gpt-3.5 llama3 claude3 24/7 "
-    "totp2 fido2 u2f nfc2 ntlmv2 smbv1 smb1 smb2 m365 ps4 ps5 mfa2 3des des3 rc4 sso2 saml2 saml2.0 pkcs8 pkcs12".split()
+    "totp2 fido2 u2f nfc2 ntlmv2 smbv1 smb1 smb2 m365 ps4 ps5 mfa2 3des des3 rc4 sso2 saml2 saml2.0 pkcs8 pkcs12"
 )
 
 # By what a number is told to be, or not to be, a card's.
 CARD_HINTS = (
-    "card", "visa", "master", "amex", "american express", "maestro", "diners", "discover", "jcb", "unionpay", "cvv", "cvc",
-    "kart", "carte", "tarjeta", "cartão", "cartao", "carta", "карт", "卡", "カード", "카드", "بطاقة", "कार्ड", "kart", "credit",
+    "card", "visa", "master", "amex", "american express", "maestro", "diners", "discover", "jcb", "unionpay", "cvv",
+    "cvc",
+    "kart", "carte", "tarjeta", "cartão", "cartao", "carta", "карт", "卡", "カード", "카드", "بطاقة", "कार्ड",
+    "kart", "credit",
     "debit", "exp", "valid", "mm/yy",
 )  # fmt: skip
 NO_CARD_HINTS = (
-    "order", "invoice", "track", "parcel", "package", "shipment", "refund", "reference", "ref", "ticket", "imei", "isbn",
-    "ean", "serial", "customer", "confirmation", "booking", "account", " id", "bestell", "rechnung", "sendung", "commande",
-    "facture", "pedido", "factura", "ordine", "fattura", "заказ", "sipariş", "订单", "單號", "注文", "주문", "طلب", "ऑर्डर",
-    "case", "meter", "member", "policy", "barcode", "encomenda", "colis", "paket", "number of", "phone", "timestamp", "claim",
+    "order", "invoice", "track", "parcel", "package", "shipment", "refund", "reference", "ref", "ticket", "imei",
+    "isbn",
+    "ean", "serial", "customer", "confirmation", "booking", "account", " id", "bestell", "rechnung", "sendung",
+    "commande",
+    "facture", "pedido", "factura", "ordine", "fattura", "заказ", "sipariş", "订单", "單號", "注文", "주문", "طلب",
+    "ऑर्डर",
+    "case", "meter", "member", "policy", "barcode", "encomenda", "colis", "paket", "number of", "phone",
+    "timestamp", "claim",
 )  # fmt: skip
 SSN_HINTS = ("ssn", "social security", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id")
-IBAN_LENGTHS = {
-    name: int(length)
-    for name, length in (
-        pair.split(":")
-        for pair in (
-            "AD:24 AE:23 AL:28 AT:20 AZ:28 BA:20 BE:16 BG:22 BH:22 BI:27 BR:29 BY:28 CH:21 CR:22 CY:28 CZ:24 DE:22 DJ:27 "
-            "DK:18 DO:28 EE:20 EG:29 ES:24 FI:18 FK:18 FO:18 FR:27 GB:22 GE:22 GI:23 GL:18 GR:27 GT:28 HN:28 HR:21 HU:28 "
-            "IE:22 IL:23 IQ:23 IS:26 IT:27 JO:30 KW:30 KZ:20 LB:28 LC:32 LI:21 LT:20 LU:20 LV:21 LY:25 MC:27 MD:24 ME:22 "
-            "MK:19 MN:20 MR:27 MT:31 MU:30 NI:28 NL:18 NO:15 OM:23 PK:24 PL:28 PS:29 PT:25 QA:29 RO:24 RS:22 RU:33 SA:24 "
-            "SC:31 SD:18 SE:24 SI:19 SK:24 SM:27 SO:23 ST:25 SV:28 TL:23 TN:24 TR:26 UA:29 VA:22 VG:24 XK:20 YE:30"
-        ).split()
-    )
-}
+_IBANS = (
+    "AD:24 AE:23 AL:28 AT:20 AZ:28 BA:20 BE:16 BG:22 BH:22 BI:27 BR:29 BY:28 CH:21 CR:22 CY:28 CZ:24 "
+    "DE:22 DJ:27 DK:18 DO:28 EE:20 EG:29 ES:24 FI:18 FK:18 FO:18 FR:27 GB:22 GE:22 GI:23 GL:18 GR:27 "
+    "GT:28 HN:28 HR:21 HU:28 IE:22 IL:23 IQ:23 IS:26 IT:27 JO:30 KW:30 KZ:20 LB:28 LC:32 LI:21 LT:20 "
+    "LU:20 LV:21 LY:25 MC:27 MD:24 ME:22 MK:19 MN:20 MR:27 MT:31 MU:30 NI:28 NL:18 NO:15 OM:23 PK:24 "
+    "PL:28 PS:29 PT:25 QA:29 RO:24 RS:22 RU:33 SA:24 SC:31 SD:18 SE:24 SI:19 SK:24 SM:27 SO:23 ST:25 "
+    "SV:28 TL:23 TN:24 TR:26 UA:29 VA:22 VG:24 XK:20 YE:30 "
+)
+IBAN_LENGTHS = {pair[:2]: int(pair[3:]) for pair in _IBANS.split()}

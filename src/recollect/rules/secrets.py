@@ -12,19 +12,16 @@ import re
 from collections.abc import Iterable
 
 from recollect.model.secrets import SecretMark
-from recollect.rules.secret_formats import formats, recovery_phrases
-from recollect.rules.secret_phrases import WORD_BEFORE, phrases
+from recollect.rules.secret_formats import formats
+from recollect.rules.secret_phrases import phrases
 
-_SIGNS = re.compile(r"\d[ .-]?\d[ .-]?\d[ .-]?\d|[!-~]{16}")
 _PLACEHOLDER = re.compile(r"\[secret: [a-zA-Z -]{1,30}\]")
 
 
 def find_secrets(text: str) -> tuple[SecretMark, ...]:
     """Every secret in a text, in its order."""
-    if _SIGNS.search(text) is None and WORD_BEFORE.search(text) is None:
-        return tuple(recovery_phrases(text))
     taken = bytearray(len(text))
-    for match in _PLACEHOLDER.finditer(text):
+    for match in _PLACEHOLDER.finditer(text) if "[secret: " in text else ():
         taken[match.start() : match.end()] = b"\1" * len(match[0])
     marks: list[SecretMark] = []
     for mark in formats(text):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-WORDS = """
+_TEXT = """
 abandon ability able about above absent absorb abstract absurd abuse access accident account accuse achieve acid
 acoustic acquire across act action actor actress actual adapt add addict address adjust admit adult advance advice
 aerobic affair afford afraid again age agent agree ahead aim air airport aisle alarm album alcohol alert alien all
@@ -119,4 +119,5 @@ weasel weather web wedding weekend weird welcome west wet whale what wheat wheel
 wife wild will win window wine wing wink winner winter wire wisdom wise wish witness wolf woman wonder wood wool
 word work world worry worth wrap wreck wrestle wrist write wrong yard year yellow you young youth zebra zero zone
 zoo
-""".split()
+"""
+WORDS = tuple(_TEXT.split())
