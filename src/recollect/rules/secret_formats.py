@@ -65,7 +65,7 @@ _JOINS = re.compile(r"[\s,;.|•*\"'-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
 _PHRASE_HINT = re.compile(
     r"(?i)seed|recovery|mnemonic|wallet|phrase|ledger|metamask|bip-?39|wiederherstellung|récupération|recuper"
 )
-_SHORTEST_PHRASE = 12 * 4 - 1  # characters
+_SHORTEST_KEY = 16  # characters without a space
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
@@ -73,7 +73,9 @@ def formats(text: str) -> Iterator[SecretMark]:
     """What is a secret by its form, in the order of certainty."""
     if "PRIVATE KEY" in text:
         yield from _private_keys(text)
-    runs = [match.span() for match in _RUN.finditer(text)]
+    words = text.split()
+    longest = max(map(len, words), default=0)
+    runs = [match.span() for match in _RUN.finditer(text)] if longest >= _SHORTEST_KEY else []
     if runs:
         yield from (SecretMark("webhook address", *match.span()) for match in _WEBHOOKS.finditer(text))
         if "eyJ" in text:
@@ -88,7 +90,7 @@ def formats(text: str) -> Iterator[SecretMark]:
         yield from _ibans(text)
         yield from _cards(text)
         yield from _social_security(text)
-    if len(text) >= _SHORTEST_PHRASE:
+    if len(words) >= 12 and _has_run(text.replace(",", " ").split()):
         yield from _recovery_phrases(text)
 
 
@@ -275,8 +277,6 @@ def _social_security(text: str) -> Iterator[SecretMark]:
 
 def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     """Twelve to 24 words of BIP-39 one after the other whose checksum is right, or that the text calls a phrase."""
-    if not _has_run(_WORD.findall(text)):
-        return
     told = _PHRASE_HINT.search(text) is not None
     run: list[tuple[int, int, int]] = []
     for match in _WORD.finditer(text):
@@ -292,9 +292,12 @@ def _recovery_phrases(text: str) -> Iterator[SecretMark]:
 def _has_run(words: list[str]) -> bool:
     length = 0
     for word in words:
-        length = length + 1 if word in _PLACES else 0
-        if length == 12:
-            return True
+        if word in _PLACES:
+            length += 1
+            if length == 12:
+                return True
+        elif word[0].isalpha():  # a number or a dot may stand before each
+            length = 0
     return False
 
 
