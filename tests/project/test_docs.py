@@ -20,7 +20,7 @@ FILES_OF_A_USER = {"recollect.db", "recollect.toml"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
-ROW = re.compile(r"^\| ([A-F]\d+) \|[^|]*\| (.*?) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([A-G]\d+) \|[^|]*\| (.*?) \|$", re.MULTILINE)
 QUOTE = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"[\w./-]*/[\w.-]+\.py\b")
 NAME = re.compile(r"(?<![\w./-])recollect(?:\.[A-Za-z_]\w*)+")
@@ -98,7 +98,7 @@ def is_importable(name: str) -> bool:
 def test_every_row_of_the_checklist_names_a_test_that_proves_it() -> None:
     rows = ROW.findall((ROOT / "docs" / "checklist.md").read_text(encoding="utf-8"))
     counts = {"A": 14, "B": 14, "C": 15, "D": 12, "E": 10, "F": 18}
-    assert sorted(id for id, _ in rows) == sorted(
+    assert sorted(id for id, _ in rows if id[0] in counts) == sorted(
         f"{letter}{n}" for letter, count in counts.items() for n in range(1, count + 1)
     )
     for id, proof in rows:
