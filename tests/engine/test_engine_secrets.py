@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from engine_doubles import CountingEmbedder
+from outages import without_file
 from pasted_secrets import SECRETS, drafts, pasted_texts, secrets_in
 from raw_tables import change, path_of, rows_of
 
@@ -358,3 +359,23 @@ def test_tampering_with_a_redacted_message_is_noticed(store_url: str) -> None:
     change(store_url, "messages", lambda rows: rows[0].update(content="My password is [secret: nothing]."))
     with Memory(store_url) as memory:
         assert [fault.problem for fault in memory.verify().faults] == ["is not what its last change made of it"]
+
+
+@pytest.mark.parametrize("mode", ["mask", "redact"])
+def test_held_messages_are_treated_like_written_ones(store_url: str, mode: str) -> None:
+    """G10: while the store takes nothing, what is held is shown in its own conversation, and written as it would be."""
+    store = open_store(store_url, Settings(busy_seconds=1))
+    with Memory(store, hold_messages=100, followers=False, secrets=mode) as memory:
+        chat = memory.conversation("chat", user="alex")
+        chat.add("user", "The tulips near the old windmill are in flower.")
+        with without_file(store):
+            held = chat.add("user", TOLD)
+            assert held.degraded is not None
+            assert held.content == (TOLD if mode == "mask" else MASKED)
+            other = memory.conversation("other", user="alex")
+            assert PASSWORD not in str(other.context("my password").messages)
+            assert PASSWORD not in str(memory.search("password", user="alex"))
+        memory.settle()
+        assert chat.history()[-1].content == held.content
+        assert memory.verify().ok
+    assert (PASSWORD in raw_rows(store_url)) == (mode == "mask")
