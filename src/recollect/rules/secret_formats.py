@@ -96,46 +96,44 @@ def formats(text: str) -> Iterator[SecretMark]:
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows where one would stand."""
-    lowered = value.lower()
-    if len(lowered) >= 40 and lowered.endswith(
-        ("example", "examplekey")
-    ):  # a provider's own example is masked as a key is
+    small = value.lower()
+    if len(small) >= 40 and small.endswith(("example", "examplekey")):  # a provider's own example is masked as a key is
         return False
-    return len(set(lowered)) < 3 or any(part in lowered for part in PLACEHOLDERS)
+    return len(set(small)) < 3 or any(part in small for part in PLACEHOLDERS)
 
 
 def is_random(value: str) -> bool:
     """Whether letters, capitals and figures change as often as in what a machine made up."""
     value = value[:64]
     kinds = [("a" if char.islower() else "A" if char.isupper() else "1") for char in value if char.isalnum()]
-    changes = sum(left != right for left, right in pairwise(kinds))
-    numbers = sum(left != "1" == right for left, right in zip(["a", *kinds], kinds, strict=False))
+    changes = sum(previous != char for previous, char in pairwise(kinds))
+    numbers = sum(previous != "1" == char for previous, char in zip(["a", *kinds], kinds, strict=False))
     return len(set(value)) >= min(10, len(value) // 2) and numbers >= 2 and changes * 3 >= len(kinds)
 
 
 def _private_keys(text: str) -> Iterator[SecretMark]:
     after = 0
     last = text.rfind("-----END")
-    for begun in _BEGIN.finditer(text):
-        if begun.start() < after:
+    for head in _BEGIN.finditer(text):
+        if head.start() < after:
             continue
-        lines = _KEY_LINES.match(text, begun.end())
-        close = f"-----END {begun[1]}-----"
-        at = text.find(close, begun.end(), begun.end() + 9_000) if begun.end() < last else -1
-        if at >= 0 and sum(map(str.isalnum, text[begun.end() : begun.end() + 80])) >= 24:
+        lines = _KEY_LINES.match(text, head.end())
+        close = f"-----END {head[1]}-----"
+        at = text.find(close, head.end(), head.end() + 9_000) if head.end() < last else -1
+        if at >= 0 and sum(map(str.isalnum, text[head.end() : head.end() + 80])) >= 24:
             after = at + len(close)
         elif at < 0 and lines:
-            after = begun.end() + len(lines[0].rstrip())
+            after = head.end() + len(lines[0].rstrip())
         else:
             continue
-        yield SecretMark("private key", begun.start(), after)
+        yield SecretMark("private key", head.start(), after)
 
 
 def _web_tokens(text: str) -> Iterator[SecretMark]:
     for match in _JWT.finditer(text):
         try:
             head = base64.urlsafe_b64decode(match[1][: len(match[1]) // 4 * 4])
-        except (ValueError, binascii.Error):  # pragma: no cover - the alphabet is checked by the pattern
+        except (ValueError, binascii.Error):  # the pattern has let only its alphabet through
             continue
         if b'"alg"' in head or b'"typ"' in head or b'"kid"' in head or b'"enc"' in head:
             yield SecretMark("token", match.start(), match.start() + len(match[0].rstrip(".-")))
@@ -165,8 +163,8 @@ def _is_shouted(body: str) -> bool:
 
 
 def _is_example(value: str) -> bool:
-    lowered = value.lower()
-    return "your" in lowered or "xxxx" in lowered or "placeholder" in lowered
+    small = value.lower()
+    return "your" in small or "xxxx" in small or "placeholder" in small
 
 
 def _is_wordy(body: str) -> bool:
@@ -178,8 +176,8 @@ def _addresses(text: str) -> Iterator[SecretMark]:
     for match in _ADDRESS.finditer(text):
         start, end = match.span(2)
         scheme = _SCHEME.search(text[max(0, match.start() - 26) : match.start()])
-        if (more := _MORE.match(text, end + 1)) is not None:  # a password with a sign of its own
-            end = more.end() - 1
+        if (rest := _MORE.match(text, end + 1)) is not None:  # a password with a sign of its own
+            end = rest.end() - 1
         value = text[start:end]
         if scheme and not ("/" in value and not match[1]) and not _is_stand_in(value):
             name = scheme[0].lower().split("+")[0].rpartition(":")[2]
@@ -232,22 +230,22 @@ def _ibans(text: str) -> Iterator[SecretMark]:
 def _cards(text: str) -> Iterator[SecretMark]:
     for match in _CARD.finditer(text):
         number = "".join(filter(str.isdigit, match[0]))
-        if not number.isascii() or not _is_card(number, told=True):
+        if not number.isascii() or not _is_card(number, has_hint=True):
             continue
         before = text[max(0, match.start() - 40) : match.start()].lower()
         hint = max(before.rfind(word) for word in CARD_HINTS)
         against = max(before.rfind(word) for word in NO_CARD_HINTS)
         after = text[match.end() : match.end() + 30].lower()
-        told = hint > against or (against < 0 and any(word in after for word in CARD_HINTS))
+        has_hint = hint > against or (against < 0 and any(word in after for word in CARD_HINTS))
         if hint < 0 and any(word in after for word in NO_CARD_HINTS):
             continue
-        if against <= hint and _is_card(number, told=told):
+        if against <= hint and _is_card(number, has_hint=has_hint):
             yield SecretMark("card number", *match.span())
             if (code := _CARD_CODE.match(text, match.end())) is not None:
                 yield SecretMark("card security code", *code.span(1))
 
 
-def _is_card(number: str, *, told: bool) -> bool:
+def _is_card(number: str, *, has_hint: bool) -> bool:
     first, two, four, size = number[0], int(number[:2]), int(number[:4]), len(number)
     usual = (
         (size == 16 and (first == "4" or 51 <= two <= 55 or 2221 <= four <= 2720 or 3528 <= four <= 3589))
@@ -255,38 +253,38 @@ def _is_card(number: str, *, told: bool) -> bool:
         or (size == 15 and two in (34, 37))
         or (size == 14 and (two in (36, 38, 39) or 300 <= four // 10 <= 305))
     )
-    rare = told and (first in "56" or (first == "4" and size in (13, 19)) or four // 100 == 22)
+    rare = has_hint and (first in "56" or (first == "4" and size in (13, 19)) or four // 100 == 22)
     return (usual or rare) and len(set(number)) > 1 and _passes_luhn(number)
 
 
 def _passes_luhn(number: str) -> bool:
-    doubled = (int(char) * 2 for char in number[-2::-2])
-    return (sum(map(int, number[-1::-2])) + sum(value - 9 if value > 9 else value for value in doubled)) % 10 == 0
+    doubles = (int(char) * 2 for char in number[-2::-2])
+    return (sum(map(int, number[-1::-2])) + sum(value - 9 if value > 9 else value for value in doubles)) % 10 == 0
 
 
 def _social_security(text: str) -> Iterator[SecretMark]:
-    lowered = text.lower()
-    if not any(hint in lowered for hint in SSN_HINTS):
+    small = text.lower()
+    if not any(hint in small for hint in SSN_HINTS):
         return
     for match in _SSN.finditer(text):
         before = text[max(0, match.start() - 60) : match.start()].lower()
-        told = any(word in before for word in SSN_HINTS)
-        if told or (match[1] == "-" and "ssn" in text[match.end() : match.end() + 30].lower()):
+        has_hint = any(word in before for word in SSN_HINTS)
+        if has_hint or (match[1] == "-" and "ssn" in text[match.end() : match.end() + 30].lower()):
             yield SecretMark("social security number", *match.span())
 
 
 def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     """Twelve to 24 words of BIP-39 one after the other whose checksum is right, or that the text calls a phrase."""
-    told = _PHRASE_HINT.search(text) is not None
+    has_hint = _PHRASE_HINT.search(text) is not None
     run: list[tuple[int, int, int]] = []
     for match in _WORD.finditer(text):
         place = _PLACES.get(match[0])
         if run and (place is None or not _JOINS.fullmatch(text, run[-1][2], match.start())):
-            yield from _phrase_of(run, told)
+            yield from _phrase_of(run, has_hint)
             run = []
         if place is not None:
             run.append((place, *match.span()))
-    yield from _phrase_of(run, told)
+    yield from _phrase_of(run, has_hint)
 
 
 def _has_run(words: list[str]) -> bool:
@@ -301,10 +299,10 @@ def _has_run(words: list[str]) -> bool:
     return False
 
 
-def _phrase_of(run: list[tuple[int, int, int]], told: bool) -> Iterator[SecretMark]:
+def _phrase_of(run: list[tuple[int, int, int]], has_hint: bool) -> Iterator[SecretMark]:
     if not 12 <= len(run) <= _LONGEST_RUN:
         return
-    if told and len(run) in _PHRASE_LENGTHS:
+    if has_hint and len(run) in _PHRASE_LENGTHS:
         yield SecretMark("recovery phrase", run[0][1], run[-1][2])
         return
     at = 0
@@ -317,6 +315,6 @@ def _phrase_of(run: list[tuple[int, int, int]], told: bool) -> Iterator[SecretMa
 
 def _sums_up(words: list[tuple[int, int, int]]) -> bool:
     bits = "".join(f"{place:011b}" for place, _, _ in words)
-    checked = len(words) // 3
-    entropy = int(bits[:-checked], 2).to_bytes(checked * 4, "big")
-    return f"{hashlib.sha256(entropy).digest()[0]:08b}"[:checked] == bits[-checked:]
+    size = len(words) // 3
+    entropy = int(bits[:-size], 2).to_bytes(size * 4, "big")
+    return f"{hashlib.sha256(entropy).digest()[0]:08b}"[:size] == bits[-size:]

@@ -120,11 +120,11 @@ _MADE_UP = re.compile(
 class _Value:
     """A piece of the text that may be the secret: without what encloses it, and what is known of it."""
 
-    __slots__ = ("end", "last", "quoted", "start", "text")
+    __slots__ = ("end", "in_quotes", "last", "start", "text")
 
     def __init__(self, text: str, start: int, end: int) -> None:
-        self.quoted = end - start > 2 and text[start] in "\"'`“«„「" and text[end - 1] in "\"'`”»“」"
-        if self.quoted:
+        self.in_quotes = end - start > 2 and text[start] in "\"'`“«„「" and text[end - 1] in "\"'`”»“」"
+        if self.in_quotes:
             start, end = start + 1, end - 1
         else:
             while start < end and text[start] in _OPENERS[:-1]:
@@ -148,15 +148,15 @@ class _Word:
         self.limit = end + _WINDOW  # what is after it is not looked at
 
 
-def phrases(text: str, taken: bytearray) -> Iterator[SecretMark]:
-    """What the words before it say is a secret. What is `taken` is no word and no secret."""
+def phrases(text: str, cover: bytearray) -> Iterator[SecretMark]:
+    """What the words before it say is a secret. What `cover` marks is no word and no secret."""
     yield from _options(text)
-    lowered = text.lower()
-    if len(lowered) != len(text):  # some capitals have small letters of two signs
-        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    matches = list((_ASCII_WORD if text.isascii() else _WORD).finditer(lowered))
+    small = text.lower()
+    if len(small) != len(text):  # some capitals have small letters of two signs
+        small = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    matches = list((_ASCII_WORD if text.isascii() else _WORD).finditer(small))
     for at, match in enumerate(matches):
-        word = None if taken[match.start()] else _word_of(text, lowered, match)
+        word = None if cover[match.start()] else _word_of(text, small, match)
         if word is None:
             continue
         if _MANY < at < len(matches) - 1:
@@ -164,7 +164,7 @@ def phrases(text: str, taken: bytearray) -> Iterator[SecretMark]:
         for mark in _after(text, word):
             if mark.end >= word.end + _WINDOW - 1:
                 mark = SecretMark(mark.kind, mark.start, _to_space(text, mark.end))
-            taken[mark.start : mark.end] = b"\1" * (mark.end - mark.start)
+            cover[mark.start : mark.end] = b"\1" * (mark.end - mark.start)
             yield mark
         if word.kind == "password" and at <= _MANY:
             yield from _before(text, word.start)
@@ -175,7 +175,7 @@ def _to_space(text: str, at: int) -> int:
     return rest.end() if rest else at
 
 
-def _word_of(text: str, lowered: str, match: re.Match[str]) -> _Word | None:
+def _word_of(text: str, small: str, match: re.Match[str]) -> _Word | None:
     """The word, if it is one by itself or a part of a name; "key" and "code" are told apart by the word before."""
     word, start, end = match[0], *match.span()
     if word not in _PARTS and not (_begins(text, start) and _ends(text, end)):
@@ -183,7 +183,7 @@ def _word_of(text: str, lowered: str, match: re.Match[str]) -> _Word | None:
     kind = _KINDS[word]
     if kind not in ("code", "weak"):
         return _Word(word, kind, start, end)
-    before = _BEFORE.findall(lowered, max(0, start - 24), start)
+    before = _BEFORE.findall(small, max(0, start - 24), start)
     last = before[-1] if before else ""
     if word in ("key", "keys"):
         if last in OTHER_KEYS:
@@ -191,11 +191,11 @@ def _word_of(text: str, lowered: str, match: re.Match[str]) -> _Word | None:
         if last in SECRET_KEYS or last.endswith(("api", "access", "secret")):
             return _Word("api key", "key", start, end)
     if kind == "code":
-        return _code_of(lowered, word, last, start, end)
+        return _code_of(small, word, last, start, end)
     return _Word(word, kind, start, end)
 
 
-def _code_of(lowered: str, word: str, last: str, start: int, end: int) -> _Word | None:
+def _code_of(small: str, word: str, last: str, start: int, end: int) -> _Word | None:
     if last in PIN_CODES:
         return _Word(word, "pin", start, end)
     if last == "security":
@@ -203,7 +203,7 @@ def _code_of(lowered: str, word: str, last: str, start: int, end: int) -> _Word 
     if last in PROOF_CODES:
         return _Word(f"{last} {word}", "proof", start, end)
     return (
-        _Word(word, "pin", start, end) if PIN_PLACES.intersection(_BEFORE.findall(lowered, end, end + 40)[:5]) else None
+        _Word(word, "pin", start, end) if PIN_PLACES.intersection(_BEFORE.findall(small, end, end + 40)[:5]) else None
     )
 
 
@@ -237,11 +237,11 @@ def _rest_of_name(text: str, match: _Word) -> int:
         return match.end
     if any(map(str.isdigit, name)) and name.isascii():
         return -1
-    lowered = name.lower().strip("_-")
+    small = name.lower().strip("_-")
     if (
-        lowered not in ("s", "es", "en")
-        and lowered.isascii()
-        and (lowered.endswith(NAME_ENDS) or lowered.startswith(NAME_ENDS))
+        small not in ("s", "es", "en")
+        and small.isascii()
+        and (small.endswith(NAME_ENDS) or small.startswith(NAME_ENDS))
     ):
         return -1
     return match.end + len(name)
@@ -290,11 +290,11 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
             continue
         if (link or not raw.isalpha()) and raw not in ("?", "!", "...", "…", ","):
             yield _Value(text, token.start(), token.end()), link, count
-        lowered = bare.strip(".,;:!?()")
+        small = bare.strip(".,;:!?()")
         ends = raw[-1] in ".!?;" and not text[token.end() : token.end() + 5].lower().startswith(
             (" it's", " it’s", " it i")
         )
-        if lowered in NO_SECRET or ends or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
+        if small in NO_SECRET or ends or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
             return
         link = ":" if raw[-1] in ":=" or raw.endswith("：") else ""
         count += 1
@@ -305,7 +305,7 @@ def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
     if "phrase" in match.text:
         yield from _passphrases(text, match)
     for value, link, count in _values(text, match):
-        if link == ":" and not value.quoted:
+        if link == ":" and not value.in_quotes:
             _cut(text, value, match)
         if _is_reference(value):
             return
@@ -343,43 +343,45 @@ def _cut(text: str, value: _Value, match: _Word) -> None:
 def _is_reference(value: _Value) -> bool:
     if not value.text or value.text[0] in "[<{>" or _VARIABLE.fullmatch(value.text):
         return True
-    if not value.quoted and _CALL.match(value.text):
+    if not value.in_quotes and _CALL.match(value.text):
         return True
-    return not value.quoted and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:12])
+    return not value.in_quotes and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:12])
 
 
 def _is_password(value: _Value, link: str, count: int, text: str, word_before: str) -> bool:
     word = value.text
-    lowered = word.lower()
-    if not 3 <= len(word) <= 200 or lowered in KNOWN_THINGS or "[" in word:
+    small = word.lower()
+    if not 3 <= len(word) <= 200 or small in KNOWN_THINGS or "[" in word:
         return False
-    if lowered.strip(".!?,") in TELLING or lowered in NO_SECRET or lowered in LINKS:
+    if small.strip(".!?,") in TELLING or small in NO_SECRET or small in LINKS:
         return False
     if " " in word:
         return (
-            value.quoted
+            value.in_quotes
             and link in (":", "is", "est")
             and len(word) >= 8
-            and lowered.split()[0] not in NO_SECRET
-            and 2 * sum(part in TELLING for part in lowered.split()) < len(lowered.split())
+            and small.split()[0] not in NO_SECRET
+            and 2 * sum(part in TELLING for part in small.split()) < len(small.split())
         )
-    mixed = _is_mixed(word)
+    is_mixed = _is_mixed(word)
     if _is_thing(word) and not (
-        link and mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", lowered) and "@" not in word[1:]
+        link and is_mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", small) and "@" not in word[1:]
     ):
         return False
-    if link == ":" and (value.quoted or "_" in word or word.isalpha()) and _MADE_UP.fullmatch(lowered[:60]):
+    if link == ":" and (value.in_quotes or "_" in word or word.isalpha()) and _MADE_UP.fullmatch(small[:60]):
         return False
     if not link and word_before in LINKED_PASSWORD_WORDS:
         return False
     if not link:
-        return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and len(word) >= 6 and value.last))
-    if mixed:
+        return is_mixed and len(word) >= 5 and (count == 0 or (count <= 3 and len(word) >= 6 and value.last))
+    if is_mixed:
         return True
-    if lowered.isdigit():
+    if small.isdigit():
         return len(word) >= 4
     plural = text[value.start - 12 : value.start].lower().count("words ") > 0
-    return (link in (":", "is") or (link == "est" and value.quoted)) and not plural and _is_plain_password(value, link)
+    return (
+        (link in (":", "is") or (link == "est" and value.in_quotes)) and not plural and _is_plain_password(value, link)
+    )
 
 
 def _is_plain_password(value: _Value, link: str) -> bool:
@@ -390,7 +392,7 @@ def _is_plain_password(value: _Value, link: str) -> bool:
     if not word.rstrip("!").isascii() and link != ":":
         return False
     return word.strip("!-_.").replace("-", "").replace("_", "").isalpha() and (
-        value.quoted or word.rstrip("!").isalpha() or link == ":"
+        value.in_quotes or word.rstrip("!").isalpha() or link == ":"
     )
 
 
@@ -479,7 +481,7 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
         yield from _cookies(text, match.end)
         return
     for value, link, count in _values(text, match):
-        if not value.quoted:
+        if not value.in_quotes:
             _cut(text, value, match)
         if _is_reference(value):
             return
@@ -544,7 +546,7 @@ def _is_unguessable(token: str, *, hexes: bool) -> bool:
 
 def _alternates(piece: str) -> bool:
     digits = [char.isdigit() for char in piece]
-    return sum(left != right for left, right in pairwise(digits)) >= max(3, len(piece) // 6)
+    return sum(previous != char for previous, char in pairwise(digits)) >= max(3, len(piece) // 6)
 
 
 def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:

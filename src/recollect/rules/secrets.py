@@ -20,20 +20,20 @@ _PLACEHOLDER = re.compile(r"\[secret: [a-zA-Z -]{1,30}\]")
 
 def find_secrets(text: str) -> tuple[SecretMark, ...]:
     """Every secret in a text, in its order."""
-    taken = bytearray(len(text))
+    cover = bytearray(len(text))
     for match in _PLACEHOLDER.finditer(text) if "[secret: " in text else ():
-        taken[match.start() : match.end()] = b"\1" * len(match[0])
+        cover[match.start() : match.end()] = b"\1" * len(match[0])
     marks: list[SecretMark] = []
     for mark in formats(text):
-        _keep(mark, taken, marks)
-    for mark in phrases(text, bytearray(taken)):
-        _keep(mark, taken, marks)
+        _keep(mark, cover, marks)
+    for mark in phrases(text, bytearray(cover)):
+        _keep(mark, cover, marks)
     return tuple(sorted(marks, key=lambda mark: mark.start))
 
 
-def _keep(mark: SecretMark, taken: bytearray, marks: list[SecretMark]) -> None:
-    if mark.start < mark.end and not any(taken[mark.start : mark.end]):
-        taken[mark.start : mark.end] = b"\1" * (mark.end - mark.start)
+def _keep(mark: SecretMark, cover: bytearray, marks: list[SecretMark]) -> None:
+    if mark.start < mark.end and not any(cover[mark.start : mark.end]):
+        cover[mark.start : mark.end] = b"\1" * (mark.end - mark.start)
         marks.append(mark)
 
 
