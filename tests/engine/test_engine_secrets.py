@@ -145,10 +145,13 @@ def test_what_a_model_writes_with_its_reply_keeps_no_secret(store_url: str) -> N
         assert PASSWORD in reply.text
         chat.add("user", f"No, {PASSWORD} is what I had before.")
         chat.reply("What was it again?")
+        plain = chat.add("user", "I mean the old one.", platform_id="p9")
+        assert chat.edit("p9", f"I mean {PASSWORD}").secrets[0].kind == "password"
+        assert plain.secrets == ()
         assert PASSWORD in chat.history()[-1].content
         memory.settle()
         assert secrets_in(memory.conversation("other", user="alex").context("my password?").messages) == []
-    assert secrets_in(raw_rows(store_url, "messages")) == []
+    assert secrets_in(raw_rows(store_url, "messages", "changes")) == []
 
 
 # -- the modes
@@ -203,6 +206,15 @@ def test_refuse_names_the_kind_and_the_place_and_never_the_secret(store_url: str
             chat.extend([Draft("user", TOLD, platform_id="p1")], on_edit="version")
         assert [message.content for message in chat.history()] == ["hello"]
     assert PASSWORD not in raw_rows(store_url)
+
+
+def test_ids_in_metadata_stay_as_they_are(store_url: str) -> None:
+    """Programs find their way by them, and nobody signs in with one."""
+    session = "4f1d7a52-9c1e-4c36-8d6f-0f3c2a9be771"
+    metadata = {"session": session, "reply_to": "1098765432109876543", "openai": {"tool_call_id": "call_9f86d081884c"}}
+    with Memory(store_url) as memory:
+        memory.conversation("chat", user="alex").add("user", "The tulips are in flower.", metadata=metadata)
+        assert memory.search("tulips", user="alex")[0].message.metadata == metadata
 
 
 def test_keep_does_nothing(store_url: str) -> None:

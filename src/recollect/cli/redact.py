@@ -66,8 +66,8 @@ def show_redaction(outcome: Redaction) -> None:
         return
     kinds = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(outcome.kinds.items()))
     click.echo(f"{plural(outcome.messages, 'message')} with secrets ({kinds})")
-    most = sorted(outcome.conversations.items(), key=lambda entry: (-entry[1], entry[0]))
-    for conversation, count in most[:SHOWN]:
+    counts = sorted(outcome.conversations.items(), key=lambda entry: (-entry[1], entry[0]))
+    for conversation, count in counts[:SHOWN]:
         click.echo(f"  {printable(conversation)}: {plural(count, 'message')}")
-    if len(most) > SHOWN:
-        click.echo(f"  and {plural(len(most) - SHOWN, 'conversation')} more")
+    if len(counts) > SHOWN:
+        click.echo(f"  and {plural(len(counts) - SHOWN, 'conversation')} more")

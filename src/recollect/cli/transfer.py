@@ -218,9 +218,9 @@ def report_import(name: str, format: str, totals: ImportProgress, has_failed: bo
     """Print the counts; a record that ended the import is one more that is bad."""
     for line in totals.bad:
         click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
-    skipped = totals.bad_count + totals.secret
-    if skipped > len(totals.bad):
-        click.echo(f"skipped: {printable(name)}, {skipped - len(totals.bad):,} more", err=True)
+    skip_count = totals.bad_count + totals.secret
+    if skip_count > len(totals.bad):
+        click.echo(f"skipped: {printable(name)}, {skip_count - len(totals.bad):,} more", err=True)
     edited = f"{totals.edited:,} edited, " if totals.edited else ""
     refused = f"{totals.refused:,} known with another text, " if totals.refused else ""
     erased = f"{totals.erased:,} erased before, " if totals.erased else ""

@@ -267,10 +267,10 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
         if question.degraded is None and turn.context is not None:  # else its turn may be another now
             receipts.put_receipt(tx, question, message, turn.context, turn.rounds, now)
         if inline is not None and question.degraded is None:
-            shown = (question, message)  # who wrote these tiers has read both
+            exchange = (question, message)  # who wrote these tiers has read both
             proposals = (
-                (question, mask_repeated(inline.user1, shown), mask_repeated(inline.user2, shown)),
-                (message, mask_repeated(inline.reply1, shown), mask_repeated(inline.reply2, shown)),
+                (question, mask_repeated(inline.user1, exchange), mask_repeated(inline.user2, exchange)),
+                (message, mask_repeated(inline.reply1, exchange), mask_repeated(inline.reply2, exchange)),
             )
             accepted = {m.turn: accept_tiers(m, tier1, tier2, tools.count) for m, tier1, tier2 in proposals}
             tiers_by_turn = {turn: value for turn, value in accepted.items() if value is not None}

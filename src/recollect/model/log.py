@@ -137,8 +137,8 @@ class Message:
     @property
     def without_secrets(self) -> Message:
         """The message masked, for good: what was said cannot be had from it."""
-        masked = self.masked
-        return masked if masked.original is None else replace(masked, original=None)
+        message = self.masked
+        return message if message.original is None else replace(message, original=None)
 
     @property
     def is_lasting(self) -> bool:

@@ -30,6 +30,11 @@ from recollect.rules.secrets import find_secrets
 SecretMode = Literal["mask", "redact", "refuse", "keep"]
 SECRET_MODES: tuple[SecretMode, ...] = get_args(SecretMode)
 PLACEHOLDER = lazy_pattern(r"\[secret: ([^\[\]\n]{1,40})\]")
+# Names of fields that say that their value is a secret; an id of a session or a page is none.
+TELLING_NAME = lazy_pattern(
+    r"(?:.*[_-])?(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth|api|bearer)[_-]?token|authorization)",
+    re.IGNORECASE,
+)
 SHORTEST = 6  # characters of a secret that is looked for without the words that gave it away
 NOTHING: Mapping[str, str] = {}
 ADVICE = 'leave it out, or set secrets to "mask" or "redact"'
@@ -37,29 +42,29 @@ ADVICE = 'leave it out, or set secrets to "mask" or "redact"'
 
 @dataclass(frozen=True, slots=True)
 class SecretPolicy:
-    """What a memory does with secrets; `known` are those that may be repeated, each with its kind."""
+    """What a memory does with secrets; `earlier` are those that may be repeated, each with its kind."""
 
     mode: SecretMode = "mask"
-    known: Mapping[str, str] = field(default_factory=dict)
+    earlier: Mapping[str, str] = field(default_factory=dict)
 
     def after_messages(self, messages: Iterable[Message]) -> SecretPolicy:
         """The policy for what is said after these messages, which are masked."""
-        return self._knowing({secret: kind for message in messages for secret, kind in secrets_of(message)})
+        return self._after({secret: kind for message in messages for secret, kind in secrets_of(message)})
 
     def after_texts(self, texts: Iterable[str]) -> SecretPolicy:
         """The policy for what is said after these texts."""
         if self.mode == "keep":
             return self
-        return self._knowing({text[mark.start : mark.end]: mark.kind for text in texts for mark in find_secrets(text)})
+        return self._after({text[mark.start : mark.end]: mark.kind for text in texts for mark in find_secrets(text)})
 
-    def _knowing(self, known: Mapping[str, str]) -> SecretPolicy:
-        return replace(self, known={**self.known, **known}) if known else self
+    def _after(self, earlier: Mapping[str, str]) -> SecretPolicy:
+        return replace(self, earlier={**self.earlier, **earlier}) if earlier else self
 
     def guard_draft(self, draft: Draft) -> tuple[Draft, Marks]:
         """The draft as it is kept, and the marks of its secrets, or of their placeholders."""
         if self.mode == "keep":
             return draft, ()
-        marks = find_in_message(draft.content, draft.metadata, self.known)
+        marks = find_in_message(draft.content, draft.metadata, self.earlier)
         if not marks or self.mode == "mask":
             return draft, marks
         if self.mode == "refuse":
@@ -75,7 +80,7 @@ class SecretPolicy:
 
     def mask(self, text: str) -> str:
         """A text as it is searched for, and shown to models that work for the memory."""
-        return text if self.mode == "keep" else masked(text, self.known)
+        return text if self.mode == "keep" else masked(text, self.earlier)
 
     def refuse_secrets(self, field: str, text: str) -> None:
         """Raise if a text holds a secret or a placeholder: for what makes no sense without it."""
@@ -85,37 +90,37 @@ class SecretPolicy:
             raise refusal(field, (), "holds a placeholder for a secret, which says nothing")
 
 
-def find_in_message(content: str, metadata: Mapping[str, Any], known: Mapping[str, str] = NOTHING) -> Marks:
+def find_in_message(content: str, metadata: Mapping[str, Any], earlier: Mapping[str, str] = NOTHING) -> Marks:
     """The secrets in a message: in its content, and in every text of its metadata. There the name of a field gives a
     text away: {"password": "hunter2"}."""
-    marks = find_all(content, known)
+    marks = find_all(content, earlier)
     if not metadata:
         return marks
-    found = list(marks)
-    known = {**known, **{content[mark.start : mark.end]: mark.kind for mark in marks}}
+    all_marks = list(marks)
+    earlier = {**earlier, **{content[mark.start : mark.end]: mark.kind for mark in marks}}
     for path, text in texts_in(metadata):
         if text:
-            found += find_in_field(path, text, known)
-    return tuple(found)
+            all_marks += find_in_field(path, text, earlier)
+    return tuple(all_marks)
 
 
-def find_in_field(path: str, text: str, known: Mapping[str, str]) -> list[SecretMark]:
+def find_in_field(path: str, text: str, earlier: Mapping[str, str]) -> list[SecretMark]:
     name = path.rpartition("/")[2]
-    head = "" if name.isdecimal() else f"{name}: "
+    head = f"{name}: " if TELLING_NAME.fullmatch(name) else ""
     return [
         SecretMark(mark.kind, mark.start - len(head), mark.end - len(head), path)
-        for mark in find_all(head + text, known)
+        for mark in find_all(head + text, earlier)
         if mark.start >= len(head)
     ]
 
 
-def find_all(text: str, known: Mapping[str, str] = NOTHING) -> Marks:
-    """Every secret in a text, in its order: those that are found, and known ones that are repeated."""
+def find_all(text: str, earlier: Mapping[str, str] = NOTHING) -> Marks:
+    """Every secret in a text, in its order: those that are found, and earlier ones that are repeated."""
     marks = find_secrets(text)
-    if not marks and not known:
+    if not marks and not earlier:
         return marks
     all_marks = list(marks)
-    for secret, kind in {**known, **{text[mark.start : mark.end]: mark.kind for mark in marks}}.items():
+    for secret, kind in {**earlier, **{text[mark.start : mark.end]: mark.kind for mark in marks}}.items():
         if len(secret) < SHORTEST or secret not in text:
             continue
         for match in re.finditer(rf"(?<!\w){re.escape(secret)}(?!\w)", text):
@@ -133,9 +138,9 @@ def secrets_of(message: Message) -> Iterator[tuple[str, str]]:
                 yield content[mark.start : mark.end], mark.kind
 
 
-def masked(text: str, known: Mapping[str, str] = NOTHING) -> str:
+def masked(text: str, earlier: Mapping[str, str] = NOTHING) -> str:
     """A text with placeholders for the secrets in it."""
-    marks = find_all(text, known)
+    marks = find_all(text, earlier)
     return mask_text(text, marks) if marks else text
 
 
@@ -149,7 +154,7 @@ def mask_version(version: Version) -> Version:
 
 def mask_repeated(text: str, messages: Iterable[Message]) -> str:
     """A text that somebody wrote who has read these messages: with placeholders for what is a secret in them, too."""
-    return masked(text, SecretPolicy().after_messages(messages).known)
+    return masked(text, SecretPolicy().after_messages(messages).earlier)
 
 
 def stands_for_secret(text: str) -> bool:

@@ -18,6 +18,7 @@ from recollect.engine.removal.knowledge import withdraw_knowledge
 from recollect.engine.removal.messages import drop_answers, drop_digests, lock_conversations
 from recollect.engine.removal.receipts import drop_receipts
 from recollect.engine.tables.changes import append_change
+from recollect.engine.tables.log import after_conversation
 from recollect.engine.work.faults import request_reading
 from recollect.engine.work.view import View
 from recollect.errors import InvalidInput
@@ -44,7 +45,8 @@ def put_version(
     """Store a new version of a message, which is not erased. The same content and metadata are no new version."""
     text = check_text("content", content)
     new_metadata = edited_metadata(message, check_metadata(metadata))
-    draft, marks = secrets.guard_draft(Draft(message.role, text, metadata=new_metadata))
+    policy = after_conversation(tx, message.space, message.conversation, secrets)
+    draft, marks = policy.guard_draft(Draft(message.role, text, metadata=new_metadata))
     if not text.strip() and not new_metadata:
         raise InvalidInput("content", "is empty, and there is no metadata; to remove a message, delete it")
     new = replace(message, content=draft.content, metadata=draft.metadata, secrets=marks, original=None)

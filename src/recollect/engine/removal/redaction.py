@@ -78,8 +78,8 @@ class Redactions:
         place: tuple[str, int] | None = (where.conversation or "", 0)
         count = 0
         while place is not None:
-            found, place, read_count = await runtime.read(partial(find_page, where, place))
-            for secrets in found:
+            page, place, read_count = await runtime.read(partial(find_page, where, place))
+            for secrets in page:
                 if dry_run or await runtime.write(partial(redact_message, space_id, secrets, order, views)):
                     kinds.update(secrets.kinds)
                     conversations[secrets.conversation] += 1
@@ -93,9 +93,9 @@ class Redactions:
         """Clear what is in memory and in the files of what was replaced."""
         self.runtime.digests.clear()
         self.runtime.held.forget()
-        left = await self.runtime.scrub()
+        leftovers = await self.runtime.scrub()
         self.runtime.wake()
-        return replace(redaction, left=left)
+        return replace(redaction, left=leftovers)
 
 
 # -- finding
@@ -113,12 +113,12 @@ def look_for_secrets(tx: Tx) -> Iterator[tuple[str, bool]]:
 def find_page(where: Filter, after: tuple[str, int], tx: Tx) -> tuple[list[SecretsFound], tuple[str, int] | None, int]:
     """The messages with secrets among the next ones, where to go on (None at the end), and how many were read."""
     page = tx.messages(where, after=after, limit=PAGE, damaged=warn_of_damage)
-    found: list[SecretsFound] = []
+    places: list[SecretsFound] = []
     for id in dict.fromkeys(message.conversation for message in page):
         messages = [message for message in page if message.conversation == id and not message.erased]
-        found += find_in_conversation(tx, where.space, id, messages)
+        places += find_in_conversation(tx, where.space, id, messages)
     end = (page[-1].conversation, page[-1].turn) if len(page) == PAGE else None
-    return found, end, len(page)
+    return places, end, len(page)
 
 
 def find_in_conversation(tx: Tx, space: str, id: str, messages: Sequence[Message]) -> Iterator[SecretsFound]:
@@ -132,9 +132,9 @@ def find_in_conversation(tx: Tx, space: str, id: str, messages: Sequence[Message
 
 def kinds_in(message: Message) -> set[str]:
     """The kinds of the secrets that a message holds: those marked before, but for placeholders, and those found now."""
-    said = message.as_said
-    marked = set() if is_bare(message) else {mark.kind for mark in said.secrets}
-    return marked | {mark.kind for mark in find_in_message(said.content, said.metadata)}
+    original = message.as_said
+    old_kinds = set() if is_bare(message) else {mark.kind for mark in original.secrets}
+    return old_kinds | {mark.kind for mark in find_in_message(original.content, original.metadata)}
 
 
 def is_bare(message: Message) -> bool:
@@ -157,22 +157,22 @@ def redact_message(space: str, secrets: SecretsFound, order: Order, views: Seque
     id = secrets.conversation
     conversation = lock_conversations(tx, space, [id], order.at)[id]
     where = Filter(space, conversation=id)
-    found = tx.messages(where, after=(id, secrets.turn - 1), upto=secrets.turn, damaged=warn_of_damage)
-    messages = [message for message in found if not message.erased]
+    page = tx.messages(where, after=(id, secrets.turn - 1), upto=secrets.turn, damaged=warn_of_damage)
+    messages = [message for message in page if not message.erased]
     if not [*find_in_conversation(tx, space, id, messages)]:
         return False
     message = messages[0]
-    redacted = redact(message)
-    fields = edited_fields(redacted)
+    new_message = redact(message)
+    fields = edited_fields(new_message)
     change = LogChange(space, id, 0, "edit", message.turn, order.at, order.by, fields, fields)
     erase_edits(tx, space, [message], order.id)
     conversation = append_erased_change(tx, conversation, change, order.id)
     conversation = append_change(tx, conversation, change)
     persons = persons_told_of(tx, message)
-    store_version(tx, conversation, redacted, order.at, views)
+    store_version(tx, conversation, new_message, order.at, views)
     withdraw_knowledge(tx, space, [message], order.at)
     for person in persons:
-        tell_again(tx, person, redacted)
+        tell_again(tx, person, new_message)
     audit.note_removal(tx, space, order, 1)
     return True
 

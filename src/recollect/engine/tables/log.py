@@ -66,15 +66,15 @@ def append_messages(
     """
     new_conversation = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
     conversation = adopt_conversation(tx, tx.lock_conversation(new_conversation), batch.user)
-    guarded = guard_drafts(tx, conversation, batch.drafts, now, secrets)
-    drafts = [draft for draft, _ in guarded]
+    drafts_with_marks = guard_drafts(tx, conversation, batch.drafts, now, secrets)
+    drafts = [draft for draft, _ in drafts_with_marks]
     if batch.user is None:
         refuse_strangers(conversation, drafts)
     existing = existing_messages(tx, conversation, drafts, fresh_ids)
     additions: list[Added] = []
     new_messages: list[Message] = []
     head = conversation.head
-    for draft, marks in guarded:
+    for draft, marks in drafts_with_marks:
         known_message = next((existing[key] for key in draft_keys(draft) if key in existing), None)
         if known_message is None:
             message = rules.seal_message(
@@ -103,20 +103,27 @@ def guard_drafts(
 ) -> list[tuple[Draft, Marks]]:
     """The drafts checked and as they are kept, each with the marks of its secrets. What is a secret in a message is one
     in those after it, too. A refusal says which of several it is."""
-    if secrets.mode == "mask" and conversation.turns:
-        where = Filter(conversation.space, conversation=conversation.id, marked=True)
-        secrets = secrets.after_messages(tx.messages(where, limit=REPEATED, newest=True, damaged=warn_of_damage))
-    guarded: list[tuple[Draft, Marks]] = []
+    if conversation.turns:
+        secrets = after_conversation(tx, conversation.space, conversation.id, secrets)
+    drafts_with_marks: list[tuple[Draft, Marks]] = []
     for draft in drafts:
-        checked = rules.check_draft(draft, conversation, now)
+        full_draft = rules.check_draft(draft, conversation, now)
         try:
-            guarded.append(secrets.guard_draft(checked))
+            drafts_with_marks.append(secrets.guard_draft(full_draft))
         except SecretRefused as error:
-            which = f"message {len(guarded) + 1}: " if guarded else ""
+            which = f"message {len(drafts_with_marks) + 1}: " if drafts_with_marks else ""
             raise SecretRefused(which + error.field, error.reason) from None
-        if guarded[-1][1]:
-            secrets = secrets.after_texts([checked.content])
-    return guarded
+        if drafts_with_marks[-1][1]:
+            secrets = secrets.after_texts([full_draft.content])
+    return drafts_with_marks
+
+
+def after_conversation(tx: Tx, space: str, id: str, secrets: SecretPolicy) -> SecretPolicy:
+    """The policy for what is said in a conversation, which may repeat its secrets. Only masked ones are in the log."""
+    if secrets.mode != "mask":
+        return secrets
+    where = Filter(space, conversation=id, marked=True)
+    return secrets.after_messages(tx.messages(where, limit=REPEATED, newest=True, damaged=warn_of_damage))
 
 
 def known_addition(tx: Tx, conversation: Conversation, draft: Draft, message: Message) -> Added:

@@ -131,7 +131,7 @@ async def build_contexts(
         budget = parse_budget(name)
         context = await chat.context(text, budget=budget, markers=markers)
         mask = caller.memory.runtime.parts.secrets.mask  # whoever looks at pages is not who said it
-        messages = [ChatMessage(role=sent["role"], content=mask(sent["content"])) for sent in context.messages]
+        messages = [ChatMessage(role=message["role"], content=mask(message["content"])) for message in context.messages]
         context = replace(context, messages=messages)
         contexts.append(describe(f"{budget.total:,} tokens", context))
     return contexts
