@@ -174,6 +174,13 @@ class Settings:
         "hold 1,000.",
         least=0,
     )
+    secrets: str = setting(
+        "mask",
+        "What becomes of API keys, passwords and other secrets in messages: `mask` keeps them and shows them in their "
+        "own conversation alone, `redact` keeps placeholders instead, `refuse` refuses the message, `keep` does "
+        "nothing.",
+        choices=("mask", "redact", "refuse", "keep"),
+    )
     vector_cache_mb: int = setting(256, "Memory for passages and vectors held ready for search.", least=1)
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 RecollectError
 ├── InvalidInput          a value from outside breaks a rule; names the field and the reason
+│   └── SecretRefused     a text holds a secret, and the setting `secrets` refuses such texts; names its kind and place
 ├── NotFound              there is no such conversation, message or user
 ├── ScopeError            an id that belongs to somebody else
 │   └── Forbidden         whoever asks has no right to it; says which right is missing
@@ -74,6 +75,11 @@ class InvalidInput(RecollectError, ValueError):
 
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, str]]:
         return type(self), (self.field, self.reason)
+
+
+class SecretRefused(InvalidInput):
+    """A text holds a secret, and the setting `secrets` refuses such texts. Names its kind and its place, never the
+    secret."""
 
 
 class NotFound(RecollectError):

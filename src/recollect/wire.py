@@ -1,10 +1,10 @@
 """Converts the model's values to JSON and back: a client reads what a server sends into the same values.
 
 A value is an object of its fields. Times are ISO 8601 with their offset, days are dates, spans of time are seconds.
-What proves the log (`seal`, `head`, `changes_head`) stays in the store; what became of a message that was added, and
-that messages are held in memory, is said of what was just added (`Added`, `Reply`), not of each message. A reader
-ignores fields it does not know, and takes the default for one that is missing, so that a client and a server of
-neighbouring versions understand each other.
+What proves the log (`seal`, `head`, `changes_head`) and what a masked message said (`original`) stay in the store; what
+became of a message that was added, and that messages are held in memory, is said of what was just added (`Added`,
+`Reply`), not of each message. A reader ignores fields it does not know, and takes the default for one that is missing,
+so that a client and a server of neighbouring versions understand each other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from recollect.model import Conversation, Episode, Forgotten, Message
 T = TypeVar("T")
 
 LEFT_OUT: dict[type, tuple[str, ...]] = {
-    Message: ("seal", "kept", "degraded"),
+    Message: ("seal", "kept", "degraded", "original"),
     Conversation: ("head", "changes", "changes_head"),
 }
 COMPUTED: dict[type, tuple[str, ...]] = {Episode: ("id",), Forgotten: ("found",)}

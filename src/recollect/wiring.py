@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from recollect.clock import SystemClock
 from recollect.config import Settings
@@ -26,6 +26,7 @@ from recollect.ports import LLM, Clock, Embedder, Models, Store, Telemetry, Toke
 from recollect.rules.episodes.window import WindowRule
 from recollect.rules.recall.ranking import Weights
 from recollect.rules.retention import Retention
+from recollect.rules.secret_policy import SecretMode, SecretPolicy
 
 if TYPE_CHECKING:
     from recollect.rules.topics.topics import TopicRule
@@ -277,6 +278,7 @@ def build(
         index_bytes=settings.vector_cache_mb << 20,
         share_channels=settings.share_channels,
         hold_messages=settings.hold_messages,
+        secrets=SecretPolicy(cast(SecretMode, settings.secrets)),
         on_degraded=on_degraded,
         episode_distance=settings.episode_distance or EPISODE_DISTANCE.get(settings.embedder, 0.4),
         topic_rule=partial(topic_rule, settings),

@@ -88,6 +88,7 @@ OF_A_SPACE: dict[str, Any] = {
     "POST /v1/rebuild": {"view": "facts"},
     "POST /v1/retry": {"view": "facts"},
     "POST /v1/retain": {},
+    "POST /v1/redact": {},
     "POST /v1/chat/completions": {"model": "scripted", "messages": [{"role": "user", "content": "vault?"}]},
 }
 MOUNTED = {"POST /mcp"}  # what is behind it, its own tests walk

@@ -61,7 +61,7 @@ ALONE = [
     ("remember: I take my coffee black", "remember", "I will remember: ann takes ann's coffee black."),
     ("don't forget that I'm vegetarian", "remember", "I will remember: ann is vegetarian."),
     ("Bot remember that I live in Rome", "remember", "I will remember: ann lives in Rome."),
-    ("Could you remember that the door code is 4711?", "remember", "I will remember: The door code is 4711."),
+    ("Could you remember that the red door is locked?", "remember", "I will remember: The red door is locked."),
     ("forget that I like tea", "forget", "Forgotten: ann likes tea."),
     ("Please forget what I said about tea.", "forget", "Forgotten: ann likes tea."),
     ("forget that I like wine", "forget", "I know nothing of that, so there is nothing to forget."),

@@ -56,11 +56,11 @@ def test_each_kind_is_there_until_its_moment_and_gone_at_it_f13(store_url: str) 
     until = (START + SOON).astimezone(timezone(timedelta(hours=-7)))
     with opened(store_url, clock) as memory:
         chat = memory.conversation("chat", user="alex")
-        chat.add("user", "The door code of the workshop is 4711.", expires=until)
+        chat.add("user", "The phone of the workshop ends in 4711.", expires=until)
         chat.add("user", "The workshop opens at nine.")
         memory.remember("Alex is in Oslo for the fair", user="alex", expires=SOON)
         notes = memory.documents()
-        notes.put(NOTES, "door", {"text": "the code is 4711"}, expires=SOON)
+        notes.put(NOTES, "door", {"text": "it ends in 4711"}, expires=SOON)
         notes.put(("codes",), "door", {"text": "the same code"}, user="alex", expires=until)
         notes.put(NOTES, "hours", {"text": "opens at nine"})
         memory.settle()
@@ -68,9 +68,9 @@ def test_each_kind_is_there_until_its_moment_and_gone_at_it_f13(store_url: str) 
         def everything() -> dict[str, bool]:
             profile = memory.profile(user="alex", wait=0)
             return {
-                "search": "4711" in str(found(memory, "door code of the workshop")),
+                "search": "4711" in str(found(memory, "phone of the workshop")),
                 "window": "4711" in shown(memory, "When does the workshop open?"),
-                "ask": "4711" in memory.ask("What is the door code of the workshop?", user="alex").text,
+                "ask": "4711" in memory.ask("What does the phone of the workshop end in?", user="alex").text,
                 "statement": bool(profile.statements),
                 "profile": "Oslo" in profile.text and "Oslo" in profile.context,
                 "context": "Oslo" in shown(memory, "Where am I these days?"),

@@ -186,6 +186,7 @@ def calls(memory: Memory) -> dict[str, Callable[[], object]]:
         "run": lambda: memory.run(lambda inner: inner.verify()),
         "erase": lambda: memory.erase(user="alex"),
         "retain": memory.retain,
+        "redact": memory.redact,
         "edit": lambda: chat.edit(1, "a lion"),
         "delete": lambda: (chat.delete(1), memory.delete(user="alex")),
         "delete_conversation": lambda: memory.delete_conversation("chat"),

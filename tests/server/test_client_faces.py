@@ -148,6 +148,8 @@ def talk(memory: Memory | Client) -> Iterator[Any]:
     yield len(list(memory.export(user="alex"))), len(list(memory.export(conversation="channel")))
     memory.rebuild("facts")
     yield memory.retry(), memory.retry("facts", conversation="chat"), memory.settle()
+    redaction = memory.redact(user="alex")
+    yield redaction.messages, redaction.kinds, redaction.conversations, memory.redact(dry_run=True).dry_run
     yield memory.retain().dry_run, memory.stats().messages, memory.verify().ok
     move = memory.move_conversation(chat.id, to="talk", dry_run=True)
     yield move.conversations, move.moved, memory.move_conversation(chat.id, to="talk").conversations

@@ -28,6 +28,7 @@ from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.model import Batch, Draft, Entry, Filter, Message
 from recollect.ports import Store, Tx
 from recollect.rules.log import hash_platform_id, tombstone
+from recollect.rules.secret_policy import SecretPolicy
 from recollect.testing.postgres import PostgresServer
 from recollect.testing.samples import WIDTH, axis, find_matches, make_entry
 from recollect.wiring import open_store
@@ -279,7 +280,7 @@ class Stores(RuleBasedStateMachine):
         self.count += len(named)
 
         def write(tx: Tx) -> list[tuple[str, bool]]:
-            added = log.append_messages(tx, Batch(*place, user, named), self.now)
+            added = log.append_messages(tx, Batch(*place, user, named), self.now, SecretPolicy())
             return [(one.message.id, one.new) for one in added]
 
         self.all(write, lambda: self.model.append(place, user, named, self.now))

@@ -61,8 +61,9 @@ class CheckResult:
 def doctor(ask: bool) -> None:
     """Check that everything works, and say what to do.
 
-    Python, SQLite, extras, tokenizer, embedder, models, disk, store, views and log. Each line is ok, warn or fail, with
-    what to do; exit status 1 if something fails. Nothing is changed, and no model is asked unless --ask is given.
+    Python, SQLite, extras, tokenizer, embedder, models, disk, store, views, log, and secrets in messages. Each line is
+    ok, warn or fail, with what to do; exit status 1 if something fails. Nothing is changed, and no model is asked
+    unless --ask is given.
 
     \b
     recollect doctor
@@ -269,6 +270,7 @@ def check_store(settings: Settings, identity: list[str]) -> Iterator[CheckResult
         yield from run_check("views", lambda: check_views(store, settings))
         yield from run_check("set aside", lambda: check_set_aside(store))
         yield from run_check("log", lambda: check_log(store))
+        yield from run_check("secrets", lambda: check_secrets(store))
     finally:
         store.close()
 
@@ -368,3 +370,36 @@ def check_log(store: Store) -> Iterator[CheckResult]:
         yield CheckResult(
             "fail", "log", f"{proof.faults[0]} ({plural(len(proof.faults), 'fault')}): run `recollect verify`"
         )
+
+
+def check_secrets(store: Store) -> Iterator[CheckResult]:
+    """Secrets in messages that were kept before they were looked for, or with `secrets = keep`: by space, never what
+    they are."""
+    from collections import Counter
+    from itertools import islice
+
+    from recollect.cli.terminal.progress import progress_bar
+    from recollect.engine.removal.redaction import look_for_secrets
+    from recollect.ports import Tx
+
+    counts = Counter[str]()
+    with progress_bar("{task.completed:,} messages") as bar:
+        task = bar.add_task("looking for secrets", total=None)
+
+        def look(tx: Tx) -> int:
+            looked_at = 0
+            for space, has_secrets in islice(look_for_secrets(tx), QUICK):
+                looked_at += 1
+                counts[space] += has_secrets
+                if looked_at % 1_000 == 0:
+                    bar.update(task, completed=looked_at)
+            return looked_at
+
+        looked_at = store.read(look)
+    scope = f"the first {looked_at:,} messages" if looked_at == QUICK else plural(looked_at, "message")
+    for space, count in sorted(counts.items()):
+        if count:
+            detail = f"{plural(count, 'message')} of space {space!r} with secrets that are not masked"
+            yield CheckResult("warn", "secrets", f"{detail}: `recollect redact --space {space} --dry-run` shows them")
+    if not any(counts.values()):
+        yield CheckResult("ok", "secrets", f"none that are not masked, in {scope}")

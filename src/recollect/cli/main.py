@@ -46,6 +46,7 @@ COMMANDS = CommandTable(
         "move": "recollect.cli.move:move",
         "merge": "recollect.cli.move:merge",
         "erase": "recollect.cli.log:erase",
+        "redact": "recollect.cli.redact:redact",
         "retain": "recollect.cli.retain:retain",
         "audit": "recollect.cli.delete:audit",
         "scrub": "recollect.cli.store:scrub",

@@ -60,6 +60,7 @@ def stats_lines(totals: Stats) -> list[tuple[str, str]]:
         ("conversations", f"{totals.conversations:,}"),
         ("users", f"{totals.users:,}"),
         ("messages", f"{totals.messages:,}" + (f" (and {totals.erased:,} erased)" if totals.erased else "")),
+        ("with secrets", ", ".join(f"{kind}: {count:,}" for kind, count in sorted(totals.secrets.items())) or "none"),
         ("characters", f"{totals.characters:,}"),
         ("first, last", f"{format_time(totals.first)}, {format_time(totals.last)} (UTC)"),
         ("passages indexed", f"{totals.entries:,}"),

@@ -86,7 +86,8 @@ def import_(
     however often it is imported: if an import stops, run it again and it goes on. A record that cannot be read is named
     with its place in the file and left out, and the exit status is 1, unless --skip-bad is given. A message that was
     edited on its platform since it was imported is counted and stays as it is; with --on-edit version it gets its new
-    text.
+    text. A message with a secret is left out and named if the setting `secrets` refuses such messages; the others are
+    imported.
 
     \b
     recollect import chat.jsonl --user alex
@@ -222,14 +223,18 @@ def report_import(name: str, format: str, totals: ImportProgress) -> None:
     """Print the counts, and the records that are bad."""
     for line in totals.bad:
         click.echo(f"skipped: {printable(f'{name}, {line}')}", err=True)
-    if totals.bad_count > len(totals.bad):
-        click.echo(f"skipped: {printable(name)}, {totals.bad_count - len(totals.bad):,} more", err=True)
+    skip_count = totals.bad_count + totals.secret
+    if skip_count > len(totals.bad):
+        click.echo(f"skipped: {printable(name)}, {skip_count - len(totals.bad):,} more", err=True)
     edited = f"{totals.edited:,} edited, " if totals.edited else ""
     refused = f"{totals.refused:,} known with another text, " if totals.refused else ""
     erased = f"{totals.erased:,} erased before, " if totals.erased else ""
     erased += f"{totals.expired:,} expired, " if totals.expired else ""
+    erased += f"{totals.secret:,} refused for their secrets, " if totals.secret else ""
     counts = f"{totals.known:,} known already, {edited}{refused}{erased}{totals.bad_count:,} bad"
     click.echo(f"{printable(name)} ({format}): {plural(totals.read, 'message')} read, {totals.new:,} new, {counts}")
+    if totals.marked:
+        click.echo(f"{plural(totals.marked, 'message')} with secrets: `recollect stats` counts them by kind", err=True)
     if totals.refused:
         click.echo("hint: what was edited since stays as it is; --on-edit version takes the new text", err=True)
 
@@ -260,12 +265,14 @@ def hint_space(spaces: set[str], space: str) -> None:
     help="Where to write; - is standard output.",
 )
 @click.option("--salvage", is_flag=True, help="Leave out what is damaged and cannot be read, and name it.")
-def export(user: str | None, conversation: str | None, output: str, salvage: bool) -> None:
+@click.option("--with-secrets", is_flag=True, help="Write the secrets that were said, too, not placeholders for them.")
+def export(user: str | None, conversation: str | None, output: str, salvage: bool, with_secrets: bool) -> None:
     """Write messages as JSON Lines, one a line, in order.
 
     What is written can be imported again, here or elsewhere, without loss: ids, authors, times and all. A file is
     replaced only once the new one is whole. A message that is damaged and cannot be read ends it, unless --salvage is
-    given: then the others are written, those left out are named, and the exit status is 1.
+    given: then the others are written, those left out are named, and the exit status is 1. Secrets (API keys,
+    passwords) are written as placeholders, unless --with-secrets is given.
 
     \b
     recollect export -o backup.jsonl
@@ -283,7 +290,8 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
         def find_owner(id: str) -> Conversation | None:
             return handle.store.read(lambda tx: tx.conversation(space, id))
 
-        messages = handle.memory.export(user=user, conversation=conversation, space=space, salvage=salvage)
+        scope_options = {"user": user, "conversation": conversation, "space": space}
+        messages = handle.memory.export(**scope_options, salvage=salvage, secrets=with_secrets)
         with open_output(output) as file:
 
             def write_line(message: Message) -> None:

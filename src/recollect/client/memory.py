@@ -39,6 +39,7 @@ from recollect.model import (
     Message,
     Move,
     Profile,
+    Redaction,
     RefusedFact,
     Retained,
     Retried,
@@ -329,8 +330,10 @@ class AsyncClient(MemoryFace):
         conversation: str | None = None,
         space: str | None = None,
         salvage: bool = False,
+        secrets: bool = False,
     ) -> AsyncIterator[Message]:
-        query = without_none(user=user, conversation=conversation, salvage=salvage or None)
+        options = {"salvage": salvage or None, "secrets": secrets or None}
+        query = without_none(user=user, conversation=conversation, **options)
         async for line in self.connection.stream_lines("GET", build_path("export"), space=space, query=query):
             if line:
                 message: Message = self.connection.read(Message, line)
@@ -377,6 +380,17 @@ class AsyncClient(MemoryFace):
 
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         return await self._ask_list(AuditLine, "GET", build_path("audit"), space, query={"limit": limit})
+
+    async def redact(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Redaction:
+        body = {"user": user, "conversation": conversation, "dry_run": dry_run}
+        return await self._ask(Redaction, "POST", build_path("redact"), space, body)
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         """Say what the settings `retain_…` no longer keep, in one space. If not `dry_run`, remove it."""

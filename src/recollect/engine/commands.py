@@ -119,7 +119,8 @@ async def run_command(
     now = runtime.parts.clock.now()
     scene = await runtime.read(partial(read_command_scene, scope, author_id, share_channels, now))
     exchange = tuple(TaskMessage(m.role, m.content) for m in scene.recent)
-    inputs = command.Inputs(text, own_names, for_memory, names_of(scene.members), exchange)
+    masked_text = runtime.parts.secrets.guard_text("text", text)
+    inputs = command.Inputs(masked_text, own_names, for_memory, names_of(scene.members), exchange)
     parsed_command = (await runtime.tasks.ask(command, inputs)).reply
     subject = find_subject(parsed_command, scene)
     if parsed_command.kind == "none" or isinstance(subject, Unknown):

@@ -49,6 +49,7 @@ from recollect.model import (
     TopicStats,
 )
 from recollect.model.clean_names import with_name
+from recollect.model.frozen import replace
 from recollect.model.topics import IMPORTANCE
 from recollect.ports import Tx
 from recollect.rules import log as rules
@@ -108,9 +109,10 @@ class AsyncConversation(ConversationFace):
         self, *, limit: int | None = None, before: int | None = None, versions: bool = False
     ) -> list[Message]:
         count = None if limit is None else check_number("limit", limit, MAX_TURN)
-        return await self._contexts.recent_messages(
+        messages = await self._contexts.recent_messages(
             count, None if before is None else check_number("before", before, MAX_TURN), versions
         )
+        return [message.as_said for message in messages]
 
     async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
         return await self._edits.edit_message(self._scope, message, text, metadata)
@@ -139,7 +141,7 @@ class AsyncConversation(ConversationFace):
             turn_state, tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
             reply = await turn.answer(turn_state, tools)
         expect_follow_up(turn_state.asked, reply.message)
-        return reply
+        return replace(reply, message=reply.message.as_said)
 
     async def stream(
         self,
@@ -192,14 +194,14 @@ class AsyncConversation(ConversationFace):
         return await self._runtime.read(read)
 
     async def standalone(self, question: str) -> str:
-        rules.check_text("question", question)
+        question = self._runtime.parts.secrets.mask(rules.check_text("question", question))
         inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self._topics.subject())
         return (await self._runtime.tasks.ask(standalone, inputs)).reply.question
 
     async def _append(self, batch: Batch) -> list[Added]:
         added = (await self._runtime.append_messages([batch]))[0]
         self._runtime.wake()
-        return added
+        return [replace(addition, message=addition.message.as_said) for addition in added]
 
     # -- a turn
 
@@ -230,6 +232,7 @@ class AsyncConversation(ConversationFace):
             now=parts.clock.now,
             rounds=parts.rounds,
             raised_turns=parts.raised_turns,
+            append=runtime.append_message,
         )
         return turn.Turn(question), tools
 

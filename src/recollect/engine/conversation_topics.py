@@ -65,7 +65,7 @@ class ConversationTopics:
             raise InvalidInput("text", "is empty; nothing to keep")
         runtime = self._runtime
         now = self._runtime.parts.clock.now()
-        (vector,) = await self._vectors([text])
+        (vector,) = await self._vectors([runtime.parts.secrets.mask(text)])
         draft = Draft(role, text, author, None, time, None, metadata)
         batch = log.with_ids(Batch(self._space, self._id, self._scope.user, [draft]), now)
         is_retry = False
@@ -75,7 +75,7 @@ class ConversationTopics:
             nonlocal is_retry
             fresh = () if is_retry else log.draft_ids([batch])
             is_retry = True
-            message = log.append_messages(tx, batch, now, fresh)[0].message
+            message = runtime.append_message(tx, batch, now, fresh)
             page = runtime.topics.read_page(tx, self._space, self._id)
             if page.cold:  # a cached page was made with vectors of this embedder
                 runtime.index.check_embedder(tx)
@@ -179,7 +179,7 @@ class ConversationTopics:
         return stats
 
     async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        rules.check_text("query", query)
+        query = self._runtime.parts.secrets.mask(rules.check_text("query", query))
         count = rules.check_number("limit", limit, MAX_TOPICS)
         parts = self._runtime.parts
         vector = (await parts.embedder.embed([text_to_compare(query, parts.clock.now())]))[0]
@@ -243,7 +243,7 @@ class ConversationTopics:
         return await self._change_topic(change)
 
     async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        new_tags = [check_tag(tag) for tag in tags]
+        new_tags = [self._runtime.parts.secrets.guard_text("tags", check_tag(tag)) for tag in tags]
         if not new_tags:
             raise InvalidInput("tags", "there are none; name at least one")
 

@@ -92,6 +92,7 @@ class FactChanges:
         )
         if new.category == "instruction" and author != user_id:
             raise InvalidInput("category", "is 'instruction': nobody gives instructions for another")
+        self.runtime.parts.secrets.refuse_secrets("value", line_of(new))
         new = check_found_fact(new)
         slot = slot_of(new)
 
@@ -121,6 +122,7 @@ class FactChanges:
         old, author = await self._changeable_fact(id, space_id, user, speaker)
         if text == old.value and since is None and until is None:
             raise InvalidInput("value", "is the value that the fact has already")
+        self.runtime.parts.secrets.refuse_secrets("value", f"{old.key}: {text}")
         new = check_found_fact(
             FoundFact(
                 old.category, old.key, text, 1.0, old.importance, old.subject, corrects=True, since=since, until=until

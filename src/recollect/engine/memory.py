@@ -42,6 +42,7 @@ from recollect.model import (
     Message,
     Move,
     Profile,
+    Redaction,
     RefusedFact,
     Retained,
     Retried,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from recollect.engine.people import Knowledge
     from recollect.engine.questions import Questions
     from recollect.engine.removal.deletion import Deletions
+    from recollect.engine.removal.redaction import Redactions
 
 PAGE = 500  # messages read at a time by export and history
 MAX_TURN = 2**31 - 1  # messages in one conversation
@@ -105,6 +107,12 @@ class MemoryEngine(MemoryFace):
         from recollect.engine.removal.deletion import Deletions
 
         return Deletions(self.runtime)
+
+    @cached_property
+    def redactions(self) -> Redactions:
+        from recollect.engine.removal.redaction import Redactions
+
+        return Redactions(self.runtime)
 
     @cached_property
     def moves(self) -> Moves:
@@ -155,7 +163,7 @@ class MemoryEngine(MemoryFace):
     async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
         results = await self.runtime.append_messages(batches)
         self.runtime.wake()
-        return results
+        return [[replace(added, message=added.message.as_said) for added in additions] for additions in results]
 
     def documents(self, *, space: str | None = None) -> AsyncDocuments:
         from recollect.engine.documents import AsyncDocuments
@@ -380,6 +388,7 @@ class MemoryEngine(MemoryFace):
         conversation: str | None = None,
         space: str | None = None,
         salvage: bool = False,
+        secrets: bool = False,
     ) -> AsyncIterator[Message]:
         where = Filter(
             self.runtime.resolve_space(space),
@@ -396,7 +405,7 @@ class MemoryEngine(MemoryFace):
             damaged_places = {(error.conversation, error.turn) for error in damage}
             for message in page:
                 if (message.conversation, message.turn) not in damaged_places:
-                    yield message
+                    yield message.as_said if secrets else message.without_secrets
             while damage:
                 log.warn_of_damage(damage.pop())
             if len(page) < PAGE:
@@ -441,6 +450,16 @@ class MemoryEngine(MemoryFace):
 
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         return await self.deletions.audit(limit=limit, space=space)
+
+    async def redact(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Redaction:
+        return await self.redactions.redact(user=user, conversation=conversation, dry_run=dry_run, space=space)
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         return await self.deletions.retain(dry_run=dry_run, space=space)

@@ -95,7 +95,8 @@ class Knowledge:
         selection = [fact for fact in valid_facts if kind is None or is_in_category(fact.category, fact.key, kind)]
         if query is not None:
             rules.check_text("query", query, limit=MAX_STATEMENT)
-            return [fact for fact, _ in await rank_facts(self.runtime, query, selection)]
+            ranked = await rank_facts(self.runtime, self.runtime.parts.secrets.mask(query), selection)
+            return [fact for fact, _ in ranked]
         return sorted(selection, key=importance_order)
 
     async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
@@ -121,7 +122,7 @@ class Knowledge:
             if not matches:
                 raise NotFound(f"user {user_id!r} has no fact {fact_id!r} in space {space_id!r}; `facts` lists them")
             sources = tx.find_messages(space_id, ids=matches[0].sources, damaged=log.warn_of_damage)
-            messages = [message for message in sources if not message.erased]
+            messages = [message.without_secrets for message in sources if not message.erased]
             return sorted(messages, key=time_order)
 
         return await self.runtime.read(read)
@@ -144,12 +145,13 @@ class Knowledge:
         now = self.runtime.parts.clock.now()
         expires_at = None if expires is None else rules.check_expiry("expires", expires, now)
         name = await self.runtime.read(lambda tx: own_name(tx, space_id, user_id))
-        if not statements_about(name, text):
+        masked_text = self.runtime.parts.secrets.guard_text("text", text)
+        if not statements_about(name, masked_text):
             raise InvalidInput("text", NOTHING_SAID)
         source = await self._command_message(
             "remember", text, space_id, user_id if speaker is None else speaker, message, expires_at
         )
-        statements = await self.merge_statement(text, user_id, source, expires_at=expires_at)
+        statements = await self.merge_statement(masked_text, user_id, source, expires_at=expires_at)
         if not statements:
             raise InvalidInput("text", NOTHING_SAID)
         return statements
@@ -199,6 +201,7 @@ class Knowledge:
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         rules.check_text("what", what, limit=MAX_STATEMENT)
+        what = self.runtime.parts.secrets.guard_text("what", what)
         request = None if message is None else await self._message(space_id, message)
         author = request.author if request else user_id if speaker is None else rules.check_id("speaker", speaker)
         await self.wait_for_facts(space_id)
@@ -367,7 +370,7 @@ class Knowledge:
         now = self.runtime.parts.clock.now()
         if kind not in profiles.KINDS:
             raise InvalidInput("kind", f"is {kind!r}; must be one of {', '.join(profiles.KINDS)}")
-        rules.check_id("name", name)
+        name = self.runtime.parts.secrets.guard_text("name", rules.check_id("name", name))
         await self.runtime.write(lambda tx: profiles.put_name(tx, space_id, user_id, kind, name, now))
 
     async def check_free_name(self, name: str, *, user: str, space: str) -> None:

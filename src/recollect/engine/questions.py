@@ -70,6 +70,7 @@ class Questions:
         user_id = rules.check_id("user", user)
         if not rules.check_text("question", question, limit=MAX_QUESTION).strip():
             raise InvalidInput("question", "is empty")
+        question = self.runtime.parts.secrets.mask(question)
         place = None if conversation is None else rules.check_id("conversation", conversation)
         await self.runtime.wait_for_view("facts", space_id)
         scope = await self.runtime.read(lambda tx: self._scope(tx, space_id, user_id, place, viewer))
@@ -78,7 +79,7 @@ class Questions:
         inputs = await self.runtime.read(lambda tx: self._inputs(tx, question, scope, facts, hits))
         reply, made_by = await self._answer(inputs)
         cited_facts = tuple(facts[number][0] for number in reply.facts)
-        cited_messages = tuple(hits[number].message for number in reply.messages)
+        cited_messages = tuple(hits[number].message.without_secrets for number in reply.messages)
         return MemoryAnswer(reply.text, reply.known, made_by, cited_facts, cited_messages)
 
     def _scope(self, tx: Tx, space: str, person: str, conversation: str | None, viewer: Viewer | None) -> Scope:

@@ -37,6 +37,7 @@ from recollect.rules import log as rules
 from recollect.rules.episodes.window import WindowRule
 from recollect.rules.recall.ranking import Weights
 from recollect.rules.retention import Retention
+from recollect.rules.secret_policy import SecretPolicy
 
 if TYPE_CHECKING:
     from recollect.engine import turn
@@ -102,6 +103,7 @@ class Parts:
     model_seconds: float = 60.0
     share_channels: bool = False
     hold_messages: int = 0
+    secrets: SecretPolicy = field(default_factory=SecretPolicy)
     on_degraded: Callable[[Degraded], None] | None = None
     index_bytes: int = 256 << 20
     for_one_search: bool = False
@@ -148,6 +150,7 @@ class Runtime:
         if not parts.store.writable:  # nothing can be written there; that is no error
             parts = replace(parts, followers=False)
         self._parts = parts
+        self._secrets = parts.secrets  # held messages are written when the parts are gone
         # Bound to the store, not to this memory: what is under way when the memory closes is finished.
         read = partial(self.run, parts.store.read)
         write = partial(self.run, parts.store.write)
@@ -477,13 +480,17 @@ class Runtime:
 
     def _append_batch(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
         """Append messages in a transaction: now, as a trial before they are held, or later."""
-        additions = log.append_messages(tx, batch, now, fresh_ids)
+        additions = log.append_messages(tx, batch, now, self._secrets, fresh_ids)
         if batch.on_edit != "version":
             return additions
         from recollect.engine.edits.new_version import take_versions
 
         views = [follower.view for follower in self.followers.values()]
-        return take_versions(tx, batch, additions, now, views)
+        return take_versions(tx, batch, additions, now, views, self._secrets)
+
+    def append_message(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> Message:
+        """Append a batch of one message in a transaction, and return the message."""
+        return log.append_messages(tx, batch, now, self._secrets, fresh_ids)[0].message
 
     async def keep_message(self, batch: Batch, write: Callable[[Tx], Message]) -> Message:
         """Run a function that appends the one message of a batch, which has an id, or hold the message."""

@@ -14,7 +14,7 @@ from recollect.engine.context.scope_index import QUICK_CHANGES, TooMuchToRead
 from recollect.engine.runtime import Runtime
 from recollect.errors import InvalidInput
 from recollect.model import HIT_KINDS, Filter, Hit, HitKind, Role
-from recollect.model.frozen import dataclass
+from recollect.model.frozen import dataclass, replace
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.recall.advice_and_account_requests import text_to_compare
@@ -64,7 +64,7 @@ def check_search(runtime: Runtime, query: str, **options: Unpack[SearchOptions])
         before=None if before is None else rules.check_time("before", before),
     )
     return CheckedSearch(
-        rules.check_text("query", query, limit=MAX_QUERY),
+        runtime.parts.secrets.mask(rules.check_text("query", query, limit=MAX_QUERY)),
         where,
         rules.check_number("limit", options["limit"], MAX_LIMIT),
         None if floor is None else check_floor(floor),
@@ -139,7 +139,8 @@ def search_here(runtime: Runtime, query: str, **options: Unpack[SearchOptions]) 
     vector = embed_now([text_to_compare(request.query, now)])[0]
     find = message_finder(runtime, request.query, vector, where, request.limit, request.floor, now)
     with suppress(TooMuchToRead):
-        return runtime.search_here(lambda: parts.store.read(partial(find, most_changes=0)))
+        hits = runtime.search_here(lambda: parts.store.read(partial(find, most_changes=0)))
+        return None if hits is None else bare_hits(hits)
     return None
 
 
@@ -149,8 +150,15 @@ async def search(runtime: Runtime, request: CheckedSearch) -> list[Hit]:
     search_scope = (request.query, request.where, request.limit)
     hits = await search_messages(runtime, *search_scope, request.floor) if "message" in request.kinds else []
     if "fact" not in request.kinds:
-        return hits
+        return bare_hits(hits)
     from recollect.engine.context import fact_search  # it takes a dozen modules that a search of messages does without
 
     fact_hits = await fact_search.search_facts(runtime, *search_scope, hits[0].score if hits else ALONE, request.floor)
-    return sorted([*hits, *fact_hits], key=lambda hit: -hit.score)[: request.limit]
+    return bare_hits(sorted([*hits, *fact_hits], key=lambda hit: -hit.score)[: request.limit])
+
+
+def bare_hits(hits: list[Hit]) -> list[Hit]:
+    """The hits as a program gets them: no secret can be had from them."""
+    if all(hit.message.original is None for hit in hits):
+        return hits
+    return [replace(hit, message=hit.message.without_secrets) for hit in hits]

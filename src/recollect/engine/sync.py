@@ -42,6 +42,7 @@ from recollect.model import (
     Move,
     OnEdit,
     Profile,
+    Redaction,
     RefusedFact,
     Reply,
     Retained,
@@ -289,8 +290,11 @@ class BlockingMemory:
         conversation: str | None = None,
         space: str | None = None,
         salvage: bool = False,
+        secrets: bool = False,
     ) -> Iterator[Message]:
-        messages = self._memory.export(user=user, conversation=conversation, space=space, salvage=salvage)
+        messages = self._memory.export(
+            user=user, conversation=conversation, space=space, salvage=salvage, secrets=secrets
+        )
         return self._private.iterate_pages(messages)
 
     def erase(self, *, user: str, space: str | None = None) -> Erasure:
@@ -331,6 +335,18 @@ class BlockingMemory:
 
     def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         return self._private.wait(self._memory.audit(limit=limit, space=space))
+
+    def redact(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Redaction:
+        return self._private.wait(
+            self._memory.redact(user=user, conversation=conversation, dry_run=dry_run, space=space)
+        )
 
     def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         return self._private.wait(self._memory.retain(dry_run=dry_run, space=space))

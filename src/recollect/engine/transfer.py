@@ -17,7 +17,7 @@ from typing import Any
 
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.tables.log import COPYING, EPOCH, damage_error, new_id
-from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreError
+from recollect.errors import DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
 from recollect.model import ROLES, BadRecord, Batch, OnEdit, Record
 from recollect.ports import VERSION_NOTE, Store, Tx
 from recollect.rules.expiry import has_expired
@@ -75,11 +75,21 @@ class ImportProgress:
     refused: int = 0  # these were known with another text, which stays
     erased: int = 0  # these were removed from the log before, and stay out
     expired: int = 0  # these were to be shown until a time that is over, and are left out
+    marked: int = 0  # of the new ones, these hold secrets
+    secret: int = 0  # these hold secrets and are left out, since the setting refuses them
     bad: list[str] = field(default_factory=list)
     bad_count: int = 0
 
     def note_bad(self, location: str, reason: str) -> None:
         self.bad_count += 1
+        self._list(location, reason)
+
+    def note_secret(self, location: str, reason: str) -> None:
+        self.read += 1
+        self.secret += 1
+        self._list(location, reason)
+
+    def _list(self, location: str, reason: str) -> None:
         if len(self.bad) < 100:
             self.bad.append(f"{location}: {reason}")
 
@@ -125,6 +135,8 @@ async def import_batch(
         for record in batch:
             try:
                 await add_records(memory, [record], space, totals, on_edit)
+            except SecretRefused as error:  # the setting wants it left out: that is no fault of the file
+                totals.note_secret(record.where, str(error))
             except (InvalidInput, ScopeError) as error:
                 totals.note_bad(record.where, str(error))
 
@@ -153,6 +165,7 @@ async def add_records(
     totals.expired += len(batch) - len(current)
     for results in results_by_batch:
         totals.read += len(results)
+        totals.marked += sum(result.new and bool(result.message.secrets) for result in results)
         counts = Counter(result.kept for result in results)
         for kept, count in counts.items():
             setattr(totals, kept, getattr(totals, kept) + count)
@@ -293,6 +306,7 @@ def tombstone_row(error: DamagedMessage, row: Row, erasure: str) -> Row:
         "digest": row.get("digest", b""),
         "link": row.get("link", b""),
         "expires_at": None,
+        "secrets": None,
     }
 
 

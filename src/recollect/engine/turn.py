@@ -26,6 +26,7 @@ from recollect.rules.log import MAX_CONTENT, SURROGATE
 from recollect.rules.prompt.fences import strip_invisible
 from recollect.rules.prompt.reply_filter import ReplyEnd, ReplyFilter
 from recollect.rules.prompt.requests_for_more import TierRequest
+from recollect.rules.secret_policy import mask_repeated
 from recollect.rules.tiers import tiers as tier_rules
 from recollect.tasks import reply as reply_task
 
@@ -35,11 +36,6 @@ KEY = "recollect"  # in the metadata of a reply: the record of the turn
 LABEL = re.compile(r"m(\d{1,9})")
 PAGE = 4_096  # characters checked at a time
 BREAK = "\n\n"  # between the text before a request for more and the text after it
-
-
-def append_message(tx: Tx, batch: Batch, now: Any, fresh_ids: Collection[str] = ()) -> Message:
-    """Append a batch of one message to the log, and return the message."""
-    return log.append_messages(tx, batch, now, fresh_ids)[0].message
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ class TurnTools:
     now: Callable[[], Any]
     rounds: int
     raised_turns: int
-    append: Callable[[Tx, Batch, Any, Collection[str]], Message] = append_message
+    append: Callable[[Tx, Batch, Any, Collection[str]], Message]
 
 
 @dataclass(slots=True)
@@ -271,7 +267,11 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
         if question.degraded is None and turn.context is not None:  # else its turn may be another now
             receipts.put_receipt(tx, question, message, turn.context, turn.rounds, now)
         if inline is not None and question.degraded is None:
-            proposals = ((question, inline.user1, inline.user2), (message, inline.reply1, inline.reply2))
+            exchange = (question, message)  # who wrote these tiers has read both
+            proposals = (
+                (question, mask_repeated(inline.user1, exchange), mask_repeated(inline.user2, exchange)),
+                (message, mask_repeated(inline.reply1, exchange), mask_repeated(inline.reply2, exchange)),
+            )
             accepted = {m.turn: accept_tiers(m, tier1, tier2, tools.count) for m, tier1, tier2 in proposals}
             tiers_by_turn = {turn: value for turn, value in accepted.items() if value is not None}
             tiers.put_tiers(tx, message.space, message.conversation, tiers_by_turn)

@@ -27,6 +27,7 @@ from recollect.model import (
     Message,
     Move,
     Profile,
+    Redaction,
     RefusedFact,
     Retained,
     Retried,
@@ -132,8 +133,10 @@ class MemoryFace(Protocol):
         conversation: str | None = None,
         space: str | None = None,
         salvage: bool = False,
+        secrets: bool = False,
     ) -> AsyncIterator[Message]:
-        """Every message of a space, or of one user's memory, or of one conversation, in order.
+        """Every message of a space, or of one user's memory, or of one conversation, in order. Secrets are replaced by
+        placeholders, unless `secrets` asks for them.
 
         If one cannot be read, it ends with an error that names all of those; with `salvage`, they are left out.
         """
@@ -202,6 +205,19 @@ class MemoryFace(Protocol):
     async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         """Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest
         first."""
+        ...
+
+    async def redact(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Redaction:
+        """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good:
+        in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a
+        `dry_run`, say only how many there are."""
         ...
 
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:

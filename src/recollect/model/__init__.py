@@ -76,7 +76,8 @@ from recollect.model.people import (
     Unknown,
     Whom,
 )
-from recollect.model.removal import AuditLine, Deletion, RemovalKind
+from recollect.model.removal import AuditLine, Deletion, Redaction, RemovalKind
+from recollect.model.secrets import SecretMark
 from recollect.model.topics import Topic, TopicHit, TopicKind, TopicMessage, TopicStats
 from recollect.model.views import (
     Activity,
@@ -153,6 +154,7 @@ __all__ = [
     "Profile",
     "Receipt",
     "Record",
+    "Redaction",
     "RefusalKind",
     "RefusedFact",
     "RemovalKind",
@@ -163,6 +165,7 @@ __all__ = [
     "Role",
     "Round",
     "Seal",
+    "SecretMark",
     "Section",
     "SetAside",
     "Span",

@@ -20,7 +20,7 @@ HOLDS: tuple[Holds, ...] = get_args(Holds)
 
 RefusalKind = Literal[
     "unsure", "unimportant", "incomplete", "invalid", "about_assistant", "about_nobody", "only_asked", "denied",
-    "not_said",
+    "not_said", "secret",
 ]  # fmt: skip
 REFUSAL_KINDS: tuple[RefusalKind, ...] = get_args(RefusalKind)
 

@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from recollect.model.facts import Fact
-from recollect.model.frozen import dataclass
+from recollect.model.frozen import dataclass, replace
+from recollect.model.secrets import Marks, MaskedParts, mask_parts
 
 Role = Literal["user", "assistant", "system", "tool"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -90,6 +91,10 @@ class Message:
     another one; or it was removed from the log before ("erased"), and stays out.
 
     One that could not be written yet and is held in memory is `degraded`; its turn may change when it is written.
+
+    `secrets` marks what in its content and its metadata is a secret, or a placeholder for one. A store gives messages
+    masked, with placeholders, so that nothing that is made of them holds a secret; `as_said` is the message with what
+    was said, for its own conversation.
     """
 
     space: str
@@ -109,6 +114,31 @@ class Message:
     versions: tuple[Version, ...] = ()
     kept: Kept | None = field(default=None, compare=False)
     degraded: Degraded | None = field(default=None, repr=False, compare=False)
+    secrets: Marks = field(default=(), compare=False)
+    original: MaskedParts | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def as_said(self) -> Message:
+        """The message with the secrets that were said in it."""
+        if self.original is None:
+            return self
+        content, metadata, marks = self.original
+        return replace(self, content=content, metadata=metadata, secrets=marks, original=None)
+
+    @property
+    def masked(self) -> Message:
+        """The message with placeholders for its secrets. It still holds them, for `as_said`."""
+        if not self.secrets or self.original is not None:
+            return self
+        content, metadata, marks = mask_parts(self.content, self.metadata, self.secrets)
+        original = (self.content, self.metadata, self.secrets)
+        return replace(self, content=content, metadata=metadata, secrets=marks, original=original)
+
+    @property
+    def without_secrets(self) -> Message:
+        """The message masked, for good: what was said cannot be had from it."""
+        message = self.masked
+        return message if message.original is None else replace(message, original=None)
 
     @property
     def is_lasting(self) -> bool:
@@ -183,7 +213,7 @@ class BadRecord:
 @dataclass(frozen=True, slots=True)
 class Filter:
     """Which messages are meant. Nothing crosses a space; None means "any". `expired_by` is a time by which they have
-    expired."""
+    expired. With `marked`, only those in which secrets are marked."""
 
     space: str
     user: str | None = None
@@ -193,11 +223,20 @@ class Filter:
     after: datetime | None = None
     before: datetime | None = None
     expired_by: datetime | None = None
+    marked: Literal[True] | None = None
 
     @property
     def is_unrestricted(self) -> bool:
         """Whether it means all messages of a user, or of a space."""
-        restrictions = (self.author, self.conversation, self.role, self.after, self.before, self.expired_by)
+        restrictions = (
+            self.author,
+            self.conversation,
+            self.role,
+            self.after,
+            self.before,
+            self.expired_by,
+            self.marked,
+        )
         return restrictions == (None,) * len(restrictions)
 
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from recollect.model.frozen import dataclass
 
-RemovalKind = Literal["erase", "delete", "retention", "move", "merge", "undo"]
+RemovalKind = Literal["erase", "delete", "retention", "move", "merge", "undo", "redact"]
 REMOVAL_KINDS: tuple[RemovalKind, ...] = get_args(RemovalKind)
 
 
@@ -27,6 +27,22 @@ class Deletion:
     messages: int
     conversations: Mapping[str, int]
     views: Mapping[str, int]
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What `redact` replaced by placeholders, or on a dry run would replace: in how many messages, how many of each
+    conversation, and in how many of them each kind of secret. `left` is as that of an erasure. `id` is empty if nothing
+    was replaced."""
+
+    id: str
+    space: str
+    at: datetime
+    dry_run: bool
+    messages: int
+    conversations: Mapping[str, int]
+    kinds: Mapping[str, int]
     left: tuple[str, ...] = ()
 
 

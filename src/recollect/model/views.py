@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 from typing import Literal
 
@@ -169,7 +170,7 @@ class Activity:
 @dataclass(frozen=True, slots=True)
 class Stats:
     """What is in a store, and how far its views are; `degraded` if this process holds messages that it could not write
-    yet."""
+    yet. `secrets` says how many messages hold each kind of secret, or a placeholder for one."""
 
     store: str
     spaces: int
@@ -185,3 +186,4 @@ class Stats:
     views: tuple[ViewState, ...]
     activity: tuple[Activity, ...] = ()
     degraded: Degraded | None = None
+    secrets: Mapping[str, int] = field(default_factory=dict)

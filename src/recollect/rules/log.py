@@ -228,6 +228,8 @@ def check_draft(draft: Draft, conversation: Conversation, now: datetime) -> Draf
 
 
 def compute_digest(message: Message, salt: bytes) -> bytes:
+    """A digest of what was said; it does not depend on what of that is marked as a secret."""
+    message = message.as_said
     fields = [
         message.space,
         message.conversation,
@@ -270,6 +272,8 @@ def tombstone(message: Message) -> Message:
         metadata={},
         erased=True,
         expires_at=None,
+        secrets=(),
+        original=None,
         seal=replace(message.seal, salt=b""),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from recollect.model import Draft, Kept, LogChange, Message, Version
 from recollect.rules.log import ONCE
+from recollect.rules.secret_policy import holds_placeholder, masked
 
 OWN_NOTES = "recollect"  # the key of what the memory notes in the metadata of a message
 
@@ -16,7 +17,8 @@ def older_versions(message: Message, changes: Iterable[LogChange]) -> tuple[Vers
     """What a message said before it was edited, the oldest first."""
     versions: list[Version] = []
     for change in changes:
-        if change.kind == "edit" and change.turn == message.turn and not change.erased:
+        is_edit = change.kind == "edit" and change.turn == message.turn and not change.erased
+        if is_edit and change.before != change.after:  # else it only proves what the message says since a redaction
             since = versions[-1].until if versions else message.time
             before = change.before
             versions.append(Version(before["content"], before["metadata"], since, change.at, change.by))
@@ -24,8 +26,11 @@ def older_versions(message: Message, changes: Iterable[LogChange]) -> tuple[Vers
 
 
 def says_same(draft: Draft, message: Message) -> bool:
-    """Whether a draft says what a message says that is known by its id."""
-    return (draft.role, draft.content) == (message.role, message.content)
+    """Whether a draft says what a message says that is known by its id: a secret and its placeholder are the same."""
+    content = message.as_said.content
+    if draft.role != message.role or draft.content in (content, message.masked.content):
+        return draft.role == message.role
+    return holds_placeholder(content) and masked(draft.content) == content
 
 
 def kept_as(draft: Draft, message: Message, versions: Iterable[Version]) -> Kept:
@@ -45,5 +50,5 @@ def may_be_version(draft: Draft, message: Message) -> bool:
 
 def edited_metadata(message: Message, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The metadata of a new version. What the memory itself noted there stays."""
-    notes = {name: value for name, value in message.metadata.items() if name == OWN_NOTES}
+    notes = {name: value for name, value in message.as_said.metadata.items() if name == OWN_NOTES}
     return {**metadata, **notes}

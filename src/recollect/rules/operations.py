@@ -54,6 +54,6 @@ OPERATIONS: dict[str, Operation] = dict(
         *declare(
             "admin", "memory", "delete_message delete_conversation delete move_conversation merge_users undo_move"
         ),
-        *declare("admin", "memory", "retain audit verify list_keys create_key revoke_key"),
+        *declare("admin", "memory", "retain redact audit verify list_keys create_key revoke_key"),
     ]
 )

@@ -66,6 +66,7 @@ def is_emptied(change: LogChange) -> bool:
 
 def edited_fields(message: Message) -> dict[str, Any]:
     """What an edit can change of a message."""
+    message = message.as_said
     return {"content": message.content, "metadata": dict(message.metadata)}
 
 
@@ -99,6 +100,8 @@ def give_names(message: Message, change: LogChange, names: Mapping[str, Any]) ->
     before = change.before
     if message.turn > before["upto"]:
         return message
+    if message.original is not None:
+        return give_names(message.as_said, change, names).masked
     return replace(
         message,
         conversation=names.get("conversation", message.conversation),
@@ -124,6 +127,7 @@ def concerns(change: LogChange, turn: int) -> bool:
 
 def original_message(message: Message, changes: Sequence[LogChange]) -> Message | None:
     """The message as it was said, which its seal proves; None if what it was is erased."""
+    message = message.as_said
     for change in reversed(changes):
         if not concerns(change, message.turn):
             continue
@@ -159,6 +163,7 @@ def changes_end_problem(conversation: Conversation, changes: Sequence[LogChange]
 
 def is_as_changed(message: Message, changes: Sequence[LogChange]) -> bool:
     """Whether a message is what its last change made of it, and each change began with what the one before had made."""
+    message = message.as_said
     for change in reversed(changes):
         if not concerns(change, message.turn):
             continue

@@ -9,9 +9,10 @@ secret has: a few figures together, a long run without a space, or a word that a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from recollect.model.secrets import SecretMark
+from recollect.model.secrets import mask_text as mask_text
+from recollect.model.secrets import placeholder_of as placeholder_of
 from recollect.rules.secret_formats import formats
 from recollect.rules.secret_phrases import phrases
 
@@ -35,18 +36,3 @@ def _keep(mark: SecretMark, cover: bytearray, marks: list[SecretMark]) -> None:
     if mark.start < mark.end and not any(cover[mark.start : mark.end]):
         cover[mark.start : mark.end] = b"\1" * (mark.end - mark.start)
         marks.append(mark)
-
-
-def mask_text(text: str, marks: Iterable[SecretMark]) -> str:
-    """The text with a placeholder in place of each marked secret."""
-    parts = []
-    end = 0
-    for mark in marks:
-        parts += [text[end : mark.start], placeholder_of(mark.kind)]
-        end = mark.end
-    return "".join([*parts, text[end:]])
-
-
-def placeholder_of(kind: str) -> str:
-    """What stands in place of a secret of this kind."""
-    return f"[secret: {kind}]"

@@ -15,6 +15,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, UserDefinedType
 
 from recollect.errors import StoreError
+from recollect.model.secrets import marks_from_json
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -134,6 +135,10 @@ class Blob(LargeBinary):
         return None
 
 
+class MarkList(Text):
+    """Marks of secrets, as JSON: see `recollect.model.secrets`."""
+
+
 class Halfvec(UserDefinedType[str]):
     """pgvector's half-precision vector, as text on the wire; of any width, or of a fixed one."""
 
@@ -251,6 +256,13 @@ def is_name_list(value: Any) -> bool:
     return type(names) is list and all(type(name) is str for name in names)
 
 
+def is_mark_list(value: Any) -> bool:
+    try:
+        return type(value) is str and marks_from_json(value) is not None
+    except (ValueError, RecursionError):
+        return False
+
+
 def is_vector(value: Any) -> bool:
     """Float16 as bytes; those of PostgreSQL, which checks them itself, have a header."""
     return type(value) is bytes and len(value) % 2 == 0
@@ -281,6 +293,7 @@ READABLE: tuple[tuple[type, str, Callable[[Any], bool]], ...] = (
     (LargeBinary, "bytes", is_bytes),
     (Float, "a number", is_number),
     (Integer, "a whole number", is_integer),
+    (MarkList, "marks of secrets", is_mark_list),
     (Text, "text", is_text),
 )
 

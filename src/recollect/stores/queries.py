@@ -38,18 +38,19 @@ HAS_SOMETHING = or_(
 )
 
 FEW = 16  # values of a column that are asked for one by one, where rows are cached
+MARKED = "marked"
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
 
 
 def filter_shape(where: Filter) -> Shape:
     """The fields of a filter that are set."""
-    fields = ("user", "author", "conversation", "role", "after", "before", "expired_by")
+    fields = ("user", "author", "conversation", "role", "after", "before", "expired_by", MARKED)
     return ("space", *(name for name in fields if getattr(where, name) is not None))
 
 
 def filter_values(where: Filter) -> dict[str, Any]:
     """The values of a filter, as parameters for the conditions of its shape."""
-    return {f"the_{name}": getattr(where, name) for name in filter_shape(where)}
+    return {f"the_{name}": getattr(where, name) for name in filter_shape(where) if name != MARKED}
 
 
 @lru_cache(maxsize=256)
@@ -57,6 +58,8 @@ def filter_conditions(table: Table, fields: Shape) -> tuple[Any, ...]:
     """A filter as SQL, for any table that has the columns."""
 
     def condition(name: str) -> Any:
+        if name == MARKED:
+            return table.c.secrets.is_not(None)
         parameter: Any = bindparam(f"the_{name}")
         if name == "after":
             return table.c.time >= parameter

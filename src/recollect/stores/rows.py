@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import groupby
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from sqlalchemy import Table, and_, func, or_
 
 from recollect.model import ROLES, Conversation, Message, Seal
 from recollect.model.frozen import fast_maker
+from recollect.model.secrets import Marks, MaskedParts, marks_from_json, marks_to_json, mask_parts
 from recollect.stores.columns import EPOCH, parse_strict_object
 from recollect.stores.schema import FOLLOWS, conversations, cursors, leases
 
@@ -49,7 +50,8 @@ def conversation_row(value: Conversation) -> dict[str, Any]:
 
 
 def to_message(row: Any) -> Message:
-    """A message from a row as the driver gives it. This must be fast: a context reads some hundred messages.
+    """A message from a row as the driver gives it, its secrets masked. This must be fast: a context reads some hundred
+    messages.
 
     Raises ValueError, TypeError or OverflowError if a value has a wrong type; `value_problem` says which one.
     """
@@ -70,6 +72,7 @@ def to_message(row: Any) -> Message:
         digest,
         link,
         expires_at,
+        secrets,
     ) = row
     if (
         not (type(id) is type(author) is type(content) is str)
@@ -85,6 +88,13 @@ def to_message(row: Any) -> Message:
         if type(salt) not in BYTES or type(digest) not in BYTES or type(link) not in BYTES:
             raise ValueError(UNREADABLE)
         salt, digest, link = map(bytes, (salt, digest, link))
+    metadata: Mapping[str, Any] = parse_strict_object(data) if data != "{}" else {}
+    marks: Marks = ()
+    original: MaskedParts | None = None
+    if secrets is not None:
+        marks = marks_from_json(secrets)
+        original = (content, metadata, marks)
+        content, metadata, marks = mask_parts(content, metadata, marks)
     return make_message(
         space,
         conversation,
@@ -96,17 +106,21 @@ def to_message(row: Any) -> Message:
         content,
         EPOCH + timedelta(0, 0, at),
         platform_id,
-        parse_strict_object(data) if data != "{}" else {},
+        metadata,
         erasure is not None,
         None if expires_at is None else EPOCH + timedelta(0, 0, expires_at),
         make_seal(salt, digest, link),
         (),
         None,
         None,
+        marks,
+        original,
     )
 
 
 def message_row(message: Message, erasure: str | None = None) -> dict[str, Any]:
+    """The row of a message, with what was said in it."""
+    message = message.as_said
     return {
         "space": message.space,
         "conversation": message.conversation,
@@ -124,6 +138,7 @@ def message_row(message: Message, erasure: str | None = None) -> dict[str, Any]:
         "digest": message.seal.digest,
         "link": message.seal.link,
         "expires_at": message.expires_at,
+        "secrets": marks_to_json(message.secrets),
     }
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, Table, Text
 
 from recollect.ports import VERSION_NOTE
-from recollect.stores.columns import Blob, Instant, Names, Object, SharedObject, Vector
+from recollect.stores.columns import Blob, Instant, MarkList, Names, Object, SharedObject, Vector
 
 metadata = MetaData()
 
@@ -51,6 +51,7 @@ messages = Table(
     Column("digest", Blob, nullable=False),
     Column("link", Blob, nullable=False),
     Column("expires_at", Instant),
+    Column("secrets", MarkList),
 )
 
 changes = Table(

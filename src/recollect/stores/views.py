@@ -6,6 +6,7 @@ often in a row that work has failed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
@@ -29,9 +30,10 @@ from sqlalchemy import (
 )
 
 from recollect.model import Conversation, SetAside, Stats, ViewState
+from recollect.model.secrets import marks_from_json
 from recollect.ports import STAND_IN, ConversationKey, Lag
 from recollect.stores import queries, schema
-from recollect.stores.columns import Instant
+from recollect.stores.columns import Instant, is_mark_list
 from recollect.stores.rows import batches, lease_is_free, progress_target, to_conversation, view_join
 from recollect.stores.schema import conversations, cursors, leases, messages, set_aside, tallies
 from recollect.stores.sql import SqlTx
@@ -374,7 +376,18 @@ class ViewTx(SqlTx):
             entries=entry_totals[0],
             embedder=self.note("embedder"),
             views=tuple(self.view_state(view, now, space) for view in schema.VIEW_TABLES),
+            secrets=self.count_secrets(space),
         )
+
+    def count_secrets(self, space: str | None) -> dict[str, int]:
+        """How many messages hold each kind of secret."""
+        query = select(messages.c.secrets).where(messages.c.secrets.is_not(None))
+        rows = self.connection.execute(query if space is None else query.where(messages.c.space == space))
+        counts = Counter[str]()
+        for row in rows:
+            if is_mark_list(row[0]):  # a row that cannot be read is told by `verify`
+                counts.update({mark.kind for mark in marks_from_json(row[0])})
+        return dict(counts)
 
     def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
         values = {"now": now} | ({} if space is None else {"of_space": space})

@@ -145,17 +145,17 @@ def test_when_not_all_fits_the_relevant_older_messages_are_chosen_a14(memory: Me
 def test_retrieved_memory_is_shown_once_with_its_date_d6(tmp_path: Path) -> None:
     """D6: what the context shows already is not shown again."""
     with Memory(str(tmp_path / "a.db")) as memory:
-        memory.conversation("old", user="alex").add("user", "The wifi password of the cabin is tulip-42.")
+        memory.conversation("old", user="alex").add("user", "The wifi name of the cabin is tulip-42.")
         chat = memory.conversation("new", user="alex")
         chat.add("user", "The cabin has a new wifi router since May.")
         memory.settle()
-        context = chat.context("What was the wifi password of the cabin?")
+        context = chat.context("What was the wifi name of the cabin?")
         found = sections(context)["retrieved"]
         assert [item.reason.split()[0] for item in found.items] == ["relevant"]
         text = "\n".join(message["content"] for message in context.messages)
         assert text.count("tulip-42") == 1
         assert text.count("new wifi router") == 1
-        other = memory.conversation("theirs", user="bob").context("What was the wifi password of the cabin?")
+        other = memory.conversation("theirs", user="bob").context("What was the wifi name of the cabin?")
         assert "tulip-42" not in str(other.messages)
 
 

@@ -14,6 +14,7 @@ from recollect.engine.openai import branches, relay
 from recollect.llm.absent import NoModelLLM
 from recollect.model import Batch, Draft, Message
 from recollect.rules.openai.messages import opening_id, parse_message
+from recollect.rules.secret_policy import SecretPolicy
 from recollect.testing.llm import ScriptedLLM
 
 WHERE = branches.ConversationTarget("default", "alex", "chat")
@@ -28,7 +29,7 @@ def send(memory: Memory, *words: str, where: branches.ConversationTarget = WHERE
     sent = [parse_message(one) for one in history(*words)]
     engine, now = memory.engine, datetime.now(UTC)
     found: list[Message] = memory._private.wait(
-        engine.runtime.write(lambda tx: branches.reconcile_messages(tx, where, sent, now))
+        engine.runtime.write(lambda tx: branches.reconcile_messages(tx, where, sent, now, SecretPolicy()))
     )
     return found
 
@@ -150,7 +151,7 @@ def read_by(
 
     def counted(tx: Any) -> tuple[int, Message]:
         reading: Any = Reading(tx)
-        last = branches.reconcile_messages(reading, where, sent, now)[-1]
+        last = branches.reconcile_messages(reading, where, sent, now, SecretPolicy())[-1]
         return reading.count, last
 
     found: tuple[int, Message] = memory._private.wait(engine.runtime.write(counted))

@@ -74,7 +74,8 @@ class RememberingCommands:
             names = self._tools.identity.names
             answer = await chat.conversation.command(text, author=person.id, names=names, addressed=True)
             if answer is not None:
-                return await self._show(place, person, text, answer)
+                text_to_keep = chat.memory.runtime.parts.secrets.mask(text)
+                return await self._show(place, person, text_to_keep, answer)
         return None
 
     async def _show(self, place: Place, person: Person, text: str, answer: Answer) -> BotMessage:

@@ -124,7 +124,7 @@ class ContextBuilder:
         if len(text) + len(system or "") > LONG_REQUEST:
             head = head_of(instructions() if markers else "", system)
             await self._runtime.run(room_beside, text, head, budget, parts.tokenizer.count)
-        query, vector, embed = await self._search_query(text, question)
+        query, vector, embed = await self._search_query(parts.secrets.mask(text), question)
         speaker = await self._speaker_digest(question)
         now = parts.clock.now()
         shown_hits = [hit for hit in hits if hit.message.is_shown_at(now)]
@@ -152,7 +152,7 @@ class ContextBuilder:
     async def build_answer_context(
         self, budget: Budget, system: str | None, question: Message, hits: Sequence[Hit]
     ) -> Context:
-        return await self.build(question.content, question, hits, budget, system, True)
+        return await self.build(question.as_said.content, question, hits, budget, system, True)
 
     async def search(self, words: str) -> list[Hit]:
         """Search for the model: in the memory of the chat's user, or in the channel."""
@@ -160,6 +160,7 @@ class ContextBuilder:
         person = conversation.user if conversation is not None else self._scope.user
         channel = None if person is not None else self._scope.id
         rules.check_text("query", words, limit=MAX_QUERY)
+        words = self._runtime.parts.secrets.mask(words)
         where = Filter(self._scope.space, user=person, conversation=channel)
         return await search_messages(self._runtime, words, where, FOUND)
 

@@ -233,10 +233,12 @@ def people_labels(notes: Iterable[Note]) -> dict[str, str]:
 
 
 def message_text(message: Message, with_author: bool, labels: Labels) -> str:
-    """The text of a message; in a channel with its author, further lines indented: no text can look like another's."""
+    """The text of a message of this conversation, as it was said; in a channel with its author, further lines indented:
+    no text can look like another's."""
+    content = message.as_said.content
     if with_author and message.role == "user":
-        return f"{labels[message.role, message.author]}: {fences.with_indent(message.content)}"
-    return message.content
+        return f"{labels[message.role, message.author]}: {fences.with_indent(content)}"
+    return content
 
 
 def current_text(text: str, author: str | None, with_author: bool, labels: Labels) -> str:

@@ -43,7 +43,7 @@ class ContextRequest:
         """The request with what to search for, from the last messages before the question."""
         if self.embed is None:
             return self
-        query = standalone.offline(standalone.Inputs(self.text, task_messages(messages[-EXCHANGE:]))).question
+        query = standalone.offline(standalone.Inputs(self.query, task_messages(messages[-EXCHANGE:]))).question
         vector = self.embed([text_to_compare(query, self.now)])[0]
         return replace(self, query=query, vector=vector, embed=None)
 

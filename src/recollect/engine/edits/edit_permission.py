@@ -40,8 +40,9 @@ class Edits:
             find_message(tx, scope, name)
             lock_conversations(tx, scope.space, [scope.id], now)
             old = find_message(tx, scope, name)  # again, now that nobody else can change it
-            kept_metadata = old.metadata if new_metadata is None else new_metadata
-            return put_version(tx, old, text, kept_metadata, now, scope.access.key_id, views)
+            kept_metadata = old.as_said.metadata if new_metadata is None else new_metadata
+            key = scope.access.key_id
+            return put_version(tx, old, text, kept_metadata, now, key, views, runtime.parts.secrets).as_said
 
         await runtime.held.write_all()
         edited = await runtime.write(edit)
@@ -52,7 +53,7 @@ class Edits:
 
     async def read_message(self, scope: ConversationScope, id: str) -> Message:
         """A message that was edited, as it is now."""
-        return await self.runtime.read(lambda tx: find_message(tx, scope, id))
+        return await self.runtime.read(lambda tx: find_message(tx, scope, id).as_said)
 
 
 def find_message(tx: Tx, scope: ConversationScope, name: str | int) -> Message:

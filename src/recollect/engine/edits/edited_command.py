@@ -35,7 +35,10 @@ def still_command(edited: Message, message: Message) -> Message:
         return edited
     if read_command(edited).kind == command:
         return edited
-    return replace(edited, metadata={name: value for name, value in edited.metadata.items() if name != OWN_NOTES})
+    original = edited.as_said
+    metadata = {name: value for name, value in original.metadata.items() if name != OWN_NOTES}
+    marks = tuple(mark for mark in original.secrets if not mark.path.startswith(f"/{OWN_NOTES}/"))
+    return replace(original, metadata=metadata, secrets=marks).masked
 
 
 def refuse_change(tx: Tx, message: Message, edited: Message) -> list[str]:

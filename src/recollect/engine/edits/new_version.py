@@ -18,14 +18,16 @@ from recollect.engine.removal.knowledge import withdraw_knowledge
 from recollect.engine.removal.messages import drop_answers, drop_digests, lock_conversations
 from recollect.engine.removal.receipts import drop_receipts
 from recollect.engine.tables.changes import append_change
+from recollect.engine.tables.log import after_conversation
 from recollect.engine.work.faults import request_reading
 from recollect.engine.work.view import View
 from recollect.errors import InvalidInput
-from recollect.model import Added, Batch, Kept, LogChange, Message
+from recollect.model import Added, Batch, Conversation, Draft, Kept, LogChange, Message
 from recollect.ports import Tx
 from recollect.rules.log import check_metadata, check_text
 from recollect.rules.message_versions import edited_metadata, may_be_version
 from recollect.rules.sealed_changes import edited_fields
+from recollect.rules.secret_policy import SecretPolicy
 
 EDITED = "it was edited"  # why a view is to read a message again
 
@@ -38,13 +40,17 @@ def put_version(
     now: datetime,
     by: str,
     views: Iterable[View[Any]],
+    secrets: SecretPolicy,
 ) -> Message:
     """Store a new version of a message, which is not erased. The same content and metadata are no new version."""
     text = check_text("content", content)
     new_metadata = edited_metadata(message, check_metadata(metadata))
+    policy = after_conversation(tx, message.space, message.conversation, secrets)
+    draft, marks = policy.guard_draft(Draft(message.role, text, metadata=new_metadata))
     if not text.strip() and not new_metadata:
         raise InvalidInput("content", "is empty, and there is no metadata; to remove a message, delete it")
-    edited = still_command(replace(message, content=text, metadata=new_metadata), message)
+    new = replace(message, content=draft.content, metadata=draft.metadata, secrets=marks, original=None)
+    edited = still_command(new.masked, message)
     if edited_fields(edited) == edited_fields(message):
         return message
     persons = refuse_change(tx, message, edited)
@@ -62,32 +68,46 @@ def replace_message(
     conversation = lock_conversations(tx, space, [id], now)[id]
     before = edited_fields(message)
     change = LogChange(space, id, 0, "edit", message.turn, now, by, before, edited_fields(edited))
-    conversation = append_change(tx, conversation, change)
+    store_version(tx, append_change(tx, conversation, change), edited, now, views)
+
+
+def store_version(
+    tx: Tx, conversation: Conversation, edited: Message, now: datetime, views: Iterable[View[Any]]
+) -> None:
+    """Replace a message of a conversation that is locked, whose change is written down."""
+    space, id, turn = edited.space, edited.conversation, edited.turn
     drop_answers(tx, space)
-    drop_digests(tx, space, [(id, message.turn)])
-    drop_receipts(tx, space, [message])
+    drop_digests(tx, space, [(id, turn)])
+    drop_receipts(tx, space, [edited])
     tx.rewrite_messages([edited])
     tx.save_conversation(replace(conversation, changed_at=now))
     for view in views:
-        is_followed = view.read_after(message.turn - 1, conversation.turns) < message.turn
-        if not view.ordered and is_followed and tx.cursor(view.name, space, id) >= message.turn:
+        is_followed = view.read_after(turn - 1, conversation.turns) < turn
+        if not view.ordered and is_followed and tx.cursor(view.name, space, id) >= turn:
             request_reading(tx, view.name, [edited], now, EDITED)
 
 
 def take_versions(
-    tx: Tx, batch: Batch, additions: Sequence[Added], now: datetime, views: Iterable[View[Any]]
+    tx: Tx,
+    batch: Batch,
+    additions: Sequence[Added],
+    now: datetime,
+    views: Iterable[View[Any]],
+    secrets: SecretPolicy,
 ) -> list[Added]:
     """What was added, where each other text for a known message has become a version of it."""
     newest: dict[str, Message] = {}
     results: list[Added] = []
     view_list = list(views)
     for draft, addition in zip(batch.drafts, additions, strict=True):
+        if not addition.new:
+            draft = secrets.guard_draft(draft)[0]
         message = newest.get(addition.message.id, addition.message)
         kept: Kept = addition.kept if message is addition.message else "known"
         if may_be_version(draft, message):
             try:
-                metadata = draft.metadata or message.metadata
-                message = put_version(tx, message, draft.content, metadata, now, batch.by, view_list)
+                metadata = draft.metadata or message.as_said.metadata
+                message = put_version(tx, message, draft.content, metadata, now, batch.by, view_list, secrets)
                 newest[message.id] = message
                 kept = "edited"
             except InvalidInput:  # nothing was written: it is a command that cannot be changed

@@ -190,4 +190,5 @@ def fits(message: Message, where: Filter) -> bool:
         and all(wanted is None or wanted == actual for wanted, actual in pairs)
         and (where.after is None or message.time >= where.after)
         and (where.before is None or message.time < where.before)
+        and (where.marked is None or bool(message.secrets))
     )

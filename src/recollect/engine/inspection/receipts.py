@@ -13,6 +13,7 @@ from recollect.engine.tables.people import SAID
 from recollect.engine.tables.receipts import StoredReceipt, has_receipt, receipts_of
 from recollect.engine.turn import KEY
 from recollect.model import Receipt
+from recollect.model.secrets import marks_from_json, mask_parts
 from recollect.ports import Tx
 
 AT_ONCE = 500  # turns or ids in one query
@@ -157,4 +158,12 @@ def rows_with(
     wanted = sorted(values)
     for start in range(0, len(wanted), AT_ONCE):
         where = {"space": scope.space, "conversation": scope.id, column: tuple(wanted[start : start + AT_ONCE])}
-        yield from tx.rows(table, where=where)
+        yield from map(mask_row, tx.rows(table, where=where))
+
+
+def mask_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row; of a message with secrets, with placeholders for them."""
+    if not row.get("secrets"):
+        return row
+    content, metadata, _ = mask_parts(row["content"], row["metadata"], marks_from_json(row["secrets"]))
+    return {**row, "content": content, "metadata": metadata}

@@ -85,6 +85,8 @@ def apply_step(tx: Tx, plan: MovePlan, step: Step, now: datetime) -> list[tuple[
 
 
 def rename_message(plan: MovePlan, step: Step, message: Message) -> Message:
+    if message.original is not None:
+        return rename_message(plan, step, message.as_said).masked
     return replace(
         message,
         conversation=step.id,

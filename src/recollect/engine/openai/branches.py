@@ -25,6 +25,7 @@ from recollect.ports import Tx
 from recollect.rules.openai import reconcile
 from recollect.rules.openai.messages import OPENED, OURS, ParsedMessage, utterance_of
 from recollect.rules.openai.reconcile import UNKNOWN, Utterance
+from recollect.rules.secret_policy import SecretPolicy
 
 NUMBERED = re.compile(r"(.+)~([1-9]\d{0,5})", re.DOTALL)
 LISTED = 1_000  # conversations among which those that changed last are looked for
@@ -308,7 +309,7 @@ def find_continued(tx: Tx, target: ConversationTarget, history: Sequence[Utteran
 
 
 def reconcile_messages(
-    tx: Tx, target: ConversationTarget, sent_messages: Sequence[ParsedMessage], now: datetime
+    tx: Tx, target: ConversationTarget, sent_messages: Sequence[ParsedMessage], now: datetime, secrets: SecretPolicy
 ) -> list[Message]:
     """The message of the log for each one sent: those that are there, and the others, which are added.
 
@@ -341,9 +342,8 @@ def reconcile_messages(
         notes = {"alone": True}
     drafts = [sent_message.draft({"preface": True}) for sent_message in new_preface]
     drafts += [sent_message.draft({} if index else notes) for index, sent_message in enumerate(new_messages)]
-    added_messages = [
-        entry.message for entry in log.append_messages(tx, Batch(target.space, conversation, target.user, drafts), now)
-    ]
+    batch = Batch(target.space, conversation, target.user, drafts)
+    added_messages = [entry.message for entry in log.append_messages(tx, batch, now, secrets)]
     return [*known_preface, *added_messages[: len(new_preface)], *known_messages, *added_messages[len(new_preface) :]]
 
 
@@ -353,6 +353,7 @@ def keep_reply(
     question: Message,
     batch: Batch,
     now: datetime,
+    secrets: SecretPolicy,
     fresh_ids: Collection[str] = (),
 ) -> Message:
     """Keep a reply: after the message it answers, or in a branch if that already has an answer. The same reply is kept
@@ -373,7 +374,7 @@ def keep_reply(
         notes = {**draft.metadata.get(OURS, {}), "branch": branch}
         draft = replace(draft, metadata={**draft.metadata, OURS: notes})
     reply = Batch(target.space, conversation, target.user, [draft])
-    return log.append_messages(tx, reply, now, fresh_ids)[0].message
+    return log.append_messages(tx, reply, now, secrets, fresh_ids)[0].message
 
 
 def find_next_message(tx: Tx, question: Message) -> Message | None:

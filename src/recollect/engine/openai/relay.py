@@ -25,6 +25,7 @@ from recollect.engine.openai import branches
 from recollect.engine.runtime import Runtime
 from recollect.engine.scope import ConversationScope
 from recollect.engine.tables import log
+from recollect.engine.tables.log import REPEATED
 from recollect.engine.work.ask import NONE, check_usable
 from recollect.errors import InvalidInput, RecollectError
 from recollect.model import Batch, Budget, Context, Message, Section
@@ -34,6 +35,7 @@ from recollect.rules.openai import messages as message_rules
 from recollect.rules.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
 from recollect.rules.openai.verbatim_tail import Layout, budget_of, is_whole, lay_out
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
+from recollect.rules.secret_policy import SecretPolicy
 
 TASK = "reply"
 NUMBER = 8  # characters of a branch's number
@@ -137,8 +139,10 @@ async def begin_exchange(runtime: Runtime, request: RelayRequest) -> RelayExchan
     target = branches.ConversationTarget(check_id("space", request.space), check_id("user", request.user), id, by_name)
     await runtime.catch_up(target.space)
     now = runtime.parts.clock.now()
+    if runtime.parts.secrets.mode == "redact":  # as they are in the log, to be compared with it
+        sent_messages = await runtime.run(mask_messages, sent_messages, runtime.parts.secrets)
     kept_messages: list[Message] = await runtime.write(
-        lambda tx: branches.reconcile_messages(tx, target, sent_messages, now)
+        lambda tx: branches.reconcile_messages(tx, target, sent_messages, now, runtime.parts.secrets)
     )
     exchange = RelayExchange(runtime, request, relay, target, kept_messages)
     try:
@@ -147,6 +151,17 @@ async def begin_exchange(runtime: Runtime, request: RelayRequest) -> RelayExchan
         runtime.wake()  # otherwise done when the turn ends, so that the turn does not wait for views
         raise
     return exchange
+
+
+def mask_messages(
+    messages: Sequence[message_rules.ParsedMessage], secrets: SecretPolicy
+) -> list[message_rules.ParsedMessage]:
+    """The messages with placeholders for their secrets, also where a later one repeats them."""
+    masked_messages = []
+    for message in messages:
+        masked_messages.append(replace(message, text=secrets.mask(message.text)))
+        secrets = secrets.after_texts([message.text])
+    return masked_messages
 
 
 class RelayExchange:
@@ -199,7 +214,11 @@ class RelayExchange:
         return await self._runtime.write(write)
 
     def _append_reply(self, tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str]) -> Message:
-        return branches.keep_reply(tx, self._target, self._messages[-1], batch, now, fresh_ids)
+        # The model has read what the client sent, whatever became of that in the log.
+        secrets = self._runtime.parts.secrets.after_texts(
+            map(message_rules.text_of, self._body["messages"][-REPEATED:])
+        )
+        return branches.keep_reply(tx, self._target, self._messages[-1], batch, now, secrets, fresh_ids)
 
     # -- what the model is sent
 

@@ -174,5 +174,6 @@ def may_delete(tx: Tx, scope: ConversationScope, message: Message) -> bool:
 
 def says(message: Message, phrase: str) -> bool:
     """Whether a phrase is in what a message says, or in its metadata."""
+    message = message.as_said
     metadata = json.dumps(dict(message.metadata), ensure_ascii=False) if message.metadata else ""
     return contains_phrase(message.content, phrase) or contains_phrase(metadata, phrase)

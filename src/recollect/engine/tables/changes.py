@@ -47,6 +47,14 @@ def append_change(tx: Tx, conversation: Conversation, change: LogChange) -> Conv
     return replace(conversation, changes=sealed.number, changes_head=sealed.seal.link)
 
 
+def append_erased_change(tx: Tx, conversation: Conversation, change: LogChange, erasure: str) -> Conversation:
+    """The same for a change that is erased from the start: it stands for words that are gone."""
+    longer = append_change(tx, conversation, change)
+    (row,) = tx.rows(TABLE, where={"space": longer.space, "conversation": longer.id, "number": longer.changes})
+    tx.put(TABLE, [to_row(rules.erase_change(to_change(row)), erasure)])
+    return longer
+
+
 def erase_edits(tx: Tx, space: str, messages: Sequence[Message], erasure: str) -> None:
     """Remove what erased messages said before they were edited."""
     turns_by_conversation: dict[str, set[int]] = {}

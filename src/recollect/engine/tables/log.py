@@ -14,18 +14,21 @@ from hashlib import sha256
 from typing import Any
 
 from recollect.engine.tables.changes import changes_of, find_change_faults
-from recollect.errors import DamagedMessage, InvalidInput, ScopeError, StoreError
+from recollect.errors import DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
 from recollect.masking import masked_logger
 from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
 from recollect.model.frozen import replace
+from recollect.model.secrets import Marks
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.message_versions import kept_as, older_versions, says_same
 from recollect.rules.sealed_changes import is_as_changed, is_sealed, original_message
+from recollect.rules.secret_policy import SecretPolicy
 
 logger = masked_logger("recollect.log")
 
 PAGE = 1_000  # rows read at a time
+REPEATED = 20  # messages of a conversation whose secrets a new one may repeat
 DIGESTING = "digesting"  # the view name of leases on a digest that is being made
 MAX_LISTED = 5  # damaged messages that one error lists
 COPYING = "copying"  # the note on a store that is being filled from another
@@ -52,25 +55,29 @@ def draft_ids(batches: Sequence[Batch]) -> set[str]:
     return {draft.id for batch in batches for draft in batch.drafts if draft.id is not None}
 
 
-def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[str] = ()) -> list[Added]:
+def append_messages(
+    tx: Tx, batch: Batch, now: datetime, secrets: SecretPolicy, fresh_ids: Collection[str] = ()
+) -> list[Added]:
     """Add messages to the end of a conversation, each once: for one whose id exists, the stored message is returned.
+    Messages are returned masked.
 
     Ids in `fresh_ids` were generated just now and are not searched for.
     """
     new_conversation = Conversation(batch.space, batch.conversation, batch.user, created_at=now, changed_at=now)
     conversation = adopt_conversation(tx, tx.lock_conversation(new_conversation), batch.user)
-    drafts = [rules.check_draft(draft, conversation, now) for draft in batch.drafts]
+    drafts_with_marks = guard_drafts(tx, conversation, batch.drafts, now, secrets)
+    drafts = [draft for draft, _ in drafts_with_marks]
     if batch.user is None:
         refuse_strangers(conversation, drafts)
     existing = existing_messages(tx, conversation, drafts, fresh_ids)
     additions: list[Added] = []
     new_messages: list[Message] = []
     head = conversation.head
-    for draft in drafts:
+    for draft, marks in drafts_with_marks:
         known_message = next((existing[key] for key in draft_keys(draft) if key in existing), None)
         if known_message is None:
             message = rules.seal_message(
-                message_from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now),
+                message_from_draft(draft, conversation, conversation.turns + len(new_messages) + 1, now, marks),
                 head,
                 os.urandom(16),
             )
@@ -88,6 +95,34 @@ def append_messages(tx: Tx, batch: Batch, now: datetime, fresh_ids: Collection[s
             replace(conversation, turns=conversation.turns + len(new_messages), head=head, changed_at=now)
         )
     return additions
+
+
+def guard_drafts(
+    tx: Tx, conversation: Conversation, drafts: Sequence[Draft], now: datetime, secrets: SecretPolicy
+) -> list[tuple[Draft, Marks]]:
+    """The drafts checked and as they are kept, each with the marks of its secrets. What is a secret in a message is one
+    in those after it, too. A refusal says which of several it is."""
+    if conversation.turns:
+        secrets = after_conversation(tx, conversation.space, conversation.id, secrets)
+    drafts_with_marks: list[tuple[Draft, Marks]] = []
+    for draft in drafts:
+        full_draft = rules.check_draft(draft, conversation, now)
+        try:
+            drafts_with_marks.append(secrets.guard_draft(full_draft))
+        except SecretRefused as error:
+            which = f"message {len(drafts_with_marks) + 1}: " if drafts_with_marks else ""
+            raise SecretRefused(which + error.field, error.reason) from None
+        if drafts_with_marks[-1][1]:
+            secrets = secrets.after_texts([full_draft.content])
+    return drafts_with_marks
+
+
+def after_conversation(tx: Tx, space: str, id: str, secrets: SecretPolicy) -> SecretPolicy:
+    """The policy for what is said in a conversation, which may repeat its secrets. Only masked ones are in the log."""
+    if secrets.mode != "mask":
+        return secrets
+    where = Filter(space, conversation=id, marked=True)
+    return secrets.after_messages(tx.messages(where, limit=REPEATED, newest=True, damaged=warn_of_damage))
 
 
 def known_addition(tx: Tx, conversation: Conversation, draft: Draft, message: Message) -> Added:
@@ -140,8 +175,8 @@ def is_anonymous(message: Message) -> bool:
     return message.erased and message.conversation.startswith(rules.ERASED)
 
 
-def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime) -> Message:
-    return Message(
+def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now: datetime, secrets: Marks) -> Message:
+    message = Message(
         space=conversation.space,
         conversation=conversation.id,
         turn=turn,
@@ -155,7 +190,9 @@ def message_from_draft(draft: Draft, conversation: Conversation, turn: int, now:
         metadata=draft.metadata,
         expires_at=None if draft.expires_at is None else rules.check_expiry("expires", draft.expires_at, now),
         kept="new",
+        secrets=secrets,
     )
+    return message.masked
 
 
 def adopt_conversation(tx: Tx, conversation: Conversation, user: str | None) -> Conversation:

@@ -37,6 +37,7 @@ from recollect.rules.facts.validity import (
     place_in_time,
 )
 from recollect.rules.facts.values import excludes_value, fold, fuller_value, has_same_value, sense
+from recollect.rules.secret_policy import stands_for_secret
 
 MIN_CONFIDENCE = 0.4
 MIN_IMPORTANCE = 0.2
@@ -120,6 +121,8 @@ def refusal(fact: FoundFact) -> FactRefusal | None:
         return FactRefusal("incomplete", "it has no key")
     if not fact.value and not fact.retracts:
         return FactRefusal("incomplete", "it has no value")
+    if stands_for_secret(fact.value) or stands_for_secret(fact.key):
+        return FactRefusal("secret", "it stands for a secret, which is kept nowhere but in its own conversation")
     if len(fact.value) > MAX_VALUE:
         return FactRefusal("invalid", f"its value has {len(fact.value)} characters; at most {MAX_VALUE} are kept")
     if fact.confidence < MIN_CONFIDENCE:

@@ -23,6 +23,7 @@ from recollect.model import Draft, Message, Role
 from recollect.parsing import UnreadableJson, read_json
 from recollect.rules.log import SURROGATE
 from recollect.rules.openai.reconcile import Utterance
+from recollect.rules.secret_policy import masked
 
 WIRE = "openai"  # in a message's metadata: what was not words
 OURS = "recollect"  # in a message's metadata: what the memory notes about it
@@ -169,6 +170,7 @@ def clean_json(value: Any) -> Any:
 
 def utterance_of(message: Message) -> Utterance:
     """A message of the log in the form in which it is compared with sent messages."""
+    message = message.as_said
     extras = message.metadata.get(WIRE)
     extras = extras if isinstance(extras, dict) else {}
     notes = message.metadata.get(OURS)
@@ -181,6 +183,8 @@ def utterance_of(message: Message) -> Utterance:
 
 
 def mark_of(role: str, text: str, extras: Mapping[str, Any]) -> str:
+    """What two messages share if they are the same; a secret and its placeholder are the same."""
+    text = masked(text)
     if role == "assistant" and (thought_match := THOUGHT.match(text)):
         text = text[thought_match.end() :]
     other_marks = [str(extras[name]) for name in ("audio", "digest", "calls") if name in extras]

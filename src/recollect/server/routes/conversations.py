@@ -24,17 +24,20 @@ from recollect.engine import idempotency
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, RecollectError
-from recollect.model import Added, Batch, Budget, BudgetName, Draft, Message
+from recollect.model import Added, Batch, Budget, BudgetName, Draft, Message, Reply
 from recollect.rules.expiry import parse_expiry
 from recollect.rules.log import ONCE
+from recollect.rules.secret_policy import masked
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import (
+    AS_IT_IS,
     PAGE_BYTES,
     Count,
     Cursor,
     IdempotencyKey,
+    StoredForm,
     answer_once,
     claim_key,
     close_claim,
@@ -310,7 +313,8 @@ async def reply(
     options: dict[str, Any] = {"budget": budget_of(body.budget), "system": body.system}
     options |= {"author": body.author, "platform_id": platform_id}
     if not body.stream:
-        return await answer_once(caller, key, lambda: chat.reply(body.text, **options))
+        # A reply may repeat a secret, which is stored with its conversation and nowhere else.
+        return await answer_once(caller, key, lambda: chat.reply(body.text, **options), MASKED_REPLY)
     repeat, stored_body = await claim_key(caller, key) if key is not None else (None, None)
     if stored_body is not None:
         return event_response(replay_events(json.loads(stored_body)["text"]))
@@ -322,6 +326,13 @@ async def reply(
             await close_claim(caller, repeat, error)
         raise
     return event_response(reply_events(caller, first, pieces, repeat))
+
+
+def mask_reply(reply: Reply) -> Reply:
+    return replace(reply, text=masked(reply.text), message=reply.message.without_secrets)
+
+
+MASKED_REPLY = StoredForm(mask_reply, AS_IT_IS.restore)
 
 
 def event_response(source: AsyncIterator[bytes]) -> Response:
@@ -356,10 +367,11 @@ async def reply_events(
         yield event_bytes("error", problem_of(error).document())
     else:
         degraded = caller.memory.degraded
-        answer = {"text": "".join(texts)} | ({} if degraded is None else {"degraded": degraded})
+        answer: dict[str, Any] = {"text": "".join(texts)} | ({} if degraded is None else {"degraded": degraded})
         if repeat is not None and degraded is None:
             # The turn is done: whatever happens now, its key is not released.
-            keep = partial(idempotency.keep_answer, caller.memory.runtime, repeat, HTTPStatus.OK, dumps(answer))
+            stored_answer = dumps({"text": masked(answer["text"])})
+            keep = partial(idempotency.keep_answer, caller.memory.runtime, repeat, HTTPStatus.OK, stored_answer)
             await wait_briefly(keep_trying(keep))
         yield event_bytes("done", answer)
 

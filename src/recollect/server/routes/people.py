@@ -169,10 +169,14 @@ async def who_is(
     response_class=StreamingResponse,
     responses={200: {"content": {LINES: {"schema": {"type": "string"}}}, "description": "A message a line."}},
 )
-async def export_user(caller: Annotated[Caller, caller_for("export")], id: Person, salvage: bool = False) -> Response:
+async def export_user(
+    caller: Annotated[Caller, caller_for("export")], id: Person, salvage: bool = False, secrets: bool = False
+) -> Response:
     """Every message of a user's memory, in order: one JSON object a line, as `recollect import` reads it. With
-    `salvage`, without those that cannot be read."""
-    return await line_response(caller.memory.export(salvage=salvage, **person_arguments(caller, id)))
+    `salvage`, without those that cannot be read; with `secrets`, with the secrets that were said, which are otherwise
+    placeholders."""
+    source = caller.memory.export(salvage=salvage, secrets=secrets, **person_arguments(caller, id))
+    return await line_response(source)
 
 
 @router.get(
@@ -185,11 +189,13 @@ async def export(
     user: Annotated[str | None, Query(max_length=256)] = None,
     conversation: Annotated[str | None, Query(max_length=256)] = None,
     salvage: bool = False,
+    secrets: bool = False,
 ) -> Response:
     """Every message of a space, or of one user's memory, or of one conversation, in order: one a line. With `salvage`,
-    without those that cannot be read."""
-    owner = caller.access.resolve_user(user)
-    source = caller.memory.export(user=owner, conversation=conversation, space=caller.space, salvage=salvage)
+    without those that cannot be read; with `secrets`, with the secrets that were said, which are otherwise
+    placeholders."""
+    scope = {"user": caller.access.resolve_user(user), "conversation": conversation, "space": caller.space}
+    source = caller.memory.export(salvage=salvage, secrets=secrets, **scope)
     return await line_response(source)
 
 

@@ -292,6 +292,16 @@ class RetainIn(RequestBody):
     dry_run: bool = True
 
 
+class RedactIn(RequestBody):
+    """In which messages to replace secrets: all of a space, or those of one user's memory or of one conversation."""
+
+    model_config = with_example(user="alex", dry_run=True)
+
+    user: Id | None = None
+    conversation: Id | None = None
+    dry_run: bool = False
+
+
 class DeleteIn(RequestBody):
     """Which messages to delete: those that fit all that is given. `query` is a phrase, matched word for word."""
 
@@ -422,6 +432,7 @@ Erasure = answer_model(model.Erasure)
 Deletion = answer_model(model.Deletion)
 AuditLine = answer_model(model.AuditLine)
 Stats = answer_model(model.Stats)
+Redaction = answer_model(model.Redaction)
 Retained = answer_model(model.Retained)
 Retried = answer_model(model.Retried)
 Verification = answer_model(model.Verification)

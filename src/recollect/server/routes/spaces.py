@@ -127,6 +127,24 @@ async def retain(
     return await answer_once(caller, key, work, repeats="nothing")
 
 
+@router.post("/redact", response_model=shapes.Redaction)
+async def redact(
+    caller: Annotated[Caller, caller_for("redact")], body: shapes.RedactIn, key: IdempotencyKey = None
+) -> Response:
+    """Replace the secrets in messages that are in the log (API keys, passwords, cards) by placeholders, for good; older
+    versions of these messages go, too."""
+    caller.access.check_unbound()
+    work = partial(
+        caller.memory.redactions.redact,
+        user=body.user,
+        conversation=body.conversation,
+        dry_run=body.dry_run,
+        space=caller.space,
+        by=caller.access.key_id,
+    )
+    return await answer_once(caller, key, work, repeats="names")
+
+
 @router.get("/verify", response_model=shapes.Verification)
 async def verify(request: Request, access: Annotated[Access, access_for("verify")]) -> Response:
     """Prove the log whole, in all spaces: for a key that opens them all."""

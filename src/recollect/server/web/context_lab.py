@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -130,6 +130,9 @@ async def build_contexts(
     for name in budgets:
         budget = parse_budget(name)
         context = await chat.context(text, budget=budget, markers=markers)
+        mask = caller.memory.runtime.parts.secrets.mask  # whoever looks at pages is not who said it
+        messages = [ChatMessage(role=message["role"], content=mask(message["content"])) for message in context.messages]
+        context = replace(context, messages=messages)
         contexts.append(describe(f"{budget.total:,} tokens", context))
     return contexts
 

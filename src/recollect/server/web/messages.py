@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -42,7 +43,7 @@ async def show_message_page(
     versions = (await chat.history(limit=1, before=turn + 1, versions=True))[0].versions
     has_receipt = await find_receipt(caller.memory.runtime, scope, turn)
     values = {
-        "entry": page.messages[0],
+        "entry": replace(page.messages[0], message=page.messages[0].message.as_said),
         "has_receipt": has_receipt,
         "versions": versions,
         "names": page.names,

@@ -370,6 +370,12 @@ TRAITS = "ALTER TABLE entries ADD COLUMN traits INTEGER NOT NULL DEFAULT -1"
 # Which key made a key. Those from before were made by none: they stay as they are.
 KEY_MAKERS = "ALTER TABLE api_keys ADD COLUMN maker TEXT"
 
+# Where messages hold secrets: a list of kind, first character and end; NULL if there are none.
+SECRETS = """
+ALTER TABLE messages ADD COLUMN secrets TEXT;
+CREATE INDEX messages_with_secrets ON messages (space, conversation, turn) WHERE secrets IS NOT NULL
+"""
+
 SPELLING = {
     "sqlite": {"key": "TEXT", "blob": "BLOB", "empty": "x''", "vector": "BLOB"}
     | {"clustered": " WITHOUT ROWID", "tsv": ""},
@@ -409,5 +415,6 @@ STEPS: tuple[dict[str, str], ...] = (
     {"sqlite": TRAITS, "postgresql": TRAITS},
     {"sqlite": ANSWER_BODIES + ";" + BY_SLOT_AND_KIND, "postgresql": ANSWER_BODIES + ";" + BY_SLOT_AND_KIND},
     {"sqlite": KEY_MAKERS, "postgresql": KEY_MAKERS},
+    {"sqlite": SECRETS, "postgresql": SECRETS},
 )
 CURRENT = len(STEPS)
