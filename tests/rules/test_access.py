@@ -81,7 +81,7 @@ def test_a_key_goes_where_it_may_f14() -> None:
     )
     refusals: tuple[tuple[str, Callable[[], object]], ...] = (
         ("not_your_space", lambda: key.resolve_space("other")),
-        ("scope", lambda: key.check_right("write")),
+        ("scope", lambda: key.check_operation("add_messages")),
         ("not_you", lambda: key.check_user("bob")),
         ("not_you", lambda: key.resolve_user("bob")),
         ("not_you", key.check_unbound),
