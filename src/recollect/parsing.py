@@ -47,6 +47,10 @@ class BrokenJson(UnreadableJson):
     """A text is not JSON."""
 
 
+class ForeignEncoding(BrokenJson):
+    """Bytes are not UTF-8."""
+
+
 class CutOffJson(BrokenJson):
     """A text breaks off before its JSON ends."""
 
@@ -76,7 +80,7 @@ def check_json(text: str | bytes, limits: Limits = LIMITS) -> None:
     if len(raw) > limits.size:
         raise UnreadableJson(f"is longer than {limits.size:,} bytes")
     if raw.startswith(_OTHER_ENCODINGS) or b"\x00" in raw:
-        raise BrokenJson("is not UTF-8; save or send it as UTF-8")
+        raise ForeignEncoding("is not UTF-8; save or send it as UTF-8")
     is_shallow = _count_openings(raw) <= limits.depth
     if is_shallow and _count_values(raw) <= limits.values and not _has_long_number(raw, limits.digits):
         return
@@ -139,7 +143,7 @@ def read_json(text: str | bytes, limits: Limits = LIMITS, *, strict: bool = True
     try:
         return decoder.decode((text if isinstance(text, str) else text.decode()).removeprefix(_MARK))
     except UnicodeDecodeError as error:
-        raise BrokenJson(f"is not UTF-8 (byte {error.start + 1}); save or send it as UTF-8") from None
+        raise ForeignEncoding(f"is not UTF-8 (byte {error.start + 1}); save or send it as UTF-8") from None
     except json.JSONDecodeError as error:
         raise _broken(error) from None
     except (ValueError, RecursionError) as error:

@@ -55,6 +55,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "search": ("database",),
     "history": ("chat",),
     "conversations": (),
+    "redact": (),
     "episodes": ("chat",),
     "topics": ("chat",),
     "facts": ("alex",),

@@ -43,7 +43,7 @@ ODD: list[Callable[[Any], Any]] = [
     lambda memory: memory.conversation("c").add("user", "x", time=NAIVE),
     lambda memory: memory.conversation("c").add("user", "x", time="now"),
     lambda memory: memory.conversation("c").add("user", "x", author=""),
-    lambda memory: memory.conversation("c").add("user", "x", name=SURROGATE),
+    lambda memory: memory.conversation("c").add("user", "x", name=7),
     lambda memory: memory.conversation("c").extend([Draft("user", "x", metadata={"x": float("inf")})]),
     lambda memory: memory.conversation("").history(),
     lambda memory: memory.conversation("c").history(limit=0),
@@ -156,6 +156,7 @@ def every(kind: type[RecollectError]) -> Iterator[type[RecollectError]]:
 
 PARTS: dict[type[RecollectError], tuple[Any, ...]] = {
     errors.InvalidInput: ("one", "two"),
+    errors.SecretRefused: ("one", "two"),
     errors.MissingExtra: ("one", "two"),
     errors.DamagedMessage: ("space", "conversation", 7, "why"),
     errors.Forbidden: ("not_you", "what happened"),

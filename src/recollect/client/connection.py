@@ -42,6 +42,7 @@ HEADER_TEXT = re.compile(r"[\x21-\x7e]*")  # what a header can hold, without spa
 NOT_OURS = "answered as no server of ours of this version would; is the address right?"
 ANSWER = Limits(values=20_000_000, size=1 << 30)  # of a server that the program chose
 GATEWAY = (502, 503, 504)  # status codes of a proxy before the server
+INVALID: dict[str, type[InvalidInput]] = {"invalid_input": InvalidInput, "secret_refused": errors.SecretRefused}
 ERRORS: dict[str, type[RecollectError]] = {
     "not_found": errors.NotFound,
     "not_yours": errors.ScopeError,
@@ -322,4 +323,5 @@ def parse_error(status: int, content: bytes) -> RecollectError:
         return ERRORS.get(code, ServerError)(detail)
     if code == "missing_extra":
         return MissingExtra(field, reason)
-    return InvalidInput(field.removeprefix("body."), reason) if code == "invalid_input" else ServerError(detail)
+    kind = INVALID.get(code)
+    return ServerError(detail) if kind is None else kind(field.removeprefix("body."), reason)

@@ -11,7 +11,7 @@ from typing import Any
 
 from recollect.llm.trouble import Trouble
 from recollect.model import ChatMessage
-from recollect.parsing import BrokenJson, UnreadableJson, read_json
+from recollect.parsing import BrokenJson, ForeignEncoding, UnreadableJson, read_json
 from recollect.ports import Completion
 
 LARGEST = 1 << 20  # bytes of an answer, as UTF-8
@@ -123,6 +123,8 @@ def parse_json(text: str | bytes, trouble: Trouble) -> object:
     try:
         value: object = read_json(text, strict=False)
         return value
+    except ForeignEncoding:
+        problem = "bytes that are not UTF-8"
     except BrokenJson:
         problem = "something that is not JSON"
     except UnreadableJson as error:

@@ -150,7 +150,7 @@ def clamp_time(draft: Draft, now: datetime) -> Draft:
     """An imported draft with a time that the log accepts: one that is too early becomes the earliest accepted time, one
     in the future becomes `now`, and the original goes into the metadata."""
     time = draft.time
-    if time is None or time.utcoffset() is None or FIRST_TIME <= time <= now + AHEAD:
+    if time is None or time.utcoffset() is None or (time >= FIRST_TIME and time - AHEAD <= now):
         return draft
     accepted = FIRST_TIME if time < FIRST_TIME else now
     return replace(draft, time=accepted, metadata={**draft.metadata, ORIGINAL_TIME: time.isoformat()})

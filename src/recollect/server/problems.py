@@ -29,6 +29,7 @@ RETRY = {"Retry-After": "1"}
 
 # The first class that fits counts: from the special to the general.
 STATUS: tuple[tuple[type[errors.RecollectError], int, str], ...] = (
+    (errors.SecretRefused, 422, "secret_refused"),
     (errors.InvalidInput, 422, "invalid_input"),
     (errors.NotFound, 404, "not_found"),
     (errors.ScopeError, 403, "not_yours"),

@@ -472,6 +472,10 @@ def make_older(path: Path) -> None:
         file.execute("DROP TABLE audit")
         file.execute("DROP TABLE receipts")
         file.execute("DROP TABLE changes")
+        file.execute("DROP TABLE answer_bodies")
+        file.execute("ALTER TABLE api_keys DROP COLUMN maker")
+        file.execute("DROP INDEX messages_with_secrets")
+        file.execute("ALTER TABLE messages DROP COLUMN secrets")
         file.execute("DROP INDEX messages_expiring")
         file.execute("DROP INDEX entries_expiring")
         for column in ("changes", "changes_head"):
