@@ -56,9 +56,9 @@ class Asking:
         rights = ("read", "write", "admin")
         everything, own = server.key(space=(), scopes=rights), server.key(user="alex", scopes=rights)
         reading = server.key(scopes=("read",))
-        elsewhere = server.key(space="elsewhere", scopes=("write",), body=100)
+        elsewhere = server.key(space="elsewhere", scopes=("read", "write"), body=100)
         # What is allowed is mostly asked by whoever may, so that it is mostly done.
-        few, many = [own, reading, elsewhere], [everything] * 5
+        few, many = [own, reading, elsewhere], [everything] * 7
         self._keys = {
             GenerationMode.POSITIVE: cycle([key for one in few for key in (*many, one)]),
             GenerationMode.NEGATIVE: cycle([everything, *few]),
@@ -132,5 +132,5 @@ def test_whatever_is_asked_is_answered_as_the_description_says(server: Serving) 
             if sample_sizes.is_whole or number % THIRD == 0:
                 at_random(operation, mode, asking.ask)
     assert len(asking.seen) >= LEAST
-    assert sum(status < 400 for status in asking.statuses) > len(asking.statuses) / 12
+    assert sum(status < 400 for status in asking.statuses) > len(asking.statuses) / 10
     assert server.run(server.memory.verify()).ok
