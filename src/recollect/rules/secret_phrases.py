@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 
 from recollect.model.secrets import SecretMark
-from recollect.rules.secret_formats import is_placeholder, is_random
+from recollect.rules.secret_values import is_mixed, is_placeholder, is_strong, is_thing, is_unguessable
 from recollect.rules.secret_words import (
+    ANY_CODE_WORDS,
     CARD_CODE_WORDS,
     CODE_WORDS,
     KEY_WORDS,
@@ -23,24 +23,29 @@ from recollect.rules.secret_words import (
     LOGIN_WORDS,
     LOOSE_LINKS,
     NAME_ENDS,
+    NO_CODE_BETWEEN,
     NO_SECRET,
+    NUMBER_LEADS,
     OTHER_KEYS,
     PASSWORD_PARTS,
     PASSWORD_WORDS,
-    PIN_CODES,
+    OTHER_CODES,
+    PIN_HINTS,
     PIN_PLACES,
     PIN_WORDS,
     PLAIN_LINKS,
-    PROOF_CODES,
+    PROOF_HINTS,
     SECRET_KEYS,
     STILL,
     TELLING,
     TELLING_ENDS,
     WEAK_KEY_WORDS,
+    WIRELESS,
 )
 
 _WINDOW = 160  # characters after a word that are looked at
 _MANY = 500  # words that announce a secret: in a text with more of them, each is looked after only up to the next
+_NUMBER_WINDOW = 60  # the same of a code
 _FILLERS = 6  # words that may stand before a link
 
 
@@ -53,7 +58,7 @@ def _kinds() -> dict[str, str]:
         ("key", KEY_WORDS),
         ("weak", WEAK_KEY_WORDS),
         ("login", LOGIN_WORDS),
-        ("code", ("code", "codes")),
+        ("code", ANY_CODE_WORDS),
     )
     return {word: kind for kind, words in reversed(tables) for word in words}
 
@@ -88,25 +93,80 @@ _CODES = re.compile(
     r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}|\d{4} \d{4})(?![A-Za-z0-9])"
 )
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
-_DIGITS = re.compile(r"#?\d{4,10}[#*]?|\d{3,6}[A-Z]|#\d{3,8}|\d{2,4}([ -])\d{2,4}(?:\1\d{2,4})?")
 _BACK = frozenset(["is", "as", "was", "are", "ist", "als", "est", "es", "é", "è", "это", "-", "—", "for"])
-_PAIR = re.compile(r"[^\n/|]{0,40}?(?<=[\s:=])[^\s/|:]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d))(\S{4,60})")
+_PAIR = re.compile(
+    r"[^\n/|\"]{0,40}?(?<=[\s:=])[^\s/|:;=<\"]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d)|/(?=[^\s/]*\d))([^\s\"/]{4,60})(?![^\s\"])"
+)
+_WITH_PAIR = re.compile(
+    r"[^\n/|\"]{0,30}?\b(?:with|as|using|mit|als|avec|con|com|under|is|are|[:=])\s[^\s/|:;=<\"]{2,40}\s?"
+    r"(?:and|und|et|y|e|i|и|ve|\+|,|/)\s(?=[^\s\"]*\d)(?=[^\s\"]*[a-z])([^\s\"]{6,60})"
+)
 _CURL = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?([^\s:\"'@/]{1,60}):([^\s\"']{2,120})")
 _DASH_P = re.compile(
-    r"\b(?:(?:mysql\w{0,10}|mariadb|mongo\w{0,8})\b[^\n]{0,80}?\s-p|sshpass -p ?)([\"']?)([^\s\"'-][^\s\"']{2,80})\1"
-)
-_THING = re.compile(
-    r"(?:https?://|www\.|[./~]+\w|@|#\w+$)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|[\w-]+\.(?:[a-z]{2,4}|[a-z]{2}\d)$|v?\d+(?:\.\d+)+\w*$|"
-    r"\d+(?:st|nd|rd|th|s|x|k|m|h|kb|mb|gb|tb|km|kg|g|ml|cm|mm|px|am|pm|min|hrs?|ms|bits?)$|\d+-[a-z]+(?:-[a-z]+)*$|"
-    r"[a-z]+-\d{1,2}$|\d{1,2}[:/.-]\d{1,2}(?:[:/.-]\d{2,4})?$|[$€£]\d|\d+%",
-    re.IGNORECASE,
+    r"\b(?:(?:mysql\w{0,10}|mariadb|mongo\w{0,8}|7z[ar]?)\b[^\n]{0,80}?\s-p|"
+    r"(?:login|sshpass|redis-cli|zip|unzip|ldap\w{1,8}|htpasswd|xfreerdp|twine upload|rdesktop)\b[^\n]{0,100}?\s(?:-p|-P|-a|-w|/p:) ?)"
+    r"([\"']?)([^\s\"'-][^\s\"']{2,80})\1"
 )
 _REFERENCE = re.compile(
     r"\$?\{?\{?\s?[A-Za-z_][\w]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|\$\{?[A-Za-z_]|\$\(|%[A-Za-z_(]|\{|<|\[|\(|\*{2,}|[\w.]+[(\[]"
 )
+_POINTERS = re.compile(
+    r"(?:(?<![^\W_])(?:it'?s|it’s|is|was|be|to|with|use|used|using|try|as|now|here|picked|chose|chosen|took|put|typed?|"
+    r"c['’]est|est|prends|es|son|era|ist|jetzt|nun|lautet|heißt|auf|mit|nimm|è|é|ora|agora|usa|use|pon|con|com|avec|"
+    r"это|теперь|на|artık|oldu|هو|هي|है)[:,]?\s{1,3}|[:=→—–]\s{1,3}|[：是为為はが는은]\s{0,3})([\"'`“«„「(]?[!-~][^\s，。、]{5,60})"
+)
+_MEANS_IT = re.compile(
+    r"(?i)(?<![^\W_])(?:it|its|it['’]s|that['’]?s|this|now|one|new|here|changed|set|went|picked|chose|made|use|try|remember|"
+    r"c['’]est|le|ici|nouveau|es|está|ahora|nueva|la|aquí|ist|jetzt|neue[ns]?|hier|nun|è|é|ora|nuova|qui|agora|nova|"
+    r"это|теперь|новый|вот|yeni|artık|şimdi)(?![^\W_])|[现新在今는は]"
+)
+_RULES = re.compile(
+    r"(?i)\b(?:must|should|at least|minimum|characters?|zeichen|caract\w+|example|e\.g|such as|like|hash|policy)\b"
+)
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n|。")
+_CLOSERS = ("==", "!=", "[", ".", ">", "]", "}")  # after a word of a page, a style or a program
+_CLOSED_QUOTES = tuple(quote + sign for quote in "\"'" for sign in "]})>")
+_CODE_BEFORE = ("_", ".", "$", "<", '"', "'", "(", "[", "-")
+_IN_CODE = re.compile(r"[\"'\[\](){}<>=.]\S|[_(]")
+_WRONG = re.compile(r"(?:Invalid|Wrong|Bad|Incorrect|Missing|Unknown)_?$")  # the name of an error
+_NAMED = re.compile(r"([A-Za-z_][\w.-]{0,40})=(?=[^=]{8})")
+_DASHES = re.compile(r"\s(?:-[pPaw]|/p:)")
+_OF_WIRELESS = re.compile(WIRELESS)
+_LONG_NUMBER = re.compile(r"\d{4}(?:[ -]?\d{4}){2,5}|\d{10,63}")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
 _POSTAL = ("pin code", "pincode", "pin-code")  # in India, also of a place
 _OWN = re.compile(r"(?i)card|bank|phone|sim\b|door|unlock|\bapp\b|my |mein|mon |mi |alarm|safe|atm")
+_AROUND = 40  # characters before and after a word for "code" that say which
+_OTHER_CODE = re.compile("|".join(OTHER_CODES))
+_PROOF = re.compile("|".join(PROOF_HINTS))
+_BACKUP = re.compile("backup|recovery|rescue|scratch|secours|respaldo|резерв")
+_SAFETY = re.compile(r"\bsecurity\s?$|\s?(?:de|di) (?:seguridad|segurança|sicurezza|sécurité)")
+_PIN_PLACE = re.compile("|".join(PIN_HINTS))
+_PIN_PLACE_AFTER = re.compile("|".join(PIN_PLACES))
+_NO_MORE = r"(?![A-Za-zА-я0-9_%€$£/]|[.,:-]\d)"
+_NUMBER = r"(?<![A-Za-z0-9_./+-])("
+_NUMBERS = {
+    "card": (re.compile(rf"{_NUMBER}\d{{3,4}}){_NO_MORE}"), "card security code"),
+    "proof": (
+        re.compile(
+            rf"{_NUMBER}\d{{3}}[ -]\d{{3}}|\d{{2}}[ -]\d{{2}}[ -]\d{{2}}|\d{{4}} \d{{4}}|[A-Z]{{1,2}}-\d{{4,8}}|\d{{4,8}}){_NO_MORE}"
+        ),
+        "one-time code",
+    ),
+    "pin": (
+        re.compile(
+            rf"{_NUMBER}[#*]?\d{{4,10}}[#*]?|[#*]\d{{3,8}}[#*]?|\d{{1,2}}([ -])\d{{1,2}}\2\d{{1,2}}|\d{{3,4}}[ -]\d{{3,4}}|"
+            rf"[#*]?\d{{1,6}}[A-Za-zА-я]\d{{2,6}}[#*]?|\d{{3,6}}[A-Za-zА-я]|[A-ZА-Я]\d{{3,6}}[#*]?){_NO_MORE}"
+        ),
+        "PIN",
+    ),
+}
+_LINK_SIGNS = (":", "=", "：", "→", "-", "—", "–", "是", "は", "는", "은", "为")
+_LISTED = re.compile(r"(?:codes|коды|códigos)$|codes de|códigos de|backup|recovery")
+_AMOUNT = re.compile(
+    r"\s?(?:sec|min|hour|hrs|day|week|month|year|time|char|digit|number|sek|stunden|tage|jour|heure|hora|día|час|дн|%)"
+)
 _WIRELESS = re.compile(r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});")
 _VARIABLE = re.compile(r"\$\{?\w+\}?|\$\(.*|%\(?\w+\)?[s%]?")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
@@ -181,6 +241,10 @@ def _word_of(text: str, small: str, match: re.Match[str]) -> _Word | None:
     if word not in _PARTS and not (_begins(text, start) and _ends(text, end)):
         return None
     kind = _KINDS[word]
+    if _WRONG.search(text, max(0, start - 10), start):
+        return None
+    if kind in ("key", "weak") and _OF_WIRELESS.search(small, max(0, start - 24), end + 24):
+        return _Word(word, "password", start, end)
     if kind not in ("code", "weak"):
         return _Word(word, kind, start, end)
     before = _BEFORE.findall(small, max(0, start - 24), start)
@@ -191,20 +255,24 @@ def _word_of(text: str, small: str, match: re.Match[str]) -> _Word | None:
         if last in SECRET_KEYS or last.endswith(("api", "access", "secret")):
             return _Word("api key", "key", start, end)
     if kind == "code":
-        return _code_of(small, word, last, start, end)
+        return _code_of(small, word, start, end)
     return _Word(word, kind, start, end)
 
 
-def _code_of(small: str, word: str, last: str, start: int, end: int) -> _Word | None:
-    if last in PIN_CODES:
-        return _Word(word, "pin", start, end)
-    if last == "security":
+def _code_of(small: str, word: str, start: int, end: int) -> _Word | None:
+    """Which code is meant: what stands next to the word says so, before it or after it in the same sentence."""
+    before = _SENTENCE_END.split(small[max(0, start - _AROUND) : start])[-1]
+    after = _SENTENCE_END.split(small[end : end + _AROUND])[0]
+    if _OTHER_CODE.search(before[-16:]) or _OTHER_CODE.search(after[:16]):
+        return None
+    if _SAFETY.search(before[-12:]) or _SAFETY.match(after):
         return _Word("security code", "card", start, end)
-    if last in PROOF_CODES:
-        return _Word(f"{last} {word}", "proof", start, end)
-    return (
-        _Word(word, "pin", start, end) if PIN_PLACES.intersection(_BEFORE.findall(small, end, end + 40)[:5]) else None
-    )
+    if _PROOF.search(before) or _PROOF.search(after):
+        listed = _BACKUP.search(before + after) is not None
+        return _Word("backup codes" if listed else word, "proof", start, end)
+    if _PIN_PLACE.search(before) or _PIN_PLACE.search(after) or _PIN_PLACE_AFTER.search(after):
+        return _Word(word, "pin", start, end)
+    return None
 
 
 def _begins(text: str, start: int) -> bool:
@@ -218,12 +286,10 @@ def _ends(text: str, end: int) -> bool:
 
 
 def _after(text: str, word: _Word) -> Iterator[SecretMark]:
-    if word.kind in ("proof", "card"):
+    if word.kind in _NUMBERS:
         return _codes(text, word)
     if word.kind == "login":
         return _pairs(text, word)
-    if word.kind == "pin":
-        return _pins(text, word)
     if word.kind == "password":
         return _passwords(text, word)
     return _keys(text, word)
@@ -263,7 +329,7 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
         link = "est"
     if sign:
         at, link = sign.end(), ":"
-    elif text.startswith(("==", "!=", "[", "."), at):
+    elif text.startswith(_CLOSERS, at) or text[at : at + 2] in _CLOSED_QUOTES:
         return
     pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
     count = 0
@@ -317,6 +383,31 @@ def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
             and value.text.lower() not in STILL
             and not (link == "is" and count == 0 and value.text.lower() in ("for", "of"))
         ):
+            break
+    yield from _told_later(text, match)
+
+
+def _told_later(text: str, match: _Word) -> Iterator[SecretMark]:
+    """ "I had to reset my password again. It's now hunter2!": in the next clause, what a word points to and what looks
+    like a password. After the end of a sentence only a word that means the password points to it ("it", "new one")."""
+    if (
+        _rest_of_name(text, match) < 0
+        or text[max(0, match.start - 1) : match.start] in _CODE_BEFORE
+        or _IN_CODE.match(text, match.end)
+    ):
+        return
+    for pointer in _POINTERS.finditer(text, match.end, match.limit):
+        between = text[match.end : pointer.start()]
+        if _RULES.search(between):
+            return
+        if _SENTENCE_END.search(between) and not _MEANS_IT.search(
+            text, max(match.end, pointer.start() - 20), pointer.end()
+        ):
+            continue
+        value = _Value(text, *pointer.span(1))
+        is_number = pointer[0][0] in ":=：" and _LONG_NUMBER.fullmatch(value.text) is not None
+        if (is_strong(value.text) or is_number) and not _is_reference(value):
+            yield SecretMark("password", value.start, value.end)
             return
 
 
@@ -356,32 +447,43 @@ def _is_password(value: _Value, link: str, count: int, text: str, word_before: s
     if small.strip(".!?,") in TELLING or small in NO_SECRET or small in LINKS:
         return False
     if " " in word:
-        return (
-            value.in_quotes
-            and link in (":", "is", "est")
-            and len(word) >= 8
-            and small.split()[0] not in NO_SECRET
-            and 2 * sum(part in TELLING for part in small.split()) < len(small.split())
-        )
-    is_mixed = _is_mixed(word)
-    if _is_thing(word) and not (
-        link and is_mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", small) and "@" not in word[1:]
-    ):
+        return _is_quoted_phrase(value, link)
+    mixed = is_mixed(word)
+    if is_thing(word) and not _is_named_anyway(small, link, count, mixed):
         return False
     if link == ":" and (value.in_quotes or "_" in word or word.isalpha()) and _MADE_UP.fullmatch(small[:60]):
         return False
     if not link and word_before in LINKED_PASSWORD_WORDS:
-        return False
+        return is_strong(word) and count == 0
     if not link:
-        return is_mixed and len(word) >= 5 and (count == 0 or (count <= 3 and len(word) >= 6 and value.last))
-    if is_mixed:
+        return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and len(word) >= 6 and value.last))
+    if mixed:
         return True
     if small.isdigit():
-        return len(word) >= 4
+        return len(word) >= 4 and (link != "to" or (value.last and not _YEAR.fullmatch(word)))
     plural = text[value.start - 12 : value.start].lower().count("words ") > 0
     return (
         (link in (":", "is") or (link == "est" and value.in_quotes)) and not plural and _is_plain_password(value, link)
     )
+
+
+def _is_quoted_phrase(value: _Value, link: str) -> bool:
+    """Several words are one only in quotation marks, and if they do not tell about it."""
+    words = value.text.lower().split()
+    return (
+        value.in_quotes
+        and link in (":", "is", "est")
+        and len(value.text) >= 8
+        and words[0] not in NO_SECRET
+        and 2 * sum(part in TELLING for part in words) < len(words)
+    )
+
+
+def _is_named_anyway(small: str, link: str, count: int, mixed: bool) -> bool:
+    """What looks like a thing, but stands where only the password can."""
+    if not mixed or "@" in small[1:] or re.match(r"https?:|www\.|/|\d+-[a-z]|ssh-", small):
+        return False
+    return bool(link) or (count == 0 and "." not in small and small[0].isalpha() and len(small) >= 8)
 
 
 def _is_plain_password(value: _Value, link: str) -> bool:
@@ -396,16 +498,6 @@ def _is_plain_password(value: _Value, link: str) -> bool:
     )
 
 
-def _is_thing(word: str) -> bool:
-    """Whether it has a form of its own that is no secret's: an address, a file, a version, an amount."""
-    return bool(_THING.match(word)) if len(word) <= 80 else word.startswith(("http", "www."))
-
-
-def _is_mixed(word: str) -> bool:
-    letters = any(map(str.isalpha, word))
-    return letters and (any(map(str.isdigit, word)) or any(char in "!@#$%^&*?+=~" for char in word[:-1]))
-
-
 def _before(text: str, start: int) -> Iterator[SecretMark]:
     """ "hunter2 is the password": what stands before the word."""
     words = list(_TOKEN.finditer(text, max(0, start - 80), start))[-5:]
@@ -414,48 +506,54 @@ def _before(text: str, start: int) -> Iterator[SecretMark]:
         return
     value = _Value(text, *words[at - 1].span())
     word = value.text
-    if len(word) < 6 or not _is_mixed(word) or word.lower() in KNOWN_THINGS or _is_thing(word):
+    if len(word) < 6 or not is_mixed(word) or word.lower() in KNOWN_THINGS or is_thing(word):
         return
     if not is_placeholder(word) and not _is_reference(value):
         yield SecretMark("password", value.start, value.end)
 
 
-def _pins(text: str, match: _Word) -> Iterator[SecretMark]:
-    for value, link, count in _values(text, match):
-        digits = _DIGITS.fullmatch(value.text)
-        if (
-            len(value.text) == 6
-            and match.text in _POSTAL
-            and not _OWN.search(text[max(0, match.start - 40) : match.end])
-        ):
-            return
-        if digits and (link or (not count and len(value.text) <= 6)):
-            yield SecretMark("PIN", value.start, value.end)
-            return
-        if digits or (link == ":" and not digits):
-            if link and _is_mixed(value.text) and not _is_thing(value.text) and len(value.text) >= 4:
-                yield SecretMark("PIN", value.start, value.end)
-            return
-        if count > 4:
-            return
-
-
 def _codes(text: str, match: _Word) -> Iterator[SecretMark]:
-    if (
-        match.text.endswith(("codes", "коды", "secours", "respaldo"))
-        or "backup" in match.text
-        or "recovery" in match.text
-    ):
+    """A PIN, a one-time code or the code of a card: the first number near the word that no other word explains."""
+    if match.kind == "proof" and _LISTED.search(match.text):
         yield from _listed_codes(text, match.end)
         return
+    pattern, kind = _NUMBERS[match.kind]
+    number = pattern.search(text, match.end, match.end + _NUMBER_WINDOW)
+    if number and _belongs(text, match, number):
+        yield SecretMark(kind, *number.span(1))
+    elif match.kind == "pin":
+        yield from _mixed_pins(text, match)
+
+
+def _belongs(text: str, match: _Word, number: re.Match[str]) -> bool:
+    """Whether a number after a word is its code: nothing between them says that it is something else."""
+    between = text[match.end : number.start()]
+    words = _BEFORE.findall(between.lower())
+    if (
+        _SENTENCE_END.search(between)
+        or _AMOUNT.match(text, number.end())
+        or _RULES.search(between)
+        or NO_CODE_BETWEEN.intersection(words)
+    ):
+        return False
+    if (words and words[-1] in NUMBER_LEADS) or _rest_of_name(text, match) < 0:
+        return False
+    if match.kind != "pin":
+        return True
+    is_postal = match.text in _POSTAL and len(number[1]) == 6
+    if is_postal and not _OWN.search(text[max(0, match.start - 40) : match.end]):
+        return False
+    is_linked = between.rstrip()[-1:] in _LINK_SIGNS or bool(words and words[-1] in LINKS | STILL)
+    return is_linked or len(words) <= (0 if _YEAR.fullmatch(number[1]) else 3)
+
+
+def _mixed_pins(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
-        if match.kind == "card" and re.fullmatch(r"\d{3,4}", value.text) and (link or not count):
-            yield SecretMark("card security code", value.start, value.end)
+        if link and is_mixed(value.text) and any(map(str.isdigit, value.text)) and not is_thing(value.text):
+            if len(value.text) >= 4:
+                yield SecretMark("PIN", value.start, value.end)
             return
-        if re.fullmatch(r"\d{4,8}|\d{3}-\d{3}|[A-Z]-\d{5,8}", value.text) and (link or not count):
-            yield SecretMark("one-time code", value.start, value.end)
-            return
-        if link == ":":
+        if link == ":" or count > 4:
             return
 
 
@@ -483,6 +581,7 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
         if not value.in_quotes:
             _cut(text, value, match)
+        _skip_name(value)
         if _is_reference(value):
             return
         if _is_token(value, match, link, count) and not is_placeholder(value.text):
@@ -492,12 +591,21 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
             return
 
 
+def _skip_name(value: _Value) -> None:
+    """Of `name=value` the value alone; of an id nothing."""
+    named = _NAMED.match(value.text)
+    if named:
+        is_id = named[1].lower().endswith("id") and "sess" not in named[1].lower()
+        value.start = value.end if is_id else value.start + named.end()
+        value.text = "" if is_id else value.text[named.end() :]
+
+
 def _cookies(text: str, at: int) -> Iterator[SecretMark]:
     for _ in range(20):
         cookie = _COOKIE.match(text, at)
         if cookie is None:
             return
-        if len(cookie[1]) >= 16 and not is_placeholder(cookie[1]) and _is_unguessable(cookie[1], hexes=True):
+        if len(cookie[1]) >= 16 and not is_placeholder(cookie[1]) and is_unguessable(cookie[1], hexes=True):
             yield SecretMark("token", *cookie.span(1))
         at = cookie.end()
 
@@ -506,7 +614,7 @@ def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     token = value.text
     if (
         not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token)
-        or _is_thing(token)
+        or is_thing(token)
         or token.lower() in KNOWN_THINGS
     ):
         return False
@@ -517,43 +625,19 @@ def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     ):
         return False
     if match.kind == "weak":
-        return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=link == ":" and count == 0)
+        return bool(link) and len(token) >= 16 and is_unguessable(token, hexes=link == ":" and count == 0)
     if not link and (count > 5 or len(token) < 16):
         return False
-    if link and "secret" in match.text and len(token) >= 8 and _is_mixed(token):
+    if link and "secret" in match.text and len(token) >= 8 and is_mixed(token):
         return not _MADE_UP.fullmatch(token[:60].lower())
-    return len(token) >= 10 and _is_unguessable(token, hexes=True)
-
-
-def _is_unguessable(token: str, *, hexes: bool) -> bool:
-    """Random letters and figures; with `hexes` also those of one case, as UUIDs and hexadecimal numbers are."""
-    token = token[:80]
-    pieces = [piece for piece in re.split(r"[-_./+=~:%]", token) if len(piece) >= 4]
-    if any(len(piece) >= 12 and is_random(piece) for piece in pieces) or is_random(token):
-        return True
-    if not hexes:
-        return False
-    if re.fullmatch(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", token):
-        return True
-    if len(pieces) >= 3 and len({len(piece) for piece in pieces}) == 1 and token.isupper():
-        return True
-    return any(
-        (len(piece) >= 10 and _alternates(piece)) or (len(piece) >= 20 and piece[0] not in "/.")
-        for piece in pieces
-        if re.search(r"\d", piece)
-    )
-
-
-def _alternates(piece: str) -> bool:
-    digits = [char.isdigit() for char in piece]
-    return sum(previous != char for previous, char in pairwise(digits)) >= max(3, len(piece) // 6)
+    return len(token) >= 10 and is_unguessable(token, hexes=True)
 
 
 def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
-    """A name and its password with a stroke between: "login: anna / hunter2"."""
-    match = _PAIR.match(text, word.end, word.limit)
+    """A name and its password side by side: "login: anna / hunter2", "log in with anna and hunter2"."""
+    match = _PAIR.match(text, word.end, word.limit) or _WITH_PAIR.match(text, word.end, word.limit)
     value = _Value(text, *match.span(1)) if match else None
-    if value is None or len(value.text) < 5 or not _is_mixed(value.text) or _is_thing(value.text):
+    if value is None or len(value.text) < 5 or not is_mixed(value.text) or is_thing(value.text):
         return
     if not is_placeholder(value.text) and not _is_reference(value):
         yield SecretMark("password", value.start, value.end)
@@ -570,8 +654,8 @@ def _options(text: str) -> Iterator[SecretMark]:
             and _is_given(match[2])
         ):
             yield SecretMark("password", *match.span(2))
-    for match in _DASH_P.finditer(text) if " -p" in text else ():
-        if _is_given(match[2]):
+    for match in _DASH_P.finditer(text) if _DASHES.search(text) else ():
+        if _is_given(match[2]) and (is_mixed(match[2]) or not match[0].endswith(" " + match[2])):
             yield SecretMark("password", *match.span(2))
 
 

@@ -13,15 +13,15 @@ def _set(words: str) -> frozenset[str]:
 
 # Keys and tokens that are known by how they begin: kind, then a pattern. What they are made of is checked afterwards.
 FORMATS = (
-    ("API key", r"sk-(?:[a-z]{2,8}\d{0,2}-){0,3}[A-Za-z0-9_-]{20,}"),
-    ("API key", r"AIza[A-Za-z0-9_-]{30,}"),
-    ("API key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    ("API key", r"sk-(?:[a-z]{2,8}\d{0,2}-){0,3}[A-Za-z0-9_-]{16,}"),
+    ("API key", r"AIza[A-Za-z0-9_-]{24,}"),
+    ("API key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{14,20}(?![A-Za-z0-9])"),
     ("API key", r"(?:LTAI|AKID)[A-Za-z0-9]{16,32}(?![A-Za-z0-9])"),
     ("API key", r"[sr]k_(?:live|test|prod)_[A-Za-z0-9_]{10,}"),
     ("API key", r"rk_[0-9a-f]{16}_[A-Za-z0-9_-]{43}"),
-    ("API key", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("API key", r"SK[0-9a-f]{28,40}(?![A-Za-z0-9])"),
     ("API key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("API key", r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("API key", r"key-[0-9a-f]{24,40}(?![A-Za-z0-9])"),
     ("API key", r"[0-9a-f]{32}-us\d{1,2}(?![A-Za-z0-9])"),
     (
         "API key",
@@ -31,27 +31,27 @@ FORMATS = (
         r"HRKU-|rnd_|nfp_|pnu_|sbp_|sb_secret_|tfp_|ops_|dt0[a-z]\d\d\.|sq0[a-z]{3}-|shp(?:at|ca|pa|ss)_|"
         r"do[opr]_v1_|dapi|dp\.(?:pt|st|ct|sa)\.|pscale_(?:tkn|pw|oauth)_|sntry[su]_|glsa_|glc_|waka_|"
         r"AGE-SECRET-KEY-1|ATATT3|ATCTT3|ATBB|ory_[a-z]{2}_|ww_|apify_api_|key_live_|GOCSPX-)"
-        r"[A-Za-z0-9_=.+/-]{18,}",
+        r"[A-Za-z0-9_=.+/-]{16,}",
     ),
-    ("token", r"gh[pousr]_[A-Za-z0-9]{30,}"),
-    ("token", r"github_pat_[A-Za-z0-9_]{22,}"),
-    ("token", r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct|wt|oas)-[A-Za-z0-9_.-]{18,}"),
+    ("token", r"gh[pousr]_[A-Za-z0-9]{16,}"),
+    ("token", r"github_pat_[A-Za-z0-9_]{16,}"),
+    ("token", r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct|wt|oas)-[A-Za-z0-9_.-]{16,}"),
     ("token", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
     ("token", r"xapp-\d-[A-Za-z0-9-]{10,}"),
     (
         "token",
-        r"(?:npm_|hf_|api_org_|dckr_(?:pat|oat)_|rubygems_|cio|vercel_|fo1_|fm2_|whsec_|hv[sbr]\.)[A-Za-z0-9_+/=-]{20,}",
+        r"(?:npm_|hf_|api_org_|dckr_(?:pat|oat)_|rubygems_|cio|vercel_|fo1_|fm2_|whsec_|hv[sbr]\.)[A-Za-z0-9_+/=-]{16,}",
     ),
     ("token", r"pypi-[A-Za-z0-9_-]{16,}"),
-    ("token", r"ya29\.[A-Za-z0-9_-]{20,}"),
-    ("token", r"1//0[A-Za-z0-9_-]{20,}"),
-    ("token", r"(?:EAA[A-Za-z0-9]{50,}|EAAA[A-Za-z0-9_-]{50,})"),
+    ("token", r"ya29\.[A-Za-z0-9_-]{16,}"),
+    ("token", r"1//0[A-Za-z0-9_-]{16,}"),
+    ("token", r"EAA[A-Za-z0-9_-]{40,}"),
     ("token", r"AQ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{60,}"),
-    ("token", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}"),
+    ("token", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{30,}"),
     ("token", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}"),
-    ("token", r"sha256~[A-Za-z0-9_-]{40,}"),
-    ("token", r"[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,45}"),
-    ("token", r"mfa\.[A-Za-z0-9_-]{60,}"),
+    ("token", r"sha256~[A-Za-z0-9_-]{30,}"),
+    ("token", r"[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{24,45}"),
+    ("token", r"mfa\.[A-Za-z0-9_-]{40,}"),
     ("private key", r"[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
 )
 # Addresses by which anybody may post: the whole of it is the secret.
@@ -99,24 +99,26 @@ LOGIN_WORDS = (
     "ログイン", "계정", "usuário",
 )  # fmt: skip
 PIN_WORDS = (
-    "pin", "pins", "pin-code", "pincode", "pin code", "pin number", "passcode", "code pin", "codice pin",
-    "código pin",
-    "codigo pin", "geheimzahl", "пин", "пин-код", "пинкод", "пин код", "pin kodu", "türcode", "code de la porte",
-    "digicode", "zugangscode", "puk", "combo", "sperrcode", "暗証番号", "暗证号码", "핀번호", "핀 번호",
-    "الرقم السري", "पिन", "pin numarası",
-    "combination", "mpin", "code du coffre", "código de la puerta",
+    "pin", "pins", "pin-code", "pincode", "pin code", "pin number", "passcode", "code pin", "codice pin", "código pin",
+    "codigo pin", "geheimzahl", "пин", "пин-код", "пинкод", "пин код", "pin kodu", "türcode", "digicode",
+    "zugangscode", "puk", "puk2", "puk-code", "puk code", "пук", "combo", "sperrcode", "暗証番号", "暗证号码", "핀번호",
+    "핀 번호", "الرقم السري", "पिन", "pin numarası", "combination", "kombination", "combinaison", "combinación",
+    "combinação", "combinazione", "комбинация", "mpin",
 )  # fmt: skip
 CODE_WORDS = (
-    "one-time password", "otp", "bestätigungscode", "tan", "backup-codes", "codes de secours", "code de vérification",
-    "código de verificación", "códigos de respaldo", "código de verificação", "codice di verifica",
-    "код подтверждения",
-    "код из смс", "резервные коды", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "인증 코드",
-    "رمز التحقق",
-    "doğrulama kodu", "ओटीपी",
+    "one-time password", "one-time passcode", "otp", "totp", "bestätigungscode", "sicherheitscode", "einmalcode", "tan",
+    "backup-codes", "backupcodes", "codes de secours", "códigos de respaldo", "резервные коды", "验证码", "驗證碼",
+    "認証コード", "確認コード", "인증번호", "인증 코드", "인증코드", "رمز التحقق", "كود التحقق", "doğrulama kodu", "onay kodu",
+    "ओटीपी",
+)  # fmt: skip
+# Words that mean a code of any kind: what is named near them tells which.
+ANY_CODE_WORDS = (
+    "code", "codes", "código", "códigos", "codigo", "codice", "codici", "код", "кода", "кодом", "коды", "kod", "kodu",
+    "kodum", "コード", "코드", "门禁码", "密碼鎖", "كود", "कोड",
 )  # fmt: skip
 CARD_CODE_WORDS = (
     "cvv", "cvv2", "cvc", "cvc2", "csc", "prüfnummer", "prüfziffer", "kartenprüfnummer",
-    "cryptogramme", "código de seguridad", "código de segurança", "codice di sicurezza", "güvenlik kodu", "安全码",
+    "cryptogramme", "kartenprüfziffer", "güvenlik kodu", "安全码", "セキュリティコード", "보안코드", "cvn", "cid",
 )  # fmt: skip
 # Words after which a key or a token stands; after the weak ones only what is surely random.
 KEY_WORDS = (
@@ -126,10 +128,27 @@ KEY_WORDS = (
     "chiave api", "chiave segreta", "schlüssel", "токен", "api anahtarı", "令牌", "密钥", "金鑰", "トークン",
     "apiキー",
     "シークレット", "토큰", "api 키", "رمز الوصول", "टोकन", "sessionid", "sessid", "phpsessid", "jsessionid",
-    "cookie",
+    "cookie", "クッキー", "쿠키", "куки",
     "accountkey", "sharedaccesskey", "accesskey", "secretkey",
 )  # fmt: skip
-WEAK_KEY_WORDS = ("auth", "pat", "session", "sid", "ключ", "مفتاح", "anahtar", "कुंजी", "key", "keys")
+WIRELESS = r"wi-?fi|wlan|\bwpa|wep|hotspot|router|вай-?фай|无线|無線|와이파이|واي فاي|वाईफाई"  # whose key is a password
+WEAK_KEY_WORDS = (
+    "clé",
+    "chave",
+    "キー",
+    "鍵",
+    "키",
+    "auth",
+    "pat",
+    "session",
+    "sid",
+    "ключ",
+    "مفتاح",
+    "anahtar",
+    "कुंजी",
+    "key",
+    "keys",
+)
 # Before "key": which are secret, and which are not.
 SECRET_KEYS = _set(
     """
@@ -147,22 +166,31 @@ OTHER_KEYS = _set(
     group composite natural surrogate publishable site host
     """
 )
-# Before "code": which are a PIN, and which prove who somebody is. Any other code (zip, promo, error) is no secret.
-PIN_CODES = _set(
-    "door gate alarm entry unlock lock lockbox access safe garage keypad building pin voicemail entrance locker"
-)
-PIN_PLACES = _set(
-    """
-    safe door gate alarm garage building locker house apartment front back shed office room card phone luggage bike
-    lock
-    portail porte coffre immeuble carte téléphone tür haustür tor tresor haus karte handy fahrradschloss puerta portón
-    caja tarjeta móvil porta cofre cartão portão celular cancello cassaforte carta telefono
-    """
-)
-PROOF_CODES = _set(
-    "backup recovery rescue scratch verification authentication authenticator one-time time login "
-    "security 2fa mfa sms "
-    "otp sign-in signin two-factor factor sms- emergency"
+# Near a word for "code": what says that it opens something, and what says that it proves who somebody is. Any other
+# code (zip, promo, error) is no secret.
+PIN_HINTS = (
+    r"\b(?:door|gate|alarm|entry|unlock|lock|lockbox|access|safe|garage|keypad|building|pin|voicemail|entrance|locker|"
+    r"intercom|buzzer|elevator|lift|shed|apartment|luggage|bike)\b", r"tür|\btor\b|tresor|haus|gegensprech|schloss|\bkarte\b|handy|wohnung|"
+    r"\bsafe|schließfach", r"\bport(?:e|ail|ão|one|a|al|ón)\b|immeuble|coffre|interphone|entrée|\bcarte\b|téléphone|cadenas|"
+    r"puerta|caja fuerte|\bcaja\b|alarm|edificio|tarjeta|móvil|candado|cofre|prédio|cartão|celular|cancello|cassaforte|citofono|"
+    r"\bcarta\b|telefono|домофон|двер|подъезд|сейф|сигнализ|ворот|калитк|замк|kapı|kasa|bina|门|門|保险|ドア|玄関|金庫|"
+    r"オートロック|현관|금고|출입|도어|باب|خزنة|दरवा|गेट|अलार्म",
+)  # fmt: skip
+PIN_PLACES = (r"\b(?:card|phone|house|front door|back door|office door|room safe)\b",)  # only after the word
+PROOF_HINTS = (
+    r"backup|recovery|rescue|scratch|verif|vérif|authent|one-time|\blog-?in|\bsecurity|2fa|\bmfa|\bsms|\botp|sign-?in|two-factor|"
+    r"emergency|whatsapp|telegram|signal|confirmation|bestätig|sicherheit|einmal|secours|sécurité|connexion|doğrula|onay|"
+    r"confirmaci|confirmaç|conferma|segur|sicurezza|respaldo|acceso|подтвержд|\bсмс|резерв|вход|验证|驗證|認証|確認|인증|تحقق|تأكيد|सत्याप|"
+    r"वेरिफ",
+)  # fmt: skip
+OTHER_CODES = (
+    r"\b(?:zip|post(?:al|leitzahl)?|area|country|promo|discount|error|exit|status|http|dress|source|colou?r|bar|qr|morse|country|"
+    r"booking|reservation|voucher|coupon|referral|gift|swift|sort|bank|machine|byte|product|airport|flight|iata|icd|plus|"
+    r"fehler|gutschein|rabatt|vorwahl|quell|erreur|postale?|promotion|réduction|descuento|promocional|errore?|erro|"
+    r"desconto|sconto|ошибк\w+|город\w*|промо\w*|скидк\w+|hata|alan|posta|indirim)\b|郵便|エラー|에러|우편|할인|خطأ|बग",
+)  # fmt: skip
+CARD_HINTS_OF_CODE = (
+    r"security|front|back of|card|karte|carte|tarjeta|cartão|carta|карт|kart|segur|sicurezza|sécurité|cvv|amex|visa",
 )
 # What may join a word and its secret.
 LINKS = _set(
@@ -217,6 +245,16 @@ NO_SECRET = _set(
     area postal delivery fingerprint fingerprint: digest checksum
     """
 )
+# Between a word for a code and a number: words that say that the number is another one, anywhere or right before it.
+NO_CODE_BETWEEN = _set(
+    "not isn't wasn't never without expired error errors wrong id ids address area postal pincode ago flight order "
+    "invoice version since extension ext phone tel number: required requires need needs costs cost price limit limits "
+    "nicht falsch pas erreur equivocado errado sbagliato неверный не geçersiz"
+)
+NUMBER_LEADS = _set(
+    "in within for error line port after before since than until room year by at of über seit vor um page version "
+    "dans en depuis il есть в через за до"
+)
 # Of a name that holds a word: what it tells about is not the secret (`password_hash`, `max_tokens`, `token_count`).
 NAME_ENDS = (
     "hash", "field", "count", "limit", "length", "len", "reset", "file", "path", "url", "uri", "name", "policy",
@@ -242,6 +280,64 @@ KNOWN_THINGS = _set(
     "totp2 fido2 u2f nfc2 ntlmv2 smbv1 smb1 smb2 m365 ps4 ps5 mfa2 3des des3 rc4 sso2 saml2 saml2.0 pkcs8 pkcs12"
 )
 
+# Runs of random letters that are no secrets. How the ids of things begin, and files in base64:
+ID_PREFIXES = tuple(
+    f"{name}_"
+    for name in (
+        "req evt price cus prod sub pi pm ch in txn acct seti si cs ii il po src tok card ba msg run thread asst file "
+        "call chatcmpl cmpl resp org user usr proj batch vs step conv evtsub mandate plan coupon promo dp du fee tr we "
+        "app ord order inv job task item doc page node team ws vercel dpl prj build deploy trace span"
+    ).split()
+) + (
+    "chatcmpl-",
+    "cmpl-",
+    "org-",
+    "proj-",
+    "msg-",
+    "run-",
+    "asst-",
+    "file-",
+    "css-",
+    "sc-",
+    "arn:",
+    "GTM-",
+    "UA-",
+    "G-",
+)
+ENCODED_FILES = (
+    "iVBORw0KGgo",
+    "/9j/",
+    "R0lGOD",
+    "UklGR",
+    "JVBERi0",
+    "PHN2Zy",
+    "PD94bWw",
+    "d09GM",
+    "AAABAA",
+    "UEsDB",
+    "T2dnUw",
+)
+# What is told of a run of random letters: which words before it say that it is an id, a sum or something public,
+ID_WORDS = (
+    r"(?<!session_)(?<!session)(?<!sess)(?<![^a-z]s)id(?:s|entif\w+)?[\"'`]?\s?[:=]?\s{0,2}[\"'`(]?$", r"\buu?id\b", r"\b[gu]lid\b", r"object_?id", r"\bhash", r"\bsha-?\d", r"\bmd5",
+    r"checksum", r"digest", r"integrity", r"etag", r"commit", r"revert", r"cherry-pick", r"\bblob\b", r"\btree\b", r"merge",
+    r"fingerprint", r"public", r"pública", r"publique", r"pubblica", r"öffentlich", r"публичн", r"открыт\w+ ключ",
+    r"公钥", r"公開鍵", r"공개키", r"address\b", r"adresse", r"dirección", r"endereço", r"indirizzo", r"адрес", r"地址", r"donat",
+    r"\btrace", r"\bspan\b", r"request", r"\breq\b", r"\bevent", r"\border\b", r"customer", r"invoice", r"track", r"parcel", r"serial",
+    r"model\b", r"modell", r"version", r"build\b", r"\bclass", r"\bfile", r"datei", r"fichier", r"archivo", r"certificat", r"nonce",
+    r"tx\b", r"transaction", r"block", r"video", r"channel", r"playlist", r"\bdecode", r"\bencode", r"booking", r"container", r"\bpod\b",
+    r"image\b", r"\bcid\b", r"ipfs", r"\bsignature", r"site_?key", r"measurement", r"\bseed\b", r"\btest(?:ing)? vector",
+)  # fmt: skip
+# and which that secrets are spoken of.
+SECRET_HINTS = (
+    r"(?<![a-z])(?:api|app|access|secret|private|signing|encryption|license|licence|master|auth)?_?-?keys?(?![a-z])", r"token", r"secret",
+    r"credential", r"\bcreds?\b", r"log-? ?in(?![a-z])", r"log-? ?on(?![a-z])", r"sign-? ?in(?![a-z])", r"cookie", r"session", r"sess", r"\bsid\b", r"auth",
+    r"bearer", r"passw", r"\bpass\b", r"\bpwd?\b", r"kennwort", r"zugangs", r"schlüssel", r"sitzung", r"\bclé\b", r"\bcle\b", r"jeton",
+    r"identifiant", r"mot de passe", r"sesión", r"sessão", r"\bclave", r"contraseña", r"credencia", r"\bchave", r"senha", r"chiave", r"credenzial",
+    r"ключ", r"токен", r"секрет", r"парол", r"сесси", r"anahtar", r"şifre", r"密钥", r"密鑰", r"金鑰", r"秘钥", r"令牌", r"密码", r"クッキー", r"セッション",
+    r"トークン", r"キー", r"鍵", r"키", r"토큰", r"비밀", r"쿠키", r"세션", r"مفتاح", r"رمز", r"कुंजी", r"टोकन", r"akia[a-z0-9]{12}", r"\bapi\b", r"2fa", r"totp",
+)  # fmt: skip
+
 # By what a number is told to be, or not to be, a card's.
 CARD_HINTS = (
     "card", "visa", "master", "amex", "american express", "maestro", "diners", "discover", "jcb", "unionpay", "cvv",
@@ -260,7 +356,27 @@ NO_CARD_HINTS = (
     "case", "meter", "member", "policy", "barcode", "encomenda", "colis", "paket", "number of", "phone",
     "timestamp", "claim",
 )  # fmt: skip
-SSN_HINTS = ("ssn", "social security", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id")
+SSN_HINTS = (
+    "seguro social",
+    "seguridad social",
+    "segurança social",
+    "sécurité sociale",
+    "sicurezza sociale",
+    "соцстрах",
+    "социальн",
+    "社会保障",
+    "社会安全",
+    "사회보장",
+    "sosyal güvenlik",
+    "ssn",
+    "social security",
+    "my social",
+    "social is",
+    "social:",
+    "sozialversicherung",
+    "itin",
+    "tax id",
+)
 _IBANS = (
     "AD:24 AE:23 AL:28 AT:20 AZ:28 BA:20 BE:16 BG:22 BH:22 BI:27 BR:29 BY:28 CH:21 CR:22 CY:28 CZ:24 "
     "DE:22 DJ:27 DK:18 DO:28 EE:20 EG:29 ES:24 FI:18 FK:18 FO:18 FR:27 GB:22 GE:22 GI:23 GL:18 GR:27 "
