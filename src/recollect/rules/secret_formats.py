@@ -56,16 +56,16 @@ _WORD = re.compile(r"[A-Za-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
 _DATABASES = frozenset(DATABASES.split())
-_JOINS = re.compile(r"[\s,;.|/•*\"'_-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
+_JOINS = re.compile(r"(?![\"'][.)])[\s,;.|/•*\"'_-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
 _PHRASE_HINT = re.compile(
     r"(?i)seed|recovery|mnemonic|wallet|phrase|ledger|metamask|bip-?39|wiederherstellung|récupération|recuper|frase|semilla|semente|"
     r"sid-?фраз|фраз|助记词|助記詞|リカバリー|ニーモニック|シード|시드|복구|kurtarma|\\b(?:12|24|twelve|zwölf) (?:words|wörter|mots|palabras)"
 )
-_SHORTEST_PHRASE = 12 * 4  # characters: no word of the list has fewer than three
+_AROUND_WORDS = "\"'`“”«»„.,;:|/()[]*-–—0123456789"
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
-def formats(text: str, runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
+def formats(text: str, words: list[str], runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
     """What is a secret by its form, in the order of certainty."""
     if "PRIVATE KEY" in text:
         yield from _private_keys(text)
@@ -83,7 +83,9 @@ def formats(text: str, runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
         yield from _ibans(text)
         yield from _cards(text)
         yield from _social_security(text)
-    if len(text) >= _SHORTEST_PHRASE and _has_run(text):
+    if len(words) >= 10 and _has_run(words):
+        yield from _recovery_phrases(text)
+    elif text.count(",") >= 11 and _has_run(text.replace(",", " ").split()):
         yield from _recovery_phrases(text)
 
 
@@ -251,14 +253,33 @@ def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     yield from _phrase_of(run, has_hint)
 
 
-def _has_run(text: str) -> bool:
-    """A cheap look for twelve words of the list together, whatever is between them."""
-    length = 0
-    for word in _WORD.findall(text.lower()):
-        length = length + 1 if word in _PLACES else 0
-        if length == _PHRASE_LENGTHS[-1]:
-            return True
+def _has_run(words: list[str]) -> bool:
+    """A cheap look for about twelve words of the list together: each such run has every tenth word of the text in it.
+    What has no letter, such as the number before each, is passed over; the outer two may have other signs on them."""
+    for at in range(9, len(words), 10):
+        if _is_listed(words[at]) or (not _has_letter(words[at]) and _is_listed(words[at - 1])):
+            after = _listed_ahead(words[at : at + 24])
+            if after + _listed_ahead(words[max(0, at - 24) : at][::-1]) >= _PHRASE_LENGTHS[-1] - 2:
+                return True
     return False
+
+
+def _listed_ahead(words: list[str]) -> int:
+    count = 0
+    for word in words:
+        if _is_listed(word):
+            count += 1
+        elif _has_letter(word):
+            break
+    return count
+
+
+def _is_listed(word: str) -> bool:
+    return word.strip(_AROUND_WORDS).lower() in _PLACES
+
+
+def _has_letter(word: str) -> bool:
+    return any(map(str.isalpha, word))
 
 
 def _phrase_of(run: list[tuple[int, int, int]], has_hint: bool) -> Iterator[SecretMark]:

@@ -11,7 +11,15 @@ import re
 from collections.abc import Iterable, Iterator
 
 from recollect.model.secrets import SecretMark
-from recollect.rules.secret_values import is_mixed, is_placeholder, is_strong, is_thing, is_unguessable
+from recollect.rules.secret_values import (
+    is_mixed,
+    is_placeholder,
+    is_public,
+    is_strong,
+    is_thing,
+    is_unguessable,
+    is_very_strong,
+)
 from recollect.rules.secret_words import (
     ANY_CODE_WORDS,
     CARD_CODE_WORDS,
@@ -73,8 +81,16 @@ def _pattern(words: Iterable[str]) -> re.Pattern[str]:
 
 _KINDS = _kinds()
 _PARTS = frozenset(PASSWORD_PARTS) | {word for word in _KINDS if not word.isascii()}
-_WORD = _pattern(_KINDS)
-_ASCII_WORD = _pattern(word for word in _KINDS if word.isascii())
+_WITHOUT_FIGURES = ("password", "login", "proof")  # kinds whose secrets may have none
+_PATTERNS = {
+    (is_ascii, has_figures): _pattern(
+        word
+        for word, kind in _KINDS.items()
+        if (word.isascii() or not is_ascii) and (has_figures or kind in _WITHOUT_FIGURES)
+    )
+    for is_ascii in (True, False)
+    for has_figures in (True, False)
+}
 _BEFORE = re.compile(r"[^\W_]+")
 _NAME_REST = re.compile(r"[A-Za-z_-][\w-]{0,30}|[^\W\x00-\x7f]{0,12}")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
@@ -95,25 +111,33 @@ _CODES = re.compile(
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
 _BACK = frozenset(["is", "as", "was", "are", "ist", "als", "est", "es", "é", "è", "это", "-", "—", "for"])
 _PAIR = re.compile(
-    r"[^\n/|\"]{0,40}?(?<=[\s:=])[^\s/|:;=<\"]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d)|/(?=[^\s/]*\d))([^\s\"/]{4,60})(?![^\s\"])"
+    r"[^\n/|,\"]{0,40}?(?<=[\s:=])[^\s/|:;=<,\"]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d)|/(?=[^\s/]*\d))([^\s\"/]{4,60})(?![^\s\"])"
 )
 _WITH_PAIR = re.compile(
     r"[^\n/|\"]{0,30}?\b(?:with|as|using|mit|als|avec|con|com|under|is|are|[:=])\s[^\s/|:;=<\"]{2,40}\s?"
-    r"(?:and|und|et|y|e|i|и|ve|\+|,|/)\s(?=[^\s\"]*\d)(?=[^\s\"]*[a-z])([^\s\"]{6,60})"
+    r"(?:and|with|und|mit|et|avec|y|con|e|com|i|и|ve|\+|,|/)\s(?=[^\s\"]*\d)(?=[^\s\"]*[a-z])([^\s\"]{6,60})"
 )
+_ACCOUNT_PAIR = re.compile(
+    r"(?<![\w/.@:-])(?:root|admin|administrator|guest|postgres|sa|pi)\s?[/:]\s?([^\s/\"']{6,60})"
+)
+_CREDENTIALS = ("credentials", "creds", "zugangsdaten", "identifiants", "credenciales", "credenziali", "credenciais")
+_SIGNED_TOKEN = re.compile(r"\n\s{0,4}(?=\S*\d)(?=\S*[a-z])([A-Za-z0-9_.-]{2,40}[!@#$%^&*+~][^\s/@]{0,40})(?=\n|$)")
+_ACCOUNTS = ("root", "admin", "guest", "postgres", "sa /", "pi /")
+_AUTH_PAIR = re.compile(r"auth\s?=\s?\(\s?[\"'][^\"'\n]{1,60}[\"'],\s?[\"']([^\"'\n]{4,80})[\"']")
 _CURL = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?([^\s:\"'@/]{1,60}):([^\s\"']{2,120})")
 _DASH_P = re.compile(
     r"\b(?:(?:mysql\w{0,10}|mariadb|mongo\w{0,8}|7z[ar]?)\b[^\n]{0,80}?\s-p|"
-    r"(?:login|sshpass|redis-cli|zip|unzip|ldap\w{1,8}|htpasswd|xfreerdp|twine upload|rdesktop)\b[^\n]{0,100}?\s(?:-p|-P|-a|-w|/p:) ?)"
+    r"(?:login|sshpass|redis-cli|zip|unzip|ldap\w{1,8}|htpasswd|xfreerdp|twine upload|rdesktop|openssl)\b[^\n]{0,100}?\s(?:(?:-p|-P|-a|-w|-k) |/p:))"
     r"([\"']?)([^\s\"'-][^\s\"']{2,80})\1"
 )
 _REFERENCE = re.compile(
     r"\$?\{?\{?\s?[A-Za-z_][\w]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|\$\{?[A-Za-z_]|\$\(|%[A-Za-z_(]|\{|<|\[|\(|\*{2,}|[\w.]+[(\[]"
 )
-_POINTERS = re.compile(
-    r"(?:(?<![^\W_])(?:it'?s|it’s|is|was|be|to|with|use|used|using|try|as|now|here|picked|chose|chosen|took|put|typed?|"
+_POINTER = re.compile(
+    r"(?:(?<![^\W_])(?:it'?s|it’s|is|was|be|to|with|use|used|using|try|as|now|here|picked|chose|chosen|took|put|typed?|him|her|them|"
     r"c['’]est|est|prends|es|son|era|ist|jetzt|nun|lautet|heißt|auf|mit|nimm|è|é|ora|agora|usa|use|pon|con|com|avec|"
-    r"это|теперь|на|artık|oldu|هو|هي|है)[:,]?\s{1,3}|[:=→—–]\s{1,3}|[：是为為はが는은]\s{0,3})([\"'`“«„「(]?[!-~][^\s，。、]{5,60})"
+    r"это|теперь|на|artık|oldu|yenisi|هو|هي|إلى|الى|है|अब)[:,]?\s{1,3}|[:=→—–]\s{1,3}|[：是为為はが는은成]\s{0,3})[\"'`“«„「(]?$",
+    re.IGNORECASE,
 )
 _MEANS_IT = re.compile(
     r"(?i)(?<![^\W_])(?:it|its|it['’]s|that['’]?s|this|now|one|new|here|changed|set|went|picked|chose|made|use|try|remember|"
@@ -130,9 +154,12 @@ _CODE_BEFORE = ("_", ".", "$", "<", '"', "'", "(", "[", "-")
 _IN_CODE = re.compile(r"[\"'\[\](){}<>=.]\S|[_(]")
 _WRONG = re.compile(r"(?:Invalid|Wrong|Bad|Incorrect|Missing|Unknown)_?$")  # the name of an error
 _NAMED = re.compile(r"([A-Za-z_][\w.-]{0,40})=(?=[^=]{8})")
-_DASHES = re.compile(r"\s(?:-[pPaw]|/p:)")
+_DASHES = re.compile(r"\s(?:-[pPawk]|/p:)")
 _OF_WIRELESS = re.compile(WIRELESS)
+_WIRELESS_KEY = re.compile(r"(?<![\w-])(?:\d{4}(?:[ -]\d{4}){1,5}|\d{8,63}|[0-9A-F]{10,64}|[0-9a-f]{10,64})(?![\w-])")
 _LONG_NUMBER = re.compile(r"\d{4}(?:[ -]?\d{4}){2,5}|\d{10,63}")
+_TOKEN_LETTERS = re.compile(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}")
+_FIGURE = re.compile(r"\d")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
 _POSTAL = ("pin code", "pincode", "pin-code")  # in India, also of a place
@@ -142,6 +169,11 @@ _OTHER_CODE = re.compile("|".join(OTHER_CODES))
 _PROOF = re.compile("|".join(PROOF_HINTS))
 _BACKUP = re.compile("backup|recovery|rescue|scratch|secours|respaldo|резерв")
 _SAFETY = re.compile(r"\bsecurity\s?$|\s?(?:de|di) (?:seguridad|segurança|sicurezza|sécurité)")
+_YOURS = re.compile(r"\b(?:your|dein|ihr|votre|ton|tu|su|seu|tuo|ваш|твой)\b")
+_IS_NUMBER = re.compile(r"\s?(?:\w{1,6}\s|[:=]\s?)\d{3}")
+_NUMBER_BEFORE = re.compile(
+    r"(?<![\w.-])((?:[A-Z]-)?\d{4,8}|\d{3}[ -]\d{3}) (?:is|ist|est|es|é|è|—|-|это)(?: [^\W\d]+){1,5} $"
+)
 _PIN_PLACE = re.compile("|".join(PIN_HINTS))
 _PIN_PLACE_AFTER = re.compile("|".join(PIN_PLACES))
 _NO_MORE = r"(?![A-Za-zА-я0-9_%€$£/]|[.,:-]\d)"
@@ -162,10 +194,12 @@ _NUMBERS = {
         "PIN",
     ),
 }
+_PIN_NOUNS = ("pin", "pins", "combination", "combo", "kombination")  # with other uses: the number right after it
+_DOES = re.compile(r"\b(?:i|we|you|to|they) $", re.IGNORECASE)
 _LINK_SIGNS = (":", "=", "：", "→", "-", "—", "–", "是", "は", "는", "은", "为")
 _LISTED = re.compile(r"(?:codes|коды|códigos)$|codes de|códigos de|backup|recovery")
 _AMOUNT = re.compile(
-    r"\s?(?:sec|min|hour|hrs|day|week|month|year|time|char|digit|number|sek|stunden|tage|jour|heure|hora|día|час|дн|%)"
+    r"\s?(?:line|edition|people|photo|ohm|pins|item|user|sec|min|hour|hrs|day|week|month|year|time|char|digit|number|sek|stunden|tage|jour|heure|hora|día|час|дн|%)"
 )
 _WIRELESS = re.compile(r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});")
 _VARIABLE = re.compile(r"\$\{?\w+\}?|\$\(.*|%\(?\w+\)?[s%]?")
@@ -214,7 +248,7 @@ def phrases(text: str, cover: bytearray) -> Iterator[SecretMark]:
     small = text.lower()
     if len(small) != len(text):  # some capitals have small letters of two signs
         small = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    matches = list((_ASCII_WORD if text.isascii() else _WORD).finditer(small))
+    matches = list(_PATTERNS[text.isascii(), _FIGURE.search(text) is not None].finditer(small))
     for at, match in enumerate(matches):
         word = None if cover[match.start()] else _word_of(text, small, match)
         if word is None:
@@ -244,7 +278,7 @@ def _word_of(text: str, small: str, match: re.Match[str]) -> _Word | None:
     if _WRONG.search(text, max(0, start - 10), start):
         return None
     if kind in ("key", "weak") and _OF_WIRELESS.search(small, max(0, start - 24), end + 24):
-        return _Word(word, "password", start, end)
+        return _Word("wifi", "password", start, end)
     if kind not in ("code", "weak"):
         return _Word(word, kind, start, end)
     before = _BEFORE.findall(small, max(0, start - 24), start)
@@ -267,7 +301,7 @@ def _code_of(small: str, word: str, start: int, end: int) -> _Word | None:
         return None
     if _SAFETY.search(before[-12:]) or _SAFETY.match(after):
         return _Word("security code", "card", start, end)
-    if _PROOF.search(before) or _PROOF.search(after):
+    if _PROOF.search(before) or _PROOF.search(after) or (_YOURS.search(before) and _IS_NUMBER.match(after)):
         listed = _BACKUP.search(before + after) is not None
         return _Word("backup codes" if listed else word, "proof", start, end)
     if _PIN_PLACE.search(before) or _PIN_PLACE.search(after) or _PIN_PLACE_AFTER.search(after):
@@ -282,6 +316,8 @@ def _begins(text: str, start: int) -> bool:
 
 def _ends(text: str, end: int) -> bool:
     after = text[end : end + 1]
+    if after.isdigit():
+        return not text[end + 1 : end + 2].isalnum()
     return not after.isalpha() or (after.isupper() and text[end - 1].islower())
 
 
@@ -370,6 +406,10 @@ def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
 def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
     if "phrase" in match.text:
         yield from _passphrases(text, match)
+    number = _WIRELESS_KEY.search(text, match.end, match.end + _NUMBER_WINDOW) if match.text == "wifi" else None
+    if number:
+        yield SecretMark("password", *number.span())
+        return
     for value, link, count in _values(text, match):
         if link == ":" and not value.in_quotes:
             _cut(text, value, match)
@@ -396,19 +436,27 @@ def _told_later(text: str, match: _Word) -> Iterator[SecretMark]:
         or _IN_CODE.match(text, match.end)
     ):
         return
-    for pointer in _POINTERS.finditer(text, match.end, match.limit):
-        between = text[match.end : pointer.start()]
+    pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
+    for token in pattern.finditer(text, match.end, match.limit):
+        value = _Value(text, *token.span())
+        if not is_strong(value.text) and not _LONG_NUMBER.fullmatch(value.text):
+            continue
+        between = text[match.end : token.start()]
         if _RULES.search(between):
             return
-        if _SENTENCE_END.search(between) and not _MEANS_IT.search(
-            text, max(match.end, pointer.start() - 20), pointer.end()
-        ):
-            continue
-        value = _Value(text, *pointer.span(1))
-        is_number = pointer[0][0] in ":=：" and _LONG_NUMBER.fullmatch(value.text) is not None
-        if (is_strong(value.text) or is_number) and not _is_reference(value):
+        if _is_pointed_to(value.text, between) and not _is_reference(value):
             yield SecretMark("password", value.start, value.end)
             return
+
+
+def _is_pointed_to(word: str, between: str) -> bool:
+    near = between[-24:]
+    if not is_strong(word):
+        return near.rstrip()[-1:] in (":", "：")
+    has_pointer = _POINTER.search(near) is not None
+    if _SENTENCE_END.search(between):
+        return has_pointer and _MEANS_IT.search(near) is not None
+    return has_pointer or is_very_strong(word)
 
 
 def _passphrases(text: str, match: _Word) -> Iterator[SecretMark]:
@@ -436,7 +484,7 @@ def _is_reference(value: _Value) -> bool:
         return True
     if not value.in_quotes and _CALL.match(value.text):
         return True
-    return not value.in_quotes and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:12])
+    return not value.in_quotes and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:60])
 
 
 def _is_password(value: _Value, link: str, count: int, text: str, word_before: str) -> bool:
@@ -454,9 +502,9 @@ def _is_password(value: _Value, link: str, count: int, text: str, word_before: s
     if link == ":" and (value.in_quotes or "_" in word or word.isalpha()) and _MADE_UP.fullmatch(small[:60]):
         return False
     if not link and word_before in LINKED_PASSWORD_WORDS:
-        return is_strong(word) and count == 0
+        return count == 0 and (is_very_strong(word) or (is_strong(word) and len(word) >= 9))
     if not link:
-        return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and len(word) >= 6 and value.last))
+        return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and is_strong(word) and value.last))
     if mixed:
         return True
     if small.isdigit():
@@ -519,7 +567,10 @@ def _codes(text: str, match: _Word) -> Iterator[SecretMark]:
         return
     pattern, kind = _NUMBERS[match.kind]
     number = pattern.search(text, match.end, match.end + _NUMBER_WINDOW)
-    if number and _belongs(text, match, number):
+    earlier = _NUMBER_BEFORE.search(text, max(0, match.start - 60), match.start) if match.kind == "proof" else None
+    if earlier:
+        yield SecretMark(kind, *earlier.span(1))
+    elif number and _belongs(text, match, number):
         yield SecretMark(kind, *number.span(1))
     elif match.kind == "pin":
         yield from _mixed_pins(text, match)
@@ -538,13 +589,15 @@ def _belongs(text: str, match: _Word, number: re.Match[str]) -> bool:
         return False
     if (words and words[-1] in NUMBER_LEADS) or _rest_of_name(text, match) < 0:
         return False
+    is_linked = between.rstrip()[-1:] in _LINK_SIGNS or bool(words and words[-1] in LINKS | STILL)
     if match.kind != "pin":
-        return True
+        return is_linked or not _YEAR.fullmatch(number[1])
     is_postal = match.text in _POSTAL and len(number[1]) == 6
     if is_postal and not _OWN.search(text[max(0, match.start - 40) : match.end]):
         return False
-    is_linked = between.rstrip()[-1:] in _LINK_SIGNS or bool(words and words[-1] in LINKS | STILL)
-    return is_linked or len(words) <= (0 if _YEAR.fullmatch(number[1]) else 3)
+    if is_linked or match.text not in _PIN_NOUNS:
+        return is_linked or (len(words) <= _FILLERS and not _YEAR.fullmatch(number[1]))
+    return not words and not _DOES.search(text, max(0, match.start - 6), match.start)
 
 
 def _mixed_pins(text: str, match: _Word) -> Iterator[SecretMark]:
@@ -612,17 +665,9 @@ def _cookies(text: str, at: int) -> Iterator[SecretMark]:
 
 def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     token = value.text
-    if (
-        not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token)
-        or is_thing(token)
-        or token.lower() in KNOWN_THINGS
-    ):
+    if not _TOKEN_LETTERS.fullmatch(token) or is_thing(token) or is_public(token) or token.lower() in KNOWN_THINGS:
         return False
-    if (
-        re.match(r"0x[0-9a-fA-F]{40}$|SHA256:|sha\d|ssh-|AAAA[A-Z]", token)
-        or not re.search(r"\d", token)
-        or not re.search("[A-Za-z]", token)
-    ):
+    if not any(map(str.isdigit, token)) or not any(map(str.isalpha, token)):
         return False
     if match.kind == "weak":
         return bool(link) and len(token) >= 16 and is_unguessable(token, hexes=link == ":" and count == 0)
@@ -634,8 +679,11 @@ def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
 
 
 def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
-    """A name and its password side by side: "login: anna / hunter2", "log in with anna and hunter2"."""
+    """A name and its password side by side: "login: anna / hunter2", "log in with anna and hunter2", or on lines of
+    their own after "credentials"."""
     match = _PAIR.match(text, word.end, word.limit) or _WITH_PAIR.match(text, word.end, word.limit)
+    if match is None and word.text in _CREDENTIALS:
+        match = _SIGNED_TOKEN.search(text, word.end, word.limit)
     value = _Value(text, *match.span(1)) if match else None
     if value is None or len(value.text) < 5 or not is_mixed(value.text) or is_thing(value.text):
         return
@@ -654,9 +702,19 @@ def _options(text: str) -> Iterator[SecretMark]:
             and _is_given(match[2])
         ):
             yield SecretMark("password", *match.span(2))
-    for match in _DASH_P.finditer(text) if _DASHES.search(text) else ():
+    for match in _ACCOUNT_PAIR.finditer(text) if _has_account(text) else ():
+        if is_very_strong(match[1]) and _is_given(match[1]):
+            yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
+    for match in _AUTH_PAIR.finditer(text) if "auth" in text else ():
+        if is_mixed(match[1]) and _is_given(match[1]):
+            yield SecretMark("password", *match.span(1))
+    for match in _DASH_P.finditer(text) if (" -" in text or "/p:" in text) and _DASHES.search(text) else ():
         if _is_given(match[2]) and (is_mixed(match[2]) or not match[0].endswith(" " + match[2])):
             yield SecretMark("password", *match.span(2))
+
+
+def _has_account(text: str) -> bool:
+    return ("/" in text or ":" in text) and any(name in text for name in _ACCOUNTS)
 
 
 def _is_given(value: str) -> bool:

@@ -27,7 +27,7 @@ from recollect.rules.secret_words import ID_WORDS, OTHER_KEYS, SECRET_HINTS
 _PIECE = re.compile(r"(?<![A-Za-z0-9+/_~.%@#\\-])[A-Za-z0-9][A-Za-z0-9+/_~.%-]{15,}={0,2}(?![({\\@])")
 _BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----")
 _HINT = re.compile("|".join(SECRET_HINTS))
-_ID = re.compile("|".join(ID_WORDS) + rf"|(?:{'|'.join(OTHER_KEYS)})[ _-]keys?")
+_ID = re.compile("|".join(ID_WORDS) + rf"|\b(?:{'|'.join(OTHER_KEYS)})[ _-]keys?")
 _NEAR = 48  # characters before a run in which a word says what it is
 _FAR = 160  # and in which it says that secrets are spoken of
 _RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
@@ -51,9 +51,9 @@ def tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[SecretMark]:
                 yield SecretMark("token", piece.start(), piece.start() + len(value))
 
 
-def long_runs(text: str) -> list[tuple[int, int]]:
+def long_runs(text: str, words: list[str]) -> list[tuple[int, int]]:
     """Where a text has so many characters without a space that they may be a key."""
-    if max(map(len, text.split()), default=0) < _SHORTEST_KEY:
+    if max(map(len, words), default=0) < _SHORTEST_KEY:
         return []
     return [match.span() for match in _RUN.finditer(text)]
 

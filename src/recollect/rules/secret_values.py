@@ -136,6 +136,15 @@ def is_strong(word: str) -> bool:
     )
 
 
+def is_very_strong(word: str) -> bool:
+    """So sure a password that no word need point to it: figures and a sign that is in no name."""
+    return (
+        is_strong(word)
+        and any(map(str.isdigit, word))
+        and any(char in "!@#$%^&*+~_" for char in word[1:-1] + word[-1:].strip("!"))
+    )
+
+
 def _changes(value: str) -> float:
     """The share of letters and figures that are of another kind than the one before."""
     kinds = [("a" if char.islower() else "A" if char.isupper() else "1") for char in value if char.isalnum()]

@@ -118,7 +118,7 @@ ANY_CODE_WORDS = (
 )  # fmt: skip
 CARD_CODE_WORDS = (
     "cvv", "cvv2", "cvc", "cvc2", "csc", "prüfnummer", "prüfziffer", "kartenprüfnummer",
-    "cryptogramme", "kartenprüfziffer", "güvenlik kodu", "安全码", "セキュリティコード", "보안코드", "cvn", "cid",
+    "cryptogramme", "kartenprüfziffer", "güvenlik kodu", "安全码", "セキュリティコード", "보안코드", "cvn", "digits on the back", "numbers on the back", "number on the back",
 )  # fmt: skip
 # Words after which a key or a token stands; after the weak ones only what is surely random.
 KEY_WORDS = (
@@ -131,7 +131,7 @@ KEY_WORDS = (
     "cookie", "クッキー", "쿠키", "куки",
     "accountkey", "sharedaccesskey", "accesskey", "secretkey",
 )  # fmt: skip
-WIRELESS = r"wi-?fi|wlan|\bwpa|wep|hotspot|router|вай-?фай|无线|無線|와이파이|واي فاي|वाईफाई"  # whose key is a password
+WIRELESS = r"wi-?fi|wlan|\bwpa|wep|hotspot|router|вай-?фа|无线|無線|와이파이|واي فاي|वाईफाई"  # whose key is a password
 WEAK_KEY_WORDS = (
     "clé",
     "chave",
@@ -326,7 +326,7 @@ ID_WORDS = (
     r"\btrace", r"\bspan\b", r"request", r"\breq\b", r"\bevent", r"\border\b", r"customer", r"invoice", r"track", r"parcel", r"serial",
     r"model\b", r"modell", r"version", r"build\b", r"\bclass", r"\bfile", r"datei", r"fichier", r"archivo", r"certificat", r"nonce",
     r"tx\b", r"transaction", r"block", r"video", r"channel", r"playlist", r"\bdecode", r"\bencode", r"booking", r"container", r"\bpod\b",
-    r"image\b", r"\bcid\b", r"ipfs", r"\bsignature", r"site_?key", r"measurement", r"\bseed\b", r"\btest(?:ing)? vector",
+    r"image\b", r"\bdoc\b", r"\bcid\b", r"ipfs", r"\bsignature", r"site_?key", r"measurement", r"\bseed\b", r"\btest(?:ing)? vector",
 )  # fmt: skip
 # and which that secrets are spoken of.
 SECRET_HINTS = (

@@ -25,8 +25,9 @@ def find_secrets(text: str) -> tuple[SecretMark, ...]:
     for match in _PLACEHOLDER.finditer(text) if "[secret: " in text else ():
         cover[match.start() : match.end()] = b"\1" * len(match[0])
     marks: list[SecretMark] = []
-    runs = long_runs(text)
-    for mark in formats(text, runs):
+    words = text.split()
+    runs = long_runs(text, words)
+    for mark in formats(text, words, runs):
         _keep(mark, cover, marks)
     for mark in phrases(text, bytearray(cover)):
         _keep(mark, cover, marks)
