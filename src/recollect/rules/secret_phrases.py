@@ -24,6 +24,7 @@ from recollect.rules.secret_words import (
     ANY_CODE_WORDS,
     CARD_CODE_WORDS,
     CODE_WORDS,
+    COMMANDS,
     KEY_WORDS,
     KNOWN_THINGS,
     LINKED_PASSWORD_WORDS,
@@ -122,21 +123,18 @@ _ACCOUNT_PAIR = re.compile(
 )
 _CREDENTIALS = ("credentials", "creds", "zugangsdaten", "identifiants", "credenciales", "credenziali", "credenciais")
 _SIGNED_TOKEN = re.compile(r"\n\s{0,4}(?=\S*\d)(?=\S*[a-z])([A-Za-z0-9_.-]{2,40}[!@#$%^&*+~][^\s/@]{0,40})(?=\n|$)")
-_ACCOUNTS = ("root", "admin", "guest", "postgres", "sa /", "pi /")
-_AUTH_PAIR = re.compile(r"auth\s?=\s?\(\s?[\"'][^\"'\n]{1,60}[\"'],\s?[\"']([^\"'\n]{4,80})[\"']")
-_CURL = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?([^\s:\"'@/]{1,60}):([^\s\"']{2,120})")
-_DASH_P = re.compile(
-    r"\b(?:(?:mysql\w{0,10}|mariadb|mongo\w{0,8}|7z[ar]?)\b[^\n]{0,80}?\s-p|"
-    r"(?:login|sshpass|redis-cli|zip|unzip|ldap\w{1,8}|htpasswd|xfreerdp|twine upload|rdesktop|openssl)\b[^\n]{0,100}?\s(?:(?:-p|-P|-a|-w|-k) |/p:))"
-    r"([\"']?)([^\s\"'-][^\s\"']{2,80})\1"
+_COMMANDS = tuple((needle, re.compile(pattern)) for needle, pattern in COMMANDS)
+_USE_CODE = re.compile(
+    r"\b[Uu]se (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
 )
+_ACCOUNTS = ("root", "admin", "guest", "postgres", "sa /", "pi /")
 _REFERENCE = re.compile(
     r"\$?\{?\{?\s?[A-Za-z_][\w]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|\$\{?[A-Za-z_]|\$\(|%[A-Za-z_(]|\{|<|\[|\(|\*{2,}|[\w.]+[(\[]"
 )
 _POINTER = re.compile(
     r"(?:(?<![^\W_])(?:it'?s|it’s|is|was|be|to|with|use|used|using|try|as|now|here|picked|chose|chosen|took|put|typed?|him|her|them|"
     r"c['’]est|est|prends|es|son|era|ist|jetzt|nun|lautet|heißt|auf|mit|nimm|è|é|ora|agora|usa|use|pon|con|com|avec|"
-    r"это|теперь|на|artık|oldu|yenisi|هو|هي|إلى|الى|है|अब)[:,]?\s{1,3}|[:=→—–]\s{1,3}|[：是为為はが는은成]\s{0,3})[\"'`“«„「(]?$",
+    r"это|теперь|на|artık|oldu|yenisi|هو|هي|إلى|الى|है|अब)[:,]?\s{1,3}|[:=→—–]\s{1,3}|\s-\s{1,3}|[：是为為はが는은成]\s{0,3})[\"'`“«„「(]?$",
     re.IGNORECASE,
 )
 _MEANS_IT = re.compile(
@@ -150,16 +148,16 @@ _RULES = re.compile(
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n|。")
 _CLOSERS = ("==", "!=", "[", ".", ">", "]", "}")  # after a word of a page, a style or a program
 _CLOSED_QUOTES = tuple(quote + sign for quote in "\"'" for sign in "]})>")
-_CODE_BEFORE = ("_", ".", "$", "<", '"', "'", "(", "[", "-")
+_CODE_BEFORE = ("_", ".", "$", "<", '"', "'", "(", "[")
 _IN_CODE = re.compile(r"[\"'\[\](){}<>=.]\S|[_(]")
 _WRONG = re.compile(r"(?:Invalid|Wrong|Bad|Incorrect|Missing|Unknown)_?$")  # the name of an error
 _NAMED = re.compile(r"([A-Za-z_][\w.-]{0,40})=(?=[^=]{8})")
-_DASHES = re.compile(r"\s(?:-[pPawk]|/p:)")
 _OF_WIRELESS = re.compile(WIRELESS)
 _WIRELESS_KEY = re.compile(r"(?<![\w-])(?:\d{4}(?:[ -]\d{4}){1,5}|\d{8,63}|[0-9A-F]{10,64}|[0-9a-f]{10,64})(?![\w-])")
 _LONG_NUMBER = re.compile(r"\d{4}(?:[ -]?\d{4}){2,5}|\d{10,63}")
 _TOKEN_LETTERS = re.compile(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}")
 _FIGURE = re.compile(r"\d")
+_STAND_INS = ("password", "pass", "pw", "secret")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
 _POSTAL = ("pin code", "pincode", "pin-code")  # in India, also of a place
@@ -188,7 +186,7 @@ _NUMBERS = {
     ),
     "pin": (
         re.compile(
-            rf"{_NUMBER}[#*]?\d{{4,10}}[#*]?|[#*]\d{{3,8}}[#*]?|\d{{1,2}}([ -])\d{{1,2}}\2\d{{1,2}}|\d{{3,4}}[ -]\d{{3,4}}|"
+            rf"{_NUMBER}[#*]?\d{{4,10}}[#*]?|[#*]\d{{3,8}}[#*]?|\d{{1,2}}([ -])\d{{1,2}}(?:\2\d{{1,2}}){{1,3}}|\d{{3,4}}[ -]\d{{3,4}}|"
             rf"[#*]?\d{{1,6}}[A-Za-zА-я]\d{{2,6}}[#*]?|\d{{3,6}}[A-Za-zА-я]|[A-ZА-Я]\d{{3,6}}[#*]?){_NO_MORE}"
         ),
         "PIN",
@@ -201,7 +199,6 @@ _LISTED = re.compile(r"(?:codes|коды|códigos)$|codes de|códigos de|backup|
 _AMOUNT = re.compile(
     r"\s?(?:line|edition|people|photo|ohm|pins|item|user|sec|min|hour|hrs|day|week|month|year|time|char|digit|number|sek|stunden|tage|jour|heure|hora|día|час|дн|%)"
 )
-_WIRELESS = re.compile(r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});")
 _VARIABLE = re.compile(r"\$\{?\w+\}?|\$\(.*|%\(?\w+\)?[s%]?")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
 _MODALS = ("should", "will", "would", "could", "might")
@@ -503,6 +500,8 @@ def _is_password(value: _Value, link: str, count: int, text: str, word_before: s
         return False
     if not link and word_before in LINKED_PASSWORD_WORDS:
         return count == 0 and (is_very_strong(word) or (is_strong(word) and len(word) >= 9))
+    if not link and word.isdigit():
+        return 4 <= len(word) <= 10 and count == 0 and value.last and not _YEAR.fullmatch(word)
     if not link:
         return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and is_strong(word) and value.last))
     if mixed:
@@ -589,7 +588,11 @@ def _belongs(text: str, match: _Word, number: re.Match[str]) -> bool:
         return False
     if (words and words[-1] in NUMBER_LEADS) or _rest_of_name(text, match) < 0:
         return False
-    is_linked = between.rstrip()[-1:] in _LINK_SIGNS or bool(words and words[-1] in LINKS | STILL)
+    is_linked = (
+        between[:2] in ("'s", "’s")
+        or between.rstrip()[-1:] in _LINK_SIGNS
+        or bool(words and words[-1] in LINKS | STILL)
+    )
     if match.kind != "pin":
         return is_linked or not _YEAR.fullmatch(number[1])
     is_postal = match.text in _POSTAL and len(number[1]) == 6
@@ -597,6 +600,8 @@ def _belongs(text: str, match: _Word, number: re.Match[str]) -> bool:
         return False
     if is_linked or match.text not in _PIN_NOUNS:
         return is_linked or (len(words) <= _FILLERS and not _YEAR.fullmatch(number[1]))
+    if len(words) <= 3 and _PIN_PLACE.search(between):
+        return not _YEAR.fullmatch(number[1])
     return not words and not _DOES.search(text, max(0, match.start - 6), match.start)
 
 
@@ -692,25 +697,16 @@ def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
 
 
 def _options(text: str) -> Iterator[SecretMark]:
-    """Those that commands are given, and that of the code a phone joins a wireless network by."""
-    for match in _WIRELESS.finditer(text) if "WIFI:" in text else ():
-        yield SecretMark("password", *match.span(1))
-    for match in _CURL.finditer(text) if " -" in text else ():
-        if (
-            match[2].lower() not in ("password", "pass", "pw", "secret")
-            and not match[2].isdigit()
-            and _is_given(match[2])
-        ):
-            yield SecretMark("password", *match.span(2))
+    """Those that commands are given, those of accounts that every system has, and the codes of "use … to verify"."""
+    for needle, pattern in _COMMANDS:
+        for match in pattern.finditer(text) if needle in text else ():
+            if _is_given(match[1]):
+                yield SecretMark("password", *match.span(1))
     for match in _ACCOUNT_PAIR.finditer(text) if _has_account(text) else ():
         if is_very_strong(match[1]) and _is_given(match[1]):
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
-    for match in _AUTH_PAIR.finditer(text) if "auth" in text else ():
-        if is_mixed(match[1]) and _is_given(match[1]):
-            yield SecretMark("password", *match.span(1))
-    for match in _DASH_P.finditer(text) if (" -" in text or "/p:" in text) and _DASHES.search(text) else ():
-        if _is_given(match[2]) and (is_mixed(match[2]) or not match[0].endswith(" " + match[2])):
-            yield SecretMark("password", *match.span(2))
+    for match in _USE_CODE.finditer(text) if "se " in text and " to " in text else ():
+        yield SecretMark("one-time code", *match.span(1))
 
 
 def _has_account(text: str) -> bool:
@@ -718,4 +714,9 @@ def _has_account(text: str) -> bool:
 
 
 def _is_given(value: str) -> bool:
-    return value[0] not in "$<{[*" and not is_placeholder(value)
+    return (
+        value[0] not in "$<{[*"
+        and not value.isdigit()
+        and value.lower() not in _STAND_INS
+        and not is_placeholder(value)
+    )

@@ -62,6 +62,26 @@ WEBHOOKS = (
     r"https://chat\.googleapis\.com/v1/spaces/[^\s?]{1,60}\?[^\s]{20,}",
     r"https://hooks\.zapier\.com/hooks/catch/\d+/[A-Za-z0-9/]{5,}",
 )
+# Commands and settings that are given a password: what a text must hold for the pattern to be tried, then the pattern,
+# whose last group is the password.
+COMMANDS = (
+    ("WIFI:", r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});"),
+    (" -", r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'@/]{1,60}:([^\s\"']{2,120})"),
+    (" -p", r"\b(?:mysql\w{0,10}|mariadb|mongo\w{0,8}|7z[ar]?)\b[^\n]{0,80}?\s-p[\"']?([^\s\"'-][^\s\"']{2,80})"),
+    ("sshpass", r"sshpass -p ?[\"']?([^\s\"'-][^\s\"']{2,80})"),
+    (
+        " -",
+        r"\b(?:login|redis-cli|zip|unzip|ldap\w{1,8}|twine upload|openssl)\b[^\n]{0,100}?\s-[pPawk] "
+        r"[\"']?(?=[^\s\"']*[\d!@#$%^&*~])([^\s\"'-][^\s\"']{2,80})",
+    ),
+    ("/p:", r"(?<=\s/p:)[\"']?([^\s\"']{3,80})"),
+    ("htpasswd", r"htpasswd -b\w* \S{1,80} \S{1,60} ([^\s\"']{3,80})"),
+    ("chpasswd", r"\b[\w.-]{1,40}:([^\s\"':]{3,80})[\"']? \| (?:sudo )?chpasswd"),
+    ("net user", r"net user [\w.-]{1,40} ([^\s/][^\s]{3,80})"),
+    (" -U ", r"\s-U [\w.\\-]{1,40}%([^\s\"']{3,80})"),
+    ("@//", r"\b[\w.-]{1,40}/([^\s/@\"']{3,80})@//"),
+    ("auth", r"auth\s?=\s?\(\s?[\"'][^\"'\n]{1,60}[\"'],\s?[\"'](?=[^\"'\n]*[\d!@#$%^&*~])([^\"'\n]{4,80})[\"']"),
+)
 DATABASES = (
     "postgres postgresql mysql mariadb mongodb redis rediss amqp amqps mssql sqlserver oracle clickhouse cassandra"
 )
@@ -106,7 +126,7 @@ PIN_WORDS = (
     "combinação", "combinazione", "комбинация", "mpin",
 )  # fmt: skip
 CODE_WORDS = (
-    "one-time password", "one-time passcode", "otp", "totp", "bestätigungscode", "sicherheitscode", "einmalcode", "tan",
+    "one-time password", "one-time passcode", "otp", "authenticator", "totp", "bestätigungscode", "sicherheitscode", "einmalcode", "tan",
     "backup-codes", "backupcodes", "codes de secours", "códigos de respaldo", "резервные коды", "验证码", "驗證碼",
     "認証コード", "確認コード", "인증번호", "인증 코드", "인증코드", "رمز التحقق", "كود التحقق", "doğrulama kodu", "onay kodu",
     "ओटीपी",
@@ -178,7 +198,7 @@ PIN_HINTS = (
 )  # fmt: skip
 PIN_PLACES = (r"\b(?:card|phone|house|front door|back door|office door|room safe)\b",)  # only after the word
 PROOF_HINTS = (
-    r"backup|recovery|rescue|scratch|verif|vérif|authent|one-time|\blog-?in|\bsecurity|2fa|\bmfa|\bsms|\botp|sign-?in|two-factor|"
+    r"backup|recovery|rescue|scratch|verif|vérif|authent|one[- ]?time|\blog-?in|\bsecurity|2fa|\bmfa|\bsms|\botp|sign-?in|two-factor|"
     r"emergency|whatsapp|telegram|signal|confirmation|bestätig|sicherheit|einmal|secours|sécurité|connexion|doğrula|onay|"
     r"confirmaci|confirmaç|conferma|segur|sicurezza|respaldo|acceso|подтвержд|\bсмс|резерв|вход|验证|驗證|認証|確認|인증|تحقق|تأكيد|सत्याप|"
     r"वेरिफ",
@@ -202,7 +222,7 @@ LINKS = _set(
 # Those after which a plain word may be the secret: the words that tell about passwords are known in these languages.
 PLAIN_LINKS = _set("is was be it's it’s ist lautet heißt heisst is:")
 STILL = _set(
-    "now currently still just actually simply probably always literally jetzt aktuell immer noch nun momentan ahora "
+    "now currently still just actually simply probably always literally btw übrigens jetzt aktuell immer noch nun momentan ahora "
     "actualmente toujours maintenant agora sempre adesso ora теперь сейчас şimdi artık حاليا الآن अब set changed"
 
 )  # fmt: skip
