@@ -13,6 +13,7 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_values import is_jumbled, is_placeholder, is_wordy
@@ -22,6 +23,7 @@ from recollect.rules.secret_words import (
     FORMATS,
     IBAN_LENGTHS,
     NO_CARD_HINTS,
+    PHRASE_HINTS,
     SSN_HINTS,
     WEBHOOKS,
 )
@@ -54,13 +56,11 @@ _IBAN_REST = re.compile(
 _SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
 _WORD = re.compile(r"[A-Za-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
+_LISTED = frozenset([*WORDS, ""])  # with what has no letter
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
 _DATABASES = frozenset(DATABASES.split())
 _JOINS = re.compile(r"(?![\"'][.)])[\s,;.|/•*\"'_-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
-_PHRASE_HINT = re.compile(
-    r"(?i)seed|recovery|mnemonic|wallet|phrase|ledger|metamask|bip-?39|wiederherstellung|récupération|recuper|frase|semilla|semente|"
-    r"sid-?фраз|фраз|助记词|助記詞|リカバリー|ニーモニック|シード|시드|복구|kurtarma|\\b(?:12|24|twelve|zwölf) (?:words|wörter|mots|palabras)"
-)
+_PHRASE_HINT = re.compile("(?i)" + "|".join(PHRASE_HINTS))
 _AROUND_WORDS = "\"'`“”«»„.,;:|/()[]*-–—0123456789"
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
@@ -83,9 +83,7 @@ def formats(text: str, words: list[str], runs: list[tuple[int, int]]) -> Iterato
         yield from _ibans(text)
         yield from _cards(text)
         yield from _social_security(text)
-    if len(words) >= 10 and _has_run(words):
-        yield from _recovery_phrases(text)
-    elif text.count(",") >= 11 and _has_run(text.replace(",", " ").split()):
+    if (len(words) >= 10 and _has_run(words)) or (text.count(",") >= 11 and _has_run(text.replace(",", " ").split())):
         yield from _recovery_phrases(text)
 
 
@@ -254,32 +252,25 @@ def _recovery_phrases(text: str) -> Iterator[SecretMark]:
 
 
 def _has_run(words: list[str]) -> bool:
-    """A cheap look for about twelve words of the list together: each such run has every tenth word of the text in it.
-    What has no letter, such as the number before each, is passed over; the outer two may have other signs on them."""
-    for at in range(9, len(words), 10):
-        if _is_listed(words[at]) or (not _has_letter(words[at]) and _is_listed(words[at - 1])):
-            after = _listed_ahead(words[at : at + 24])
-            if after + _listed_ahead(words[max(0, at - 24) : at][::-1]) >= _PHRASE_LENGTHS[-1] - 2:
-                return True
-    return False
+    """A cheap look for ten words of the list together: such a run has two of every fifth word of the text in it, one
+    after the other. A number may stand before each; the first and the last may have other signs on them."""
+    listed = list(map(_is_listed, words[4::5]))
+    return any(
+        this and following and _longest_run(words[5 * at : 5 * at + 15]) >= _PHRASE_LENGTHS[-1] - 2
+        for at, (this, following) in enumerate(pairwise(listed))
+    )
 
 
-def _listed_ahead(words: list[str]) -> int:
-    count = 0
+def _longest_run(words: list[str]) -> int:
+    longest = length = 0
     for word in words:
-        if _is_listed(word):
-            count += 1
-        elif _has_letter(word):
-            break
-    return count
+        length = length + 1 if _is_listed(word) else 0
+        longest = max(longest, length)
+    return longest
 
 
 def _is_listed(word: str) -> bool:
-    return word.strip(_AROUND_WORDS).lower() in _PLACES
-
-
-def _has_letter(word: str) -> bool:
-    return any(map(str.isalpha, word))
+    return word.strip(_AROUND_WORDS).lower() in _LISTED
 
 
 def _phrase_of(run: list[tuple[int, int, int]], has_hint: bool) -> Iterator[SecretMark]:

@@ -35,10 +35,10 @@ from recollect.rules.secret_words import (
     NO_CODE_BETWEEN,
     NO_SECRET,
     NUMBER_LEADS,
+    OTHER_CODES,
     OTHER_KEYS,
     PASSWORD_PARTS,
     PASSWORD_WORDS,
-    OTHER_CODES,
     PIN_HINTS,
     PIN_PLACES,
     PIN_WORDS,
@@ -163,7 +163,7 @@ _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
 _POSTAL = ("pin code", "pincode", "pin-code")  # in India, also of a place
 _OWN = re.compile(r"(?i)card|bank|phone|sim\b|door|unlock|\bapp\b|my |mein|mon |mi |alarm|safe|atm")
 _AROUND = 40  # characters before and after a word for "code" that say which
-_OTHER_CODE = re.compile("|".join(OTHER_CODES))
+_OTHER_CODE = re.compile(rf"(?<![a-z])(?:{'|'.join(OTHER_CODES)})(?![a-z])")
 _PROOF = re.compile("|".join(PROOF_HINTS))
 _BACKUP = re.compile("backup|recovery|rescue|scratch|secours|respaldo|резерв")
 _SAFETY = re.compile(r"\bsecurity\s?$|\s?(?:de|di) (?:seguridad|segurança|sicurezza|sécurité)")
@@ -174,20 +174,28 @@ _NUMBER_BEFORE = re.compile(
 )
 _PIN_PLACE = re.compile("|".join(PIN_HINTS))
 _PIN_PLACE_AFTER = re.compile("|".join(PIN_PLACES))
-_NO_MORE = r"(?![A-Za-zА-я0-9_%€$£/]|[.,:-]\d)"
-_NUMBER = r"(?<![A-Za-z0-9_./+-])("
+
+
+def _number(*forms: str) -> re.Pattern[str]:
+    """Finds a number of any of these forms that is no part of a longer number, a word, an amount or an address."""
+    return re.compile(rf"(?<![A-Za-z0-9_./+-])({'|'.join(forms)})(?![A-Za-zА-я0-9_%€$£/]|[.,:-]\d)")
+
+
 _NUMBERS = {
-    "card": (re.compile(rf"{_NUMBER}\d{{3,4}}){_NO_MORE}"), "card security code"),
+    "card": (_number(r"\d{3,4}"), "card security code"),
     "proof": (
-        re.compile(
-            rf"{_NUMBER}\d{{3}}[ -]\d{{3}}|\d{{2}}[ -]\d{{2}}[ -]\d{{2}}|\d{{4}} \d{{4}}|[A-Z]{{1,2}}-\d{{4,8}}|\d{{4,8}}){_NO_MORE}"
-        ),
+        _number(r"\d{3}[ -]\d{3}", r"\d{2}[ -]\d{2}[ -]\d{2}", r"\d{4} \d{4}", r"[A-Z]{1,2}-\d{4,8}", r"\d{4,8}"),
         "one-time code",
     ),
     "pin": (
-        re.compile(
-            rf"{_NUMBER}[#*]?\d{{4,10}}[#*]?|[#*]\d{{3,8}}[#*]?|\d{{1,2}}([ -])\d{{1,2}}(?:\2\d{{1,2}}){{1,3}}|\d{{3,4}}[ -]\d{{3,4}}|"
-            rf"[#*]?\d{{1,6}}[A-Za-zА-я]\d{{2,6}}[#*]?|\d{{3,6}}[A-Za-zА-я]|[A-ZА-Я]\d{{3,6}}[#*]?){_NO_MORE}"
+        _number(
+            r"[#*]?\d{4,10}[#*]?",
+            r"[#*]\d{3,8}[#*]?",
+            r"\d{1,2}([ -])\d{1,2}(?:\2\d{1,2}){1,3}",  # of a lock
+            r"\d{3,4}[ -]\d{3,4}",
+            r"[#*]?\d{1,6}[A-Za-zА-я]\d{2,6}[#*]?",  # of a door
+            r"\d{3,6}[A-Za-zА-я]",
+            r"[A-ZА-Я]\d{3,6}[#*]?",
         ),
         "PIN",
     ),

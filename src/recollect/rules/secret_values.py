@@ -1,4 +1,4 @@
-"""What a piece of text looks like by itself: made up by a machine, made up by a person, a stand-in, or a thing with a name.
+"""What a piece of text looks like by itself: a machine's token, a person's password, a stand-in, or a known thing.
 
 Nothing here looks at the words around it. A machine's token changes between small letters, capitals and figures far
 more often than a word does (`is_random`); a person's password mixes letters with figures or signs (`is_strong`); a

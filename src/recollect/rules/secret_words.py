@@ -11,6 +11,10 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+def _patterns(words: str) -> tuple[str, ...]:
+    return tuple(words.split())
+
+
 # Keys and tokens that are known by how they begin: kind, then a pattern. What they are made of is checked afterwards.
 FORMATS = (
     ("API key", r"sk-(?:[a-z]{2,8}\d{0,2}-){0,3}[A-Za-z0-9_-]{16,}"),
@@ -126,10 +130,11 @@ PIN_WORDS = (
     "combinação", "combinazione", "комбинация", "mpin",
 )  # fmt: skip
 CODE_WORDS = (
-    "one-time password", "one-time passcode", "otp", "authenticator", "totp", "bestätigungscode", "sicherheitscode", "einmalcode", "tan",
+    "one-time password", "one-time passcode", "otp", "authenticator", "totp", "bestätigungscode", "sicherheitscode",
+    "einmalcode", "tan",
     "backup-codes", "backupcodes", "codes de secours", "códigos de respaldo", "резервные коды", "验证码", "驗證碼",
-    "認証コード", "確認コード", "인증번호", "인증 코드", "인증코드", "رمز التحقق", "كود التحقق", "doğrulama kodu", "onay kodu",
-    "ओटीपी",
+    "認証コード", "確認コード", "인증번호", "인증 코드", "인증코드", "رمز التحقق", "كود التحقق",
+    "doğrulama kodu", "onay kodu", "ओटीपी",
 )  # fmt: skip
 # Words that mean a code of any kind: what is named near them tells which.
 ANY_CODE_WORDS = (
@@ -138,7 +143,8 @@ ANY_CODE_WORDS = (
 )  # fmt: skip
 CARD_CODE_WORDS = (
     "cvv", "cvv2", "cvc", "cvc2", "csc", "prüfnummer", "prüfziffer", "kartenprüfnummer",
-    "cryptogramme", "kartenprüfziffer", "güvenlik kodu", "安全码", "セキュリティコード", "보안코드", "cvn", "digits on the back", "numbers on the back", "number on the back",
+    "cryptogramme", "kartenprüfziffer", "güvenlik kodu", "安全码", "セキュリティコード", "보안코드", "cvn",
+    "digits on the back", "numbers on the back", "number on the back",
 )  # fmt: skip
 # Words after which a key or a token stands; after the weak ones only what is surely random.
 KEY_WORDS = (
@@ -188,29 +194,37 @@ OTHER_KEYS = _set(
 )
 # Near a word for "code": what says that it opens something, and what says that it proves who somebody is. Any other
 # code (zip, promo, error) is no secret.
-PIN_HINTS = (
-    r"\b(?:door|gate|alarm|entry|unlock|lock|lockbox|access|safe|garage|keypad|building|pin|voicemail|entrance|locker|"
-    r"intercom|buzzer|elevator|lift|shed|apartment|luggage|bike)\b", r"tür|\btor\b|tresor|haus|gegensprech|schloss|\bkarte\b|handy|wohnung|"
-    r"\bsafe|schließfach", r"\bport(?:e|ail|ão|one|a|al|ón)\b|immeuble|coffre|interphone|entrée|\bcarte\b|téléphone|cadenas|"
-    r"puerta|caja fuerte|\bcaja\b|alarm|edificio|tarjeta|móvil|candado|cofre|prédio|cartão|celular|cancello|cassaforte|citofono|"
-    r"\bcarta\b|telefono|домофон|двер|подъезд|сейф|сигнализ|ворот|калитк|замк|kapı|kasa|bina|门|門|保险|ドア|玄関|金庫|"
-    r"オートロック|현관|금고|출입|도어|باب|خزنة|दरवा|गेट|अलार्म",
-)  # fmt: skip
-PIN_PLACES = (r"\b(?:card|phone|house|front door|back door|office door|room safe)\b",)  # only after the word
-PROOF_HINTS = (
-    r"backup|recovery|rescue|scratch|verif|vérif|authent|one[- ]?time|\blog-?in|\bsecurity|2fa|\bmfa|\bsms|\botp|sign-?in|two-factor|"
-    r"emergency|whatsapp|telegram|signal|confirmation|bestätig|sicherheit|einmal|secours|sécurité|connexion|doğrula|onay|"
-    r"confirmaci|confirmaç|conferma|segur|sicurezza|respaldo|acceso|подтвержд|\bсмс|резерв|вход|验证|驗證|認証|確認|인증|تحقق|تأكيد|सत्याप|"
-    r"वेरिफ",
-)  # fmt: skip
-OTHER_CODES = (
-    r"\b(?:zip|post(?:al|leitzahl)?|area|country|promo|discount|error|exit|status|http|dress|source|colou?r|bar|qr|morse|country|"
-    r"booking|reservation|voucher|coupon|referral|gift|swift|sort|bank|machine|byte|product|airport|flight|iata|icd|plus|"
-    r"fehler|gutschein|rabatt|vorwahl|quell|erreur|postale?|promotion|réduction|descuento|promocional|errore?|erro|"
-    r"desconto|sconto|ошибк\w+|город\w*|промо\w*|скидк\w+|hata|alan|posta|indirim)\b|郵便|エラー|에러|우편|할인|خطأ|बग",
-)  # fmt: skip
-CARD_HINTS_OF_CODE = (
-    r"security|front|back of|card|karte|carte|tarjeta|cartão|carta|карт|kart|segur|sicurezza|sécurité|cvv|amex|visa",
+PIN_HINTS = _patterns(
+    r"""
+    \bdoor\b \bgate\b \balarm\b \bentry\b \bunlock\b \block\b \blockbox\b \baccess\b \bsafe\b \bgarage\b
+    \bkeypad\b \bbuilding\b \bpin\b \bvoicemail\b \bentrance\b \blocker\b \bintercom\b \bbuzzer\b \belevator\b
+    \blift\b \bshed\b \bapartment\b \bluggage\b \bbike\b tür \btor\b tresor haus gegensprech schloss \bkarte\b
+    handy wohnung \bsafe schließfach \bport(?:e|ail|ão|one|a|al|ón)\b immeuble coffre interphone entrée
+    \bcarte\b téléphone cadenas puerta caja\sfuerte \bcaja\b alarm edificio tarjeta móvil candado cofre prédio
+    cartão celular cancello cassaforte citofono \bcarta\b telefono домофон двер подъезд сейф сигнализ ворот
+    калитк замк kapı kasa bina 门 門 保险 ドア 玄関 金庫 オートロック 현관 금고 출입 도어 باب خزنة दरवा गेट अलार्म
+    """
+)
+PIN_PLACES = _patterns(
+    r"""
+    \bcard\b \bphone\b \bhouse\b \bfront\sdoor\b \bback\sdoor\b \boffice\sdoor\b \broom\ssafe\b
+    """
+)
+PROOF_HINTS = _patterns(
+    r"""
+    backup recovery rescue scratch verif vérif authent one[-\s]?time \blog-?in \bsecurity 2fa \bmfa \bsms \botp
+    sign-?in two-factor emergency whatsapp telegram signal confirmation bestätig sicherheit einmal secours
+    sécurité connexion doğrula onay confirmaci confirmaç conferma segur sicurezza respaldo acceso подтвержд
+    \bсмс резерв вход 验证 驗證 認証 確認 인증 تحقق تأكيد सत्याप वेरिफ
+    """
+)
+OTHER_CODES = _patterns(
+    r"""
+    zip post(?:al|leitzahl)? area country promo discount error exit status http dress source colou?r bar qr morse
+    booking reservation voucher coupon referral gift swift sort bank machine byte product airport flight iata icd plus
+    fehler gutschein rabatt vorwahl quell erreur postale? promotion réduction descuento promocional errore? erro
+    desconto sconto ошибк\w+ город\w* промо\w* скидк\w+ hata alan posta indirim 郵便 エラー 에러 우편 할인 خطأ बग
+    """
 )
 # What may join a word and its secret.
 LINKS = _set(
@@ -222,9 +236,8 @@ LINKS = _set(
 # Those after which a plain word may be the secret: the words that tell about passwords are known in these languages.
 PLAIN_LINKS = _set("is was be it's it’s ist lautet heißt heisst is:")
 STILL = _set(
-    "now currently still just actually simply probably always literally btw übrigens jetzt aktuell immer noch nun momentan ahora "
-    "actualmente toujours maintenant agora sempre adesso ora теперь сейчас şimdi artık حاليا الآن अब set changed"
-
+    "now currently still just actually simply probably always literally btw übrigens jetzt aktuell immer noch nun "
+    "momentan ahora actualmente toujours maintenant agora sempre adesso ora теперь сейчас şimdi artık حاليا الآن अब set changed"
 )  # fmt: skip
 # What joins them as well, but has other uses: after it no plain word is a secret.
 LOOSE_LINKS = _set("to auf zu à en a per på para olarak with mit avec con com на")
@@ -301,62 +314,40 @@ KNOWN_THINGS = _set(
 )
 
 # Runs of random letters that are no secrets. How the ids of things begin, and files in base64:
-ID_PREFIXES = tuple(
-    f"{name}_"
-    for name in (
-        "req evt price cus prod sub pi pm ch in txn acct seti si cs ii il po src tok card ba msg run thread asst file "
-        "call chatcmpl cmpl resp org user usr proj batch vs step conv evtsub mandate plan coupon promo dp du fee tr we "
-        "app ord order inv job task item doc page node team ws vercel dpl prj build deploy trace span"
-    ).split()
-) + (
-    "chatcmpl-",
-    "cmpl-",
-    "org-",
-    "proj-",
-    "msg-",
-    "run-",
-    "asst-",
-    "file-",
-    "css-",
-    "sc-",
-    "arn:",
-    "GTM-",
-    "UA-",
-    "G-",
+ID_PREFIXES = _patterns(
+    """
+    req_ evt_ price_ cus_ prod_ sub_ pi_ pm_ ch_ in_ txn_ acct_ seti_ si_ cs_ ii_ il_ po_ src_ tok_ card_ ba_ msg_
+    run_ thread_ asst_ file_ call_ chatcmpl_ cmpl_ resp_ org_ user_ usr_ proj_ batch_ vs_ step_ conv_ mandate_ plan_
+    coupon_ promo_ dp_ du_ fee_ tr_ we_ app_ ord_ order_ inv_ job_ task_ item_ doc_ page_ node_ team_ ws_ dpl_ prj_
+    build_ deploy_ trace_ span_ chatcmpl- cmpl- org- proj- msg- run- asst- file- css- sc- arn: GTM- UA- G-
+    """
 )
-ENCODED_FILES = (
-    "iVBORw0KGgo",
-    "/9j/",
-    "R0lGOD",
-    "UklGR",
-    "JVBERi0",
-    "PHN2Zy",
-    "PD94bWw",
-    "d09GM",
-    "AAABAA",
-    "UEsDB",
-    "T2dnUw",
-)
+ENCODED_FILES = _patterns("iVBORw0KGgo /9j/ R0lGOD UklGR JVBERi0 PHN2Zy PD94bWw d09GM AAABAA UEsDB T2dnUw")
 # What is told of a run of random letters: which words before it say that it is an id, a sum or something public,
-ID_WORDS = (
-    r"(?<!session_)(?<!session)(?<!sess)(?<![^a-z]s)id(?:s|entif\w+)?[\"'`]?\s?[:=]?\s{0,2}[\"'`(]?$", r"\buu?id\b", r"\b[gu]lid\b", r"object_?id", r"\bhash", r"\bsha-?\d", r"\bmd5",
-    r"checksum", r"digest", r"integrity", r"etag", r"commit", r"revert", r"cherry-pick", r"\bblob\b", r"\btree\b", r"merge",
-    r"fingerprint", r"public", r"pública", r"publique", r"pubblica", r"öffentlich", r"публичн", r"открыт\w+ ключ",
-    r"公钥", r"公開鍵", r"공개키", r"address\b", r"adresse", r"dirección", r"endereço", r"indirizzo", r"адрес", r"地址", r"donat",
-    r"\btrace", r"\bspan\b", r"request", r"\breq\b", r"\bevent", r"\border\b", r"customer", r"invoice", r"track", r"parcel", r"serial",
-    r"model\b", r"modell", r"version", r"build\b", r"\bclass", r"\bfile", r"datei", r"fichier", r"archivo", r"certificat", r"nonce",
-    r"tx\b", r"transaction", r"block", r"video", r"channel", r"playlist", r"\bdecode", r"\bencode", r"booking", r"container", r"\bpod\b",
-    r"image\b", r"\bdoc\b", r"\bcid\b", r"ipfs", r"\bsignature", r"site_?key", r"measurement", r"\bseed\b", r"\btest(?:ing)? vector",
-)  # fmt: skip
+ID_WORDS = _patterns(
+    r"""
+    (?<!session_)(?<!session)(?<!sess)(?<![^a-z]s)id(?:s|entif\w+)?[\"'`]?\s?[:=]?\s{0,2}[\"'`(]?$ \buu?id\b
+    \b[gu]lid\b object_?id \bhash \bsha-?\d \bmd5 checksum digest integrity etag commit revert cherry-pick
+    \bblob\b \btree\b merge fingerprint public pública publique pubblica öffentlich публичн открыт\w+\sключ 公钥
+    公開鍵 공개키 address\b adresse dirección endereço indirizzo адрес 地址 donat \btrace \bspan\b request \breq\b
+    \bevent \border\b customer invoice track parcel serial model\b modell version build\b \bclass \bfile datei
+    fichier archivo certificat nonce tx\b transaction block video channel playlist \bdecode \bencode booking
+    container \bpod\b image\b \bdoc\b \bcid\b ipfs \bsignature site_?key measurement \bseed\b
+    \btest(?:ing)?\svector
+    """
+)
 # and which that secrets are spoken of.
-SECRET_HINTS = (
-    r"(?<![a-z])(?:api|app|access|secret|private|signing|encryption|license|licence|master|auth)?_?-?keys?(?![a-z])", r"token", r"secret",
-    r"credential", r"\bcreds?\b", r"log-? ?in(?![a-z])", r"log-? ?on(?![a-z])", r"sign-? ?in(?![a-z])", r"cookie", r"session", r"sess", r"\bsid\b", r"auth",
-    r"bearer", r"passw", r"\bpass\b", r"\bpwd?\b", r"kennwort", r"zugangs", r"schlüssel", r"sitzung", r"\bclé\b", r"\bcle\b", r"jeton",
-    r"identifiant", r"mot de passe", r"sesión", r"sessão", r"\bclave", r"contraseña", r"credencia", r"\bchave", r"senha", r"chiave", r"credenzial",
-    r"ключ", r"токен", r"секрет", r"парол", r"сесси", r"anahtar", r"şifre", r"密钥", r"密鑰", r"金鑰", r"秘钥", r"令牌", r"密码", r"クッキー", r"セッション",
-    r"トークン", r"キー", r"鍵", r"키", r"토큰", r"비밀", r"쿠키", r"세션", r"مفتاح", r"رمز", r"कुंजी", r"टोकन", r"akia[a-z0-9]{12}", r"\bapi\b", r"2fa", r"totp",
-)  # fmt: skip
+SECRET_HINTS = _patterns(
+    r"""
+    (?<![a-z])(?:api|app|access|secret|private|signing|encryption|license|licence|master|auth)?_?-?keys?(?![a-z])
+    token secret credential \bcreds?\b log-?\s?in(?![a-z]) log-?\s?on(?![a-z]) sign-?\s?in(?![a-z]) cookie
+    session sess \bsid\b auth bearer passw \bpass\b \bpwd?\b kennwort zugangs schlüssel sitzung \bclé\b \bcle\b
+    jeton identifiant mot\sde\spasse sesión sessão \bclave contraseña credencia \bchave senha chiave credenzial
+    ключ токен секрет парол сесси anahtar şifre 密钥 密鑰 金鑰 秘钥 令牌 密码
+    クッキー セッション トークン キー 鍵 키 토큰 비밀 쿠키 세션 مفتاح رمز
+    कुंजी टोकन akia[a-z0-9]{12} \bapi\b 2fa totp
+    """
+)
 
 # By what a number is told to be, or not to be, a card's.
 CARD_HINTS = (
@@ -377,25 +368,17 @@ NO_CARD_HINTS = (
     "timestamp", "claim",
 )  # fmt: skip
 SSN_HINTS = (
-    "seguro social",
-    "seguridad social",
-    "segurança social",
-    "sécurité sociale",
-    "sicurezza sociale",
-    "соцстрах",
-    "социальн",
-    "社会保障",
-    "社会安全",
-    "사회보장",
-    "sosyal güvenlik",
-    "ssn",
-    "social security",
-    "my social",
-    "social is",
-    "social:",
-    "sozialversicherung",
-    "itin",
-    "tax id",
+    "ssn", "social security", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id",
+    "seguro social", "seguridad social", "segurança social", "sécurité sociale", "sicurezza sociale", "соцстрах",
+    "социальн", "社会保障", "社会安全", "사회보장", "sosyal güvenlik",
+)  # fmt: skip
+# What a text calls a recovery phrase.
+PHRASE_HINTS = _patterns(
+    r"""
+    seed recovery mnemonic wallet phrase ledger metamask bip-?39 wiederherstellung récupération recuper frase semilla
+    semente фраз 助记词 助記詞 リカバリー ニーモニック シード 시드 복구 kurtarma
+    \b(?:12|24|twelve|zwölf)\s(?:words|wörter|mots|palabras|parole|слов)
+    """
 )
 _IBANS = (
     "AD:24 AE:23 AL:28 AT:20 AZ:28 BA:20 BE:16 BG:22 BH:22 BI:27 BR:29 BY:28 CH:21 CR:22 CY:28 CZ:24 "
