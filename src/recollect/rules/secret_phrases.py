@@ -123,7 +123,7 @@ _ACCOUNT_PAIR = re.compile(
 )
 _CREDENTIALS = ("credentials", "creds", "zugangsdaten", "identifiants", "credenciales", "credenziali", "credenciais")
 _SIGNED_TOKEN = re.compile(r"\n\s{0,4}(?=\S*\d)(?=\S*[a-z])([A-Za-z0-9_.-]{2,40}[!@#$%^&*+~][^\s/@]{0,40})(?=\n|$)")
-_COMMANDS = tuple((needle, re.compile(pattern)) for needle, pattern in COMMANDS)
+_COMMANDS = tuple((needles.split("|"), re.compile(pattern)) for needles, pattern in COMMANDS)
 _USE_CODE = re.compile(
     r"\b[Uu]se (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
 )
@@ -706,8 +706,8 @@ def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
 
 def _options(text: str) -> Iterator[SecretMark]:
     """Those that commands are given, those of accounts that every system has, and the codes of "use … to verify"."""
-    for needle, pattern in _COMMANDS:
-        for match in pattern.finditer(text) if needle in text else ():
+    for needles, pattern in _COMMANDS:
+        for match in pattern.finditer(text) if any(needle in text for needle in needles) else ():
             if _is_given(match[1]):
                 yield SecretMark("password", *match.span(1))
     for match in _ACCOUNT_PAIR.finditer(text) if _has_account(text) else ():

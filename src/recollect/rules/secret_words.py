@@ -66,15 +66,15 @@ WEBHOOKS = (
     r"https://chat\.googleapis\.com/v1/spaces/[^\s?]{1,60}\?[^\s]{20,}",
     r"https://hooks\.zapier\.com/hooks/catch/\d+/[A-Za-z0-9/]{5,}",
 )
-# Commands and settings that are given a password: what a text must hold for the pattern to be tried, then the pattern,
-# whose last group is the password.
+# Commands and settings that are given a password: one of which a text must hold for the pattern to be tried (with
+# strokes between them), then the pattern, whose group is the password.
 COMMANDS = (
     ("WIFI:", r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});"),
-    (" -", r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'@/]{1,60}:([^\s\"']{2,120})"),
+    (" -u|--user|--proxy-user", r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'@/]{1,60}:([^\s\"']{2,120})"),
     (" -p", r"\b(?:mysql\w{0,10}|mariadb|mongo\w{0,8}|7z[ar]?)\b[^\n]{0,80}?\s-p[\"']?([^\s\"'-][^\s\"']{2,80})"),
     ("sshpass", r"sshpass -p ?[\"']?([^\s\"'-][^\s\"']{2,80})"),
     (
-        " -",
+        " -p | -P | -a | -w | -k ",
         r"\b(?:login|redis-cli|zip|unzip|ldap\w{1,8}|twine upload|openssl)\b[^\n]{0,100}?\s-[pPawk] "
         r"[\"']?(?=[^\s\"']*[\d!@#$%^&*~])([^\s\"'-][^\s\"']{2,80})",
     ),
@@ -237,7 +237,8 @@ LINKS = _set(
 PLAIN_LINKS = _set("is was be it's it’s ist lautet heißt heisst is:")
 STILL = _set(
     "now currently still just actually simply probably always literally btw übrigens jetzt aktuell immer noch nun "
-    "momentan ahora actualmente toujours maintenant agora sempre adesso ora теперь сейчас şimdi artık حاليا الآن अब set changed"
+    "momentan ahora actualmente toujours maintenant agora sempre "
+    "adesso ora теперь сейчас şimdi artık حاليا الآن अब set changed"
 )  # fmt: skip
 # What joins them as well, but has other uses: after it no plain word is a secret.
 LOOSE_LINKS = _set("to auf zu à en a per på para olarak with mit avec con com на")
