@@ -56,12 +56,11 @@ _IBAN_REST = re.compile(
 _SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
 _WORD = re.compile(r"[A-Za-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
-_LISTED = frozenset([*WORDS, ""])  # with what has no letter
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
 _DATABASES = frozenset(DATABASES.split())
 _JOINS = re.compile(r"(?![\"'][.)])[\s,;.|/•*\"'_-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
 _PHRASE_HINT = re.compile("(?i)" + "|".join(PHRASE_HINTS))
-_AROUND_WORDS = "\"'`“”«»„.,;:|/()[]*-–—0123456789"
+_SIGNS_TO_SPACES = str.maketrans(dict.fromkeys("\"'`“”«»„.,;:：|/()[]*_-–—•0123456789", " "))
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
@@ -83,7 +82,7 @@ def formats(text: str, words: list[str], runs: list[tuple[int, int]]) -> Iterato
         yield from _ibans(text)
         yield from _cards(text)
         yield from _social_security(text)
-    if (len(words) >= 10 and _has_run(words)) or (text.count(",") >= 11 and _has_run(text.replace(",", " ").split())):
+    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(text):
         yield from _recovery_phrases(text)
 
 
@@ -251,10 +250,11 @@ def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     yield from _phrase_of(run, has_hint)
 
 
-def _has_run(words: list[str]) -> bool:
+def _has_run(text: str) -> bool:
     """A cheap look for ten words of the list together: such a run has two of every fifth word of the text in it, one
-    after the other. A number may stand before each; the first and the last may have other signs on them."""
-    listed = list(map(_is_listed, words[4::5]))
+    after the other. Signs and numbers between them are no words; the first and the last may have a letter on them."""
+    words = text.lower().translate(_SIGNS_TO_SPACES).split()
+    listed = list(map(_PLACES.__contains__, words[4::5]))
     return any(
         this and following and _longest_run(words[5 * at : 5 * at + 15]) >= _PHRASE_LENGTHS[-1] - 2
         for at, (this, following) in enumerate(pairwise(listed))
@@ -264,13 +264,9 @@ def _has_run(words: list[str]) -> bool:
 def _longest_run(words: list[str]) -> int:
     longest = length = 0
     for word in words:
-        length = length + 1 if _is_listed(word) else 0
+        length = length + 1 if word in _PLACES else 0
         longest = max(longest, length)
     return longest
-
-
-def _is_listed(word: str) -> bool:
-    return word.strip(_AROUND_WORDS).lower() in _LISTED
 
 
 def _phrase_of(run: list[tuple[int, int, int]], has_hint: bool) -> Iterator[SecretMark]:

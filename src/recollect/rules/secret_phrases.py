@@ -123,7 +123,9 @@ _ACCOUNT_PAIR = re.compile(
 )
 _CREDENTIALS = ("credentials", "creds", "zugangsdaten", "identifiants", "credenciales", "credenziali", "credenciais")
 _SIGNED_TOKEN = re.compile(r"\n\s{0,4}(?=\S*\d)(?=\S*[a-z])([A-Za-z0-9_.-]{2,40}[!@#$%^&*+~][^\s/@]{0,40})(?=\n|$)")
-_COMMANDS = tuple((needles.split("|"), re.compile(pattern)) for needles, pattern in COMMANDS)
+_COMMANDS = [(needle, re.compile(pattern)) for needles, pattern in COMMANDS for needle in needles.split("|")]
+_DASHED = [(needle, pattern) for needle, pattern in _COMMANDS if needle.startswith((" -", "--"))]
+_UNDASHED = [pair for pair in _COMMANDS if pair not in _DASHED]
 _USE_CODE = re.compile(
     r"\b[Uu]se (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
 )
@@ -357,55 +359,57 @@ def _rest_of_name(text: str, match: _Word) -> int:
 def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
     """What may be the secret after a word: with how it is linked (":" a sign, "is" a word, "" not), and after how many
     other words."""
-    at = _rest_of_name(text, match)
+    at, link = _first_link(text, match)
     if at < 0:
-        return
-    option = text[match.start - 2 : match.start] == "--" or text[max(0, match.start - 12) : match.start].rpartition(
-        " "
-    )[2].startswith("--")
-    link = ":" if option else ""
-    value_link = _VALUE_LINK.match(text, at)
-    sign = value_link or _SIGN_LINK.match(text, at)
-    if text[at - 1] in "是为為はが는은이":
-        link = "est"
-    if sign:
-        at, link = sign.end(), ":"
-    elif text.startswith(_CLOSERS, at) or text[at : at + 2] in _CLOSED_QUOTES:
         return
     pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
     count = 0
     for token in pattern.finditer(text, at, match.limit):
-        gap = text[at : token.start()]
-        if "\n" in gap and not link:
+        if "\n" in text[at : token.start()] and not link:
             return
+        at = token.end()
         raw = token[0]
         bare = raw.strip("\"'`*").lower()
-        signs = bare.rstrip(":=")
-        if bare in _MODALS and text[token.end() : token.end() + 4] == " be ":
-            at = token.end()
+        if (bare in _MODALS and text.startswith(" be ", at)) or (link and bare in STILL and bare not in LINKS):
             continue
-        if bare in LINKS or (bare and not signs):
-            link = "is" if bare in PLAIN_LINKS else "est" if bare.isalpha() else ":"
-            at = token.end()
-            continue
-        if bare in LOOSE_LINKS:
-            link = "to"
-            at = token.end()
-            continue
-        if link and bare in STILL:
-            at = token.end()
+        if linked := _link_of(bare):
+            link = linked
             continue
         if (link or not raw.isalpha()) and raw not in ("?", "!", "...", "…", ","):
-            yield _Value(text, token.start(), token.end()), link, count
-        small = bare.strip(".,;:!?()")
-        ends = raw[-1] in ".!?;" and not text[token.end() : token.end() + 5].lower().startswith(
-            (" it's", " it’s", " it i")
-        )
-        if small in NO_SECRET or ends or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
+            yield _Value(text, token.start(), at), link, count
+        if link == ":" or count >= _FILLERS or _ends_there(text, raw, bare, link, at):
             return
-        link = ":" if raw[-1] in ":=" or raw.endswith("：") else ""
+        link = ":" if raw[-1] in ":=：" else ""
         count += 1
-        at = token.end()
+
+
+def _first_link(text: str, match: _Word) -> tuple[int, str]:
+    """Where the values after a word begin, and what links them to it; -1 if none can follow."""
+    at = _rest_of_name(text, match)
+    if at < 0:
+        return -1, ""
+    sign = _VALUE_LINK.match(text, at) or _SIGN_LINK.match(text, at)
+    if sign:
+        return sign.end(), ":"
+    if text.startswith(_CLOSERS, at) or text[at : at + 2] in _CLOSED_QUOTES:
+        return -1, ""
+    if text[at - 1] in "是为為はが는은이":
+        return at, "est"
+    is_option = text[max(0, match.start - 12) : match.start].rpartition(" ")[2].startswith("--")
+    return at, ":" if is_option else ""
+
+
+def _link_of(bare: str) -> str:
+    if bare in LINKS or (bare and not bare.rstrip(":=")):
+        return "is" if bare in PLAIN_LINKS else "est" if bare.isalpha() else ":"
+    return "to" if bare in LOOSE_LINKS else ""
+
+
+def _ends_there(text: str, raw: str, bare: str, link: str, at: int) -> bool:
+    """Whether after this word no value belongs to the one that announced it."""
+    if bare.strip(".,;:!?()") in NO_SECRET or (raw[-1] == "," and not link):
+        return True
+    return raw[-1] in ".!?;" and not text[at : at + 5].lower().startswith((" it's", " it’s", " it i"))
 
 
 def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
@@ -706,8 +710,8 @@ def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
 
 def _options(text: str) -> Iterator[SecretMark]:
     """Those that commands are given, those of accounts that every system has, and the codes of "use … to verify"."""
-    for needles, pattern in _COMMANDS:
-        for match in pattern.finditer(text) if any(needle in text for needle in needles) else ():
+    for needle, pattern in _DASHED + _UNDASHED if " -" in text else _UNDASHED:
+        for match in pattern.finditer(text) if needle in text else ():
             if _is_given(match[1]):
                 yield SecretMark("password", *match.span(1))
     for match in _ACCOUNT_PAIR.finditer(text) if _has_account(text) else ():
