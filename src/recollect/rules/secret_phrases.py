@@ -168,9 +168,9 @@ _AROUND = 40  # characters before and after a word for "code" that say which
 _OTHER_CODE = re.compile(rf"(?<![a-z])(?:{'|'.join(OTHER_CODES)})(?![a-z])")
 _PROOF = re.compile("|".join(PROOF_HINTS))
 _BACKUP = re.compile("backup|recovery|rescue|scratch|secours|respaldo|резерв")
-_SAFETY = re.compile(r"\bsecurity\s?$|\s?(?:de|di) (?:seguridad|segurança|sicurezza|sécurité)")
+_SAFETY = re.compile(r"\bsecurity\s?$|\s?(?:de|di) (?:seguridad|segurança|sicurezza|sécurité)|\s?на оборот")
 _YOURS = re.compile(r"\b(?:your|dein|ihr|votre|ton|tu|su|seu|tuo|ваш|твой)\b")
-_IS_NUMBER = re.compile(r"\s?(?:\w{1,6}\s|[:=]\s?)\d{3}")
+_IS_NUMBER = re.compile(r"(?:\s\w{1,16}){0,3}\s?(?:\b(?:is|ist|lautet|est|es|é|è|это)|[:=])\s?\d{3}")
 _NUMBER_BEFORE = re.compile(
     r"(?<![\w.-])((?:[A-Z]-)?\d{4,8}|\d{3}[ -]\d{3}) (?:is|ist|est|es|é|è|—|-|это)(?: [^\W\d]+){1,5} $"
 )
@@ -306,6 +306,8 @@ def _code_of(small: str, word: str, start: int, end: int) -> _Word | None:
     after = _SENTENCE_END.split(small[end : end + _AROUND])[0]
     if _OTHER_CODE.search(before[-16:]) or _OTHER_CODE.search(after[:16]):
         return None
+    if _OF_WIRELESS.search(before[-24:]) or _OF_WIRELESS.search(after[:24]):
+        return _Word("wifi", "password", start, end)
     if _SAFETY.search(before[-12:]) or _SAFETY.match(after):
         return _Word("security code", "card", start, end)
     if _PROOF.search(before) or _PROOF.search(after) or (_YOURS.search(before) and _IS_NUMBER.match(after)):
@@ -501,7 +503,7 @@ def _is_password(value: _Value, link: str, count: int, text: str, word_before: s
     small = word.lower()
     if not 3 <= len(word) <= 200 or small in KNOWN_THINGS or "[" in word:
         return False
-    if small.strip(".!?,") in TELLING or small in NO_SECRET or small in LINKS:
+    if re.split(r"[|:]", small.strip(".!?,"))[0] in TELLING or small in NO_SECRET or small in LINKS:
         return False
     if " " in word:
         return _is_quoted_phrase(value, link)
@@ -512,7 +514,7 @@ def _is_password(value: _Value, link: str, count: int, text: str, word_before: s
         return False
     if not link and word_before in LINKED_PASSWORD_WORDS:
         return count == 0 and (is_very_strong(word) or (is_strong(word) and len(word) >= 9))
-    if not link and word.isdigit():
+    if not link and word.strip("#*").isdigit():
         return 4 <= len(word) <= 10 and count == 0 and value.last and not _YEAR.fullmatch(word)
     if not link:
         return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and is_strong(word) and value.last))
@@ -600,11 +602,9 @@ def _belongs(text: str, match: _Word, number: re.Match[str]) -> bool:
         return False
     if (words and words[-1] in NUMBER_LEADS) or _rest_of_name(text, match) < 0:
         return False
-    is_linked = (
-        between[:2] in ("'s", "’s")
-        or between.rstrip()[-1:] in _LINK_SIGNS
-        or bool(words and words[-1] in LINKS | STILL)
-    )
+    is_changed = bool(words) and words[-1] in LOOSE_LINKS and not STILL.isdisjoint(words)
+    ends_in_link = between.rstrip()[-1:] in _LINK_SIGNS or bool(words and words[-1] in LINKS | STILL)
+    is_linked = is_changed or ends_in_link or words[-1:] == ["s"]  # "it's"
     if match.kind != "pin":
         return is_linked or not _YEAR.fullmatch(number[1])
     is_postal = match.text in _POSTAL and len(number[1]) == 6

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_values import (
+    is_camel_case,
     is_encoded,
     is_one_case_random,
     is_path,
@@ -78,7 +79,7 @@ def _is_token(text: str, start: int, value: str) -> bool:
     hint = max((match.end() for match in _HINT.finditer(near)), default=-1)
     if against >= max(hint, 0) or "base64" in before:
         return False
-    if len(value) >= _SHORTEST and is_surely_random(value):
+    if len(value) >= _SHORTEST and is_surely_random(value) and not is_camel_case(value):
         return True
     if hint < 0 and not _HINT.search(before):
         return False

@@ -23,6 +23,7 @@ _THING = re.compile(
     r"(?:iphone|ipad|galaxy|pixel|windows|win|office|python|node|java|ubuntu|debian|macos|ios|android)[-_ ]?\d",
     re.IGNORECASE,
 )
+_VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _PUBLIC = re.compile(
     r"AAAA[A-Z0-9]|MII[A-Z]|(?:sha\d+|SHA\d+|md5)[-:~]|pk[_-]|pub|0x[0-9a-fA-F]{40}$|"
@@ -55,6 +56,12 @@ def is_surely_random(value: str) -> bool:
 def is_jumbled(value: str) -> bool:
     """Whether small letters, capitals and figures change often; figures need not be among them."""
     return _changes(value[:64]) >= 1 / 3 and _varies(value[:64])
+
+
+def is_camel_case(value: str) -> bool:
+    """Words written together, as in the names of programs: most of it is runs of small letters that can be spoken."""
+    words = (word for word in re.findall(r"[A-Z]?[a-z]{1,20}", value) if len(word) > 1 and _VOWEL.search(word))
+    return 5 * sum(map(len, words)) >= 3 * len(value)
 
 
 def is_one_case_random(value: str) -> bool:

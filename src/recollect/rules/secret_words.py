@@ -133,7 +133,7 @@ CODE_WORDS = (
     "one-time password", "one-time passcode", "otp", "authenticator", "totp", "bestätigungscode", "sicherheitscode",
     "einmalcode", "tan",
     "backup-codes", "backupcodes", "codes de secours", "códigos de respaldo", "резервные коды", "验证码", "驗證碼",
-    "認証コード", "確認コード", "인증번호", "인증 코드", "인증코드", "رمز التحقق", "كود التحقق",
+    "認証コード", "認証番号", "確認番号", "確認コード", "인증번호", "인증 코드", "인증코드", "رمز التحقق", "كود التحقق",
     "doğrulama kodu", "onay kodu", "ओटीपी",
 )  # fmt: skip
 # Words that mean a code of any kind: what is named near them tells which.
@@ -202,7 +202,8 @@ PIN_HINTS = _patterns(
     handy wohnung \bsafe schließfach \bport(?:e|ail|ão|one|a|al|ón)\b immeuble coffre interphone entrée
     \bcarte\b téléphone cadenas puerta caja\sfuerte \bcaja\b alarm edificio tarjeta móvil candado cofre prédio
     cartão celular cancello cassaforte citofono \bcarta\b telefono домофон двер подъезд сейф сигнализ ворот
-    калитк замк kapı kasa bina 门 門 保险 ドア 玄関 金庫 オートロック 현관 금고 출입 도어 باب خزنة दरवा गेट अलार्म
+    калитк замк bram kasten
+    kapı kasa bina 门 門 保险 ドア 玄関 金庫 オートロック 현관 금고 출입 도어 باب خزنة दरवा गेट अलार्म
     """
 )
 PIN_PLACES = _patterns(
@@ -214,7 +215,7 @@ PROOF_HINTS = _patterns(
     r"""
     backup recovery rescue scratch verif vérif authent one[-\s]?time \blog-?in \bsecurity 2fa \bmfa \bsms \botp
     sign-?in two-factor emergency whatsapp telegram signal confirmation bestätig sicherheit einmal secours
-    sécurité connexion doğrula onay confirmaci confirmaç conferma segur sicurezza respaldo acceso подтвержд
+    sécurité connexion doğrula onay confirmaci confirmaç conferma segur sicurezza respaldo acceso entrar\b подтвержд
     \bсмс резерв вход 验证 驗證 認証 確認 인증 تحقق تأكيد सत्याप वेरिफ
     """
 )
@@ -274,6 +275,7 @@ NO_SECRET = _set(
     hash hashes hashed hashing manager managers field fields policy policies strength generator generators using than
     without within per costs cost cost: count limit limits between over under about after before every until since ago
     if whether because when while never not no isn't wasn't doesn't don't won't length: usage address contract id ids
+    attempt attempts tries leak leaks
     muss müssen soll sollte mindestens darf braucht hat debe deben tener mínimo doit doivent avoir moins minimum deve
     devono devem ter avere almeno должен должна должно быть не короче минимум olmalı en az must: bucket
     area postal delivery fingerprint fingerprint: digest checksum
