@@ -14,12 +14,10 @@ from collections.abc import Iterable, Iterator
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_values import (
     is_camel_case,
-    is_encoded,
     is_one_case_random,
     is_path,
     is_placeholder,
     is_public,
-    is_random,
     is_surely_random,
     is_wordy,
 )
@@ -71,6 +69,9 @@ def _blocks(text: str) -> list[tuple[int, int]]:
 
 
 def _is_token(text: str, start: int, value: str) -> bool:
+    is_sure = is_surely_random(value)
+    if not is_sure and not is_one_case_random(value):
+        return False
     if is_placeholder(value) or is_public(value) or is_path(value) or is_wordy(value):
         return False
     before = text[max(0, start - _FAR) : start].lower()
@@ -79,8 +80,6 @@ def _is_token(text: str, start: int, value: str) -> bool:
     hint = max((match.end() for match in _HINT.finditer(near)), default=-1)
     if against >= max(hint, 0) or "base64" in before:
         return False
-    if len(value) >= _SHORTEST and is_surely_random(value) and not is_camel_case(value):
+    if is_sure and len(value) >= _SHORTEST and not is_camel_case(value):
         return True
-    if hint < 0 and not _HINT.search(before):
-        return False
-    return is_one_case_random(value) or (is_random(value) and is_surely_random(value) and not is_encoded(value))
+    return hint >= 0 or _HINT.search(before) is not None
