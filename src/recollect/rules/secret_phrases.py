@@ -3,7 +3,8 @@
 After such a word a few others may come ("for the router is"), then the secret: what has letters and figures mixed is
 taken at once, a plain word or a plain number only right after a link ("is", ":", "="), and a word that tells about the
 password ("is too short") is none. In the next sentence only what looks like a password is taken, and only if a word
-points to it ("it's now …"). Which code the word "code" means is told by what is named next to it. At most so many characters after each word are looked at, whatever the text.
+points to it ("it's now …"). Which code the word "code" means is told by what is named next to it. At most so
+many characters after each word are looked at, whatever the text.
 """
 
 from __future__ import annotations
