@@ -16,13 +16,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from recollect.model.secrets import SecretMark
+from recollect.rules.secret_values import is_jumbled, is_placeholder, is_wordy
 from recollect.rules.secret_words import (
     CARD_HINTS,
     DATABASES,
     FORMATS,
     IBAN_LENGTHS,
     NO_CARD_HINTS,
-    PLACEHOLDERS,
+    PHRASE_HINTS,
     SSN_HINTS,
     WEBHOOKS,
 )
@@ -31,14 +32,10 @@ from recollect.rules.seed_words import WORDS
 _FORMATS = re.compile(
     r"(?<![A-Za-z0-9_])(?:" + "|".join(f"(?P<f{at}>{pattern})" for at, (_, pattern) in enumerate(FORMATS)) + ")"
 )
-_RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
 _FIGURES = re.compile(r"\d\d[ \u00a0-]?\w\w")
 _WEBHOOKS = re.compile("|".join(WEBHOOKS))
 _TELEGRAM = re.compile(r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
 _JWT = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}")
-_PREFIXED = re.compile(
-    r"(?<![\w/.=&?%+-])[A-Za-z][A-Za-z0-9]{1,11}[_-](?:[A-Za-z0-9]{1,8}[_-]){0,3}([A-Za-z0-9]{20,200})(?![\w-])"
-)
 _BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----")
 _KEY_LINES = re.compile(r"[A-Za-z0-9+/=\s\\]{40,}")
 _ADDRESS = re.compile(r"://([^\s:/@\"'`<>]{0,100}):([^\s\"'`<>]{1,200}?)@(?=[\w\[.-])")
@@ -57,25 +54,20 @@ _IBAN_REST = re.compile(
     r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+"
 )
 _SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
-_WORD = re.compile(r"[a-z]+")
+_WORD = re.compile(r"[A-Za-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
 _DATABASES = frozenset(DATABASES.split())
-_JOINS = re.compile(r"[\s,;.|•*\"'-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
-_PHRASE_HINT = re.compile(
-    r"(?i)seed|recovery|mnemonic|wallet|phrase|ledger|metamask|bip-?39|wiederherstellung|récupération|recuper"
-)
-_SHORTEST_KEY = 16  # characters without a space
+_JOINS = re.compile(r"(?![\"'][.)])[\s,;.|/•*\"'_-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
+_PHRASE_HINT = re.compile("(?i)" + "|".join(PHRASE_HINTS))
+_SIGNS_TO_SPACES = str.maketrans(dict.fromkeys("\"'`“”«»„.,;:：|/()[]*_-–—•0123456789", " "))
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
-def formats(text: str) -> Iterator[SecretMark]:
+def formats(text: str, words: list[str], runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
     """What is a secret by its form, in the order of certainty."""
     if "PRIVATE KEY" in text:
         yield from _private_keys(text)
-    words = text.split()
-    longest = max(map(len, words), default=0)
-    runs = [match.span() for match in _RUN.finditer(text)] if longest >= _SHORTEST_KEY else []
     if runs:
         yield from (SecretMark("webhook address", *match.span()) for match in _WEBHOOKS.finditer(text))
         if "eyJ" in text:
@@ -90,25 +82,8 @@ def formats(text: str) -> Iterator[SecretMark]:
         yield from _ibans(text)
         yield from _cards(text)
         yield from _social_security(text)
-    if len(words) >= 12 and _has_run(text.replace(",", " ").split()):
+    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(text):
         yield from _recovery_phrases(text)
-
-
-def is_placeholder(value: str) -> bool:
-    """Whether a value only shows where one would stand."""
-    small = value.lower()
-    if len(small) >= 40 and small.endswith(("example", "examplekey")):  # a provider's own example is masked as a key is
-        return False
-    return len(set(small)) < 3 or any(part in small for part in PLACEHOLDERS)
-
-
-def is_random(value: str) -> bool:
-    """Whether letters, capitals and figures change as often as in what a machine made up."""
-    value = value[:64]
-    kinds = [("a" if char.islower() else "A" if char.isupper() else "1") for char in value if char.isalnum()]
-    changes = sum(previous != char for previous, char in pairwise(kinds))
-    numbers = sum(previous != "1" == char for previous, char in zip(["a", *kinds], kinds, strict=False))
-    return len(set(value)) >= min(10, len(value) // 2) and numbers >= 2 and changes * 3 >= len(kinds)
 
 
 def _private_keys(text: str) -> Iterator[SecretMark]:
@@ -144,32 +119,20 @@ def _known_keys(text: str, start: int, end: int) -> Iterator[SecretMark]:
         yield SecretMark("token", *match.span())
     for match in _FORMATS.finditer(text, start, end):
         value = match[0].rstrip("-._=/+") if match[0][-1] in "-._/+" else match[0]
-        body = value[4:]
-        figures = sum(map(str.isdigit, body))
-        if len(set(body)) < 8 or (not figures and not is_random(body) and not _is_shouted(body)) or _is_example(value):
-            continue
-        if _is_wordy(body):
-            continue
-        yield SecretMark(FORMATS[int(str(match.lastgroup)[1:])][0], match.start(), match.start() + len(value))
-    for match in _PREFIXED.finditer(text, start, end):
-        if match[0].startswith(("pk", "pub", "sha", "md5")):
-            continue
-        if is_random(match[1]) and re.search("[a-z]", match[1]) and re.search("[A-Z]", match[1]):
-            yield SecretMark("token", *match.span())
+        if _is_key_body(value[4:]) and not _is_example(value):
+            yield SecretMark(FORMATS[int(str(match.lastgroup)[1:])][0], match.start(), match.start() + len(value))
 
 
-def _is_shouted(body: str) -> bool:
-    return body.isupper() and body.isalnum() and len(body) == 16
+def _is_key_body(body: str) -> bool:
+    """Whether what comes after a known beginning is no name: letters of two kinds that change often, or figures."""
+    is_shouted = body.isupper() and body.isalnum() and len(body) == 16
+    has_figures = any(map(str.isdigit, body)) and not is_wordy(body)
+    return len(set(body)) >= 8 and (has_figures or is_shouted or is_jumbled(body))
 
 
 def _is_example(value: str) -> bool:
     small = value.lower()
     return "your" in small or "xxxx" in small or "placeholder" in small
-
-
-def _is_wordy(body: str) -> bool:
-    """Words with signs between them, as in the name of a package or a model: nothing of it is random."""
-    return all(part.isalpha() or part.isdigit() or len(part) < 5 for part in re.split(r"[-_.]", body) if part)
 
 
 def _addresses(text: str) -> Iterator[SecretMark]:
@@ -202,7 +165,7 @@ def _headers(text: str) -> Iterator[SecretMark]:
         if b":" in plain and plain.isascii() and plain.decode("ascii").isprintable():
             yield SecretMark("password", *match.span(1))
     for match in _BEARER.finditer(text):
-        if any(map(str.isdigit, match[1])) and not is_placeholder(match[1]) and not _is_wordy(match[1]):
+        if any(map(str.isdigit, match[1])) and not is_placeholder(match[1]) and not is_wordy(match[1]):
             yield SecretMark("token", match.start(1), match.start(1) + len(match[1].rstrip(".")))
     for match in _SIGNED.finditer(text) if "=" in text else ():
         if not is_placeholder(match[1]):
@@ -274,11 +237,11 @@ def _social_security(text: str) -> Iterator[SecretMark]:
 
 
 def _recovery_phrases(text: str) -> Iterator[SecretMark]:
-    """Twelve to 24 words of BIP-39 one after the other whose checksum is right, or that the text calls a phrase."""
+    """Twelve to 24 words of BIP-39 one after the other, with nothing but signs and numbers between them."""
     has_hint = _PHRASE_HINT.search(text) is not None
     run: list[tuple[int, int, int]] = []
     for match in _WORD.finditer(text):
-        place = _PLACES.get(match[0])
+        place = _PLACES.get(match[0].lower())
         if run and (place is None or not _JOINS.fullmatch(text, run[-1][2], match.start())):
             yield from _phrase_of(run, has_hint)
             run = []
@@ -287,30 +250,44 @@ def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     yield from _phrase_of(run, has_hint)
 
 
-def _has_run(words: list[str]) -> bool:
-    length = 0
+def _has_run(text: str) -> bool:
+    """A cheap look for ten words of the list together: such a run has two of every fifth word of the text in it, one
+    after the other. Signs and numbers between them are no words; the first and the last may have a letter on them."""
+    words = text.lower().translate(_SIGNS_TO_SPACES).split()
+    listed = list(map(_PLACES.__contains__, words[4::5]))
+    return any(
+        this and following and _longest_run(words[5 * at : 5 * at + 15]) >= _PHRASE_LENGTHS[-1] - 2
+        for at, (this, following) in enumerate(pairwise(listed))
+    )
+
+
+def _longest_run(words: list[str]) -> int:
+    longest = length = 0
     for word in words:
-        if word in _PLACES:
-            length += 1
-            if length == 12:
-                return True
-        elif word[0].isalpha():  # a number or a dot may stand before each
-            length = 0
-    return False
+        length = length + 1 if word in _PLACES else 0
+        longest = max(longest, length)
+    return longest
 
 
 def _phrase_of(run: list[tuple[int, int, int]], has_hint: bool) -> Iterator[SecretMark]:
+    """The phrases in a run of words of the list: all of it if the text calls it one or its length is right; in order
+    of the alphabet it is a list. Of a longer run, the parts whose checksum is right."""
     if not 12 <= len(run) <= _LONGEST_RUN:
         return
-    if has_hint and len(run) in _PHRASE_LENGTHS:
+    places = [place for place, _, _ in run]
+    is_list = places == sorted(places)
+    if (has_hint or not is_list) and len(run) in _PHRASE_LENGTHS:
         yield SecretMark("recovery phrase", run[0][1], run[-1][2])
         return
-    at = 0
+    at = found = 0
     while len(run) - at >= 12:
         size = next((size for size in _PHRASE_LENGTHS if size <= len(run) - at and _sums_up(run[at : at + size])), 0)
         if size:
+            found += 1
             yield SecretMark("recovery phrase", run[at][1], run[at + size - 1][2])
         at += size or 1
+    if has_hint and not found and len(run) < 2 * _PHRASE_LENGTHS[0]:
+        yield SecretMark("recovery phrase", run[0][1], run[-1][2])
 
 
 def _sums_up(words: list[tuple[int, int, int]]) -> bool:

@@ -2,20 +2,31 @@
 
 After such a word a few others may come ("for the router is"), then the secret: what has letters and figures mixed is
 taken at once, a plain word or a plain number only right after a link ("is", ":", "="), and a word that tells about the
-password ("is too short") is none. At most so many characters after each word are looked at, whatever the text.
+password ("is too short") is none. In the next sentence only what looks like a password is taken, and only if a word
+points to it ("it's now …"). Which code the word "code" means is told by what is named next to it. At most so
+many characters after each word are looked at, whatever the text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 
 from recollect.model.secrets import SecretMark
-from recollect.rules.secret_formats import is_placeholder, is_random
+from recollect.rules.secret_values import (
+    is_mixed,
+    is_placeholder,
+    is_public,
+    is_strong,
+    is_thing,
+    is_unguessable,
+    is_very_strong,
+)
 from recollect.rules.secret_words import (
+    ANY_CODE_WORDS,
     CARD_CODE_WORDS,
     CODE_WORDS,
+    COMMANDS,
     KEY_WORDS,
     KNOWN_THINGS,
     LINKED_PASSWORD_WORDS,
@@ -23,24 +34,29 @@ from recollect.rules.secret_words import (
     LOGIN_WORDS,
     LOOSE_LINKS,
     NAME_ENDS,
+    NO_CODE_BETWEEN,
     NO_SECRET,
+    NUMBER_LEADS,
+    OTHER_CODES,
     OTHER_KEYS,
     PASSWORD_PARTS,
     PASSWORD_WORDS,
-    PIN_CODES,
+    PIN_HINTS,
     PIN_PLACES,
     PIN_WORDS,
     PLAIN_LINKS,
-    PROOF_CODES,
+    PROOF_HINTS,
     SECRET_KEYS,
     STILL,
     TELLING,
     TELLING_ENDS,
     WEAK_KEY_WORDS,
+    WIRELESS,
 )
 
 _WINDOW = 160  # characters after a word that are looked at
 _MANY = 500  # words that announce a secret: in a text with more of them, each is looked after only up to the next
+_NUMBER_WINDOW = 60  # the same of a code
 _FILLERS = 6  # words that may stand before a link
 
 
@@ -53,7 +69,7 @@ def _kinds() -> dict[str, str]:
         ("key", KEY_WORDS),
         ("weak", WEAK_KEY_WORDS),
         ("login", LOGIN_WORDS),
-        ("code", ("code", "codes")),
+        ("code", ANY_CODE_WORDS),
     )
     return {word: kind for kind, words in reversed(tables) for word in words}
 
@@ -68,8 +84,16 @@ def _pattern(words: Iterable[str]) -> re.Pattern[str]:
 
 _KINDS = _kinds()
 _PARTS = frozenset(PASSWORD_PARTS) | {word for word in _KINDS if not word.isascii()}
-_WORD = _pattern(_KINDS)
-_ASCII_WORD = _pattern(word for word in _KINDS if word.isascii())
+_WITHOUT_FIGURES = ("password", "login", "proof")  # kinds whose secrets may have none
+_PATTERNS = {
+    (is_ascii, has_figures): _pattern(
+        word
+        for word, kind in _KINDS.items()
+        if (word.isascii() or not is_ascii) and (has_figures or kind in _WITHOUT_FIGURES)
+    )
+    for is_ascii in (True, False)
+    for has_figures in (True, False)
+}
 _BEFORE = re.compile(r"[^\W_]+")
 _NAME_REST = re.compile(r"[A-Za-z_-][\w-]{0,30}|[^\W\x00-\x7f]{0,12}")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
@@ -88,26 +112,105 @@ _CODES = re.compile(
     r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}|\d{4} \d{4})(?![A-Za-z0-9])"
 )
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
-_DIGITS = re.compile(r"#?\d{4,10}[#*]?|\d{3,6}[A-Z]|#\d{3,8}|\d{2,4}([ -])\d{2,4}(?:\1\d{2,4})?")
 _BACK = frozenset(["is", "as", "was", "are", "ist", "als", "est", "es", "é", "è", "это", "-", "—", "for"])
-_PAIR = re.compile(r"[^\n/|]{0,40}?(?<=[\s:=])[^\s/|:]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d))(\S{4,60})")
-_CURL = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?([^\s:\"'@/]{1,60}):([^\s\"']{2,120})")
-_DASH_P = re.compile(
-    r"\b(?:(?:mysql\w{0,10}|mariadb|mongo\w{0,8})\b[^\n]{0,80}?\s-p|sshpass -p ?)([\"']?)([^\s\"'-][^\s\"']{2,80})\1"
+_PAIR = re.compile(
+    r"[^\n/|,\"]{0,40}?(?<=[\s:=])[^\s/|:;=<,\"]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d)|/(?=[^\s/]*\d))([^\s\"/]{4,60})(?![^\s\"])"
 )
-_THING = re.compile(
-    r"(?:https?://|www\.|[./~]+\w|@|#\w+$)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|[\w-]+\.(?:[a-z]{2,4}|[a-z]{2}\d)$|v?\d+(?:\.\d+)+\w*$|"
-    r"\d+(?:st|nd|rd|th|s|x|k|m|h|kb|mb|gb|tb|km|kg|g|ml|cm|mm|px|am|pm|min|hrs?|ms|bits?)$|\d+-[a-z]+(?:-[a-z]+)*$|"
-    r"[a-z]+-\d{1,2}$|\d{1,2}[:/.-]\d{1,2}(?:[:/.-]\d{2,4})?$|[$€£]\d|\d+%",
-    re.IGNORECASE,
+_WITH_PAIR = re.compile(
+    r"[^\n/|\"]{0,30}?\b(?:with|as|using|mit|als|avec|con|com|under|is|are|[:=])\s[^\s/|:;=<\"]{2,40}\s?"
+    r"(?:and|with|und|mit|et|avec|y|con|e|com|i|и|ve|\+|,|/)\s(?=[^\s\"]*\d)(?=[^\s\"]*[a-z])([^\s\"]{6,60})"
 )
+_ACCOUNT_PAIR = re.compile(
+    r"(?<![\w/.@:-])(?:root|admin|administrator|guest|postgres|sa|pi)\s?[/:]\s?([^\s/\"']{6,60})"
+)
+_CREDENTIALS = ("credentials", "creds", "zugangsdaten", "identifiants", "credenciales", "credenziali", "credenciais")
+_SIGNED_TOKEN = re.compile(r"\n\s{0,4}(?=\S*\d)(?=\S*[a-z])([A-Za-z0-9_.-]{2,40}[!@#$%^&*+~][^\s/@]{0,40})(?=\n|$)")
+_COMMANDS = [(needle, re.compile(pattern)) for needles, pattern in COMMANDS for needle in needles.split("|")]
+_DASHED = [(needle, pattern) for needle, pattern in _COMMANDS if needle.startswith((" -", "--"))]
+_UNDASHED = [pair for pair in _COMMANDS if pair not in _DASHED]
+_USE_CODE = re.compile(
+    r"\b[Uu]se (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
+)
+_ACCOUNTS = ("root", "admin", "guest", "postgres", "sa /", "pi /")
 _REFERENCE = re.compile(
     r"\$?\{?\{?\s?[A-Za-z_][\w]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|\$\{?[A-Za-z_]|\$\(|%[A-Za-z_(]|\{|<|\[|\(|\*{2,}|[\w.]+[(\[]"
 )
+_POINTER = re.compile(
+    r"(?:(?<![^\W_])(?:it'?s|it’s|is|was|be|to|with|use|used|using|try|as|now|here|picked|chose|chosen|took|put|typed?|him|her|them|"
+    r"c['’]est|est|prends|es|son|era|ist|jetzt|nun|lautet|heißt|auf|mit|nimm|è|é|ora|agora|usa|use|pon|con|com|avec|"
+    r"это|теперь|на|artık|oldu|yenisi|هو|هي|إلى|الى|है|अब)[:,]?\s{1,3}|[:=→—–]\s{1,3}|\s-\s{1,3}|[：是为為はが는은成]\s{0,3})[\"'`“«„「(]?$",
+    re.IGNORECASE,
+)
+_MEANS_IT = re.compile(
+    r"(?i)(?<![^\W_])(?:it|its|it['’]s|that['’]?s|this|now|one|new|here|changed|set|went|picked|chose|made|use|try|remember|"
+    r"c['’]est|le|ici|nouveau|es|está|ahora|nueva|la|aquí|ist|jetzt|neue[ns]?|hier|nun|è|é|ora|nuova|qui|agora|nova|"
+    r"это|теперь|новый|вот|yeni|artık|şimdi)(?![^\W_])|[现新在今는は]"
+)
+_RULES = re.compile(
+    r"(?i)\b(?:must|should|at least|minimum|characters?|zeichen|caract\w+|example|e\.g|such as|like|hash|policy)\b"
+)
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n|。")
+_CLOSERS = ("==", "!=", "[", ".", ">", "]", "}")  # after a word of a page, a style or a program
+_CLOSED_QUOTES = tuple(quote + sign for quote in "\"'" for sign in "]})>")
+_CODE_BEFORE = ("_", ".", "$", "<", '"', "'", "(", "[")
+_IN_CODE = re.compile(r"[\"'\[\](){}<>=.]\S|[_(]")
+_WRONG = re.compile(r"(?:Invalid|Wrong|Bad|Incorrect|Missing|Unknown)_?$")  # the name of an error
+_NAMED = re.compile(r"([A-Za-z_][\w.-]{0,40})=(?=[^=]{8})")
+_OF_WIRELESS = re.compile(WIRELESS)
+_WIRELESS_KEY = re.compile(r"(?<![\w-])(?:\d{4}(?:[ -]\d{4}){1,5}|\d{8,63}|[0-9A-F]{10,64}|[0-9a-f]{10,64})(?![\w-])")
+_LONG_NUMBER = re.compile(r"\d{4}(?:[ -]?\d{4}){2,5}|\d{10,63}")
+_TOKEN_LETTERS = re.compile(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}")
+_FIGURE = re.compile(r"\d")
+_STAND_INS = ("password", "pass", "pw", "secret")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
 _POSTAL = ("pin code", "pincode", "pin-code")  # in India, also of a place
 _OWN = re.compile(r"(?i)card|bank|phone|sim\b|door|unlock|\bapp\b|my |mein|mon |mi |alarm|safe|atm")
-_WIRELESS = re.compile(r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});")
+_AROUND = 40  # characters before and after a word for "code" that say which
+_OTHER_CODE = re.compile(rf"(?<![a-z])(?:{'|'.join(OTHER_CODES)})(?![a-z])")
+_PROOF = re.compile("|".join(PROOF_HINTS))
+_BACKUP = re.compile("backup|recovery|rescue|scratch|secours|respaldo|резерв")
+_SAFETY = re.compile(r"\bsecurity\s?$|\s?(?:de|di) (?:seguridad|segurança|sicurezza|sécurité)|\s?на оборот")
+_YOURS = re.compile(r"\b(?:your|dein|ihr|votre|ton|tu|su|seu|tuo|ваш|твой)\b")
+_IS_NUMBER = re.compile(r"(?:\s\w{1,16}){0,3}\s?(?:\b(?:is|ist|lautet|est|es|é|è|это)|[:=])\s?\d{3}")
+_NUMBER_BEFORE = re.compile(
+    r"(?<![\w.-])((?:[A-Z]-)?\d{4,8}|\d{3}[ -]\d{3}) (?:is|ist|est|es|é|è|—|-|это)(?: [^\W\d]+){1,5} $"
+)
+_PIN_PLACE = re.compile("|".join(PIN_HINTS))
+_PIN_PLACE_AFTER = re.compile("|".join(PIN_PLACES))
+
+
+def _number(*forms: str) -> re.Pattern[str]:
+    """Finds a number of any of these forms that is no part of a longer number, a word, an amount or an address."""
+    return re.compile(rf"(?<![A-Za-z0-9_./+-])({'|'.join(forms)})(?![A-Za-zА-я0-9_%€$£/]|[.,:-]\d)")
+
+
+_NUMBERS = {
+    "card": (_number(r"\d{3,4}"), "card security code"),
+    "proof": (
+        _number(r"\d{3}[ -]\d{3}", r"\d{2}[ -]\d{2}[ -]\d{2}", r"\d{4} \d{4}", r"[A-Z]{1,2}-\d{4,8}", r"\d{4,8}"),
+        "one-time code",
+    ),
+    "pin": (
+        _number(
+            r"[#*]?\d{4,10}[#*]?",
+            r"[#*]\d{3,8}[#*]?",
+            r"\d{1,2}([ -])\d{1,2}(?:\2\d{1,2}){1,3}",  # of a lock
+            r"\d{3,4}[ -]\d{3,4}",
+            r"[#*]?\d{1,6}[A-Za-zА-я]\d{2,6}[#*]?",  # of a door
+            r"\d{3,6}[A-Za-zА-я]",
+            r"[A-ZА-Я]\d{3,6}[#*]?",
+        ),
+        "PIN",
+    ),
+}
+_PIN_NOUNS = ("pin", "pins", "combination", "combo", "kombination")  # with other uses: the number right after it
+_DOES = re.compile(r"\b(?:i|we|you|to|they) $", re.IGNORECASE)
+_LINK_SIGNS = (":", "=", "：", "→", "-", "—", "–", "是", "は", "는", "은", "为")
+_LISTED = re.compile(r"(?:codes|коды|códigos)$|codes de|códigos de|backup|recovery")
+_AMOUNT = re.compile(
+    r"\s?(?:line|edition|people|photo|ohm|pins|item|user|sec|min|hour|hrs|day|week|month|year|time|char|digit|number|sek|stunden|tage|jour|heure|hora|día|час|дн|%)"
+)
 _VARIABLE = re.compile(r"\$\{?\w+\}?|\$\(.*|%\(?\w+\)?[s%]?")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
 _MODALS = ("should", "will", "would", "could", "might")
@@ -154,7 +257,7 @@ def phrases(text: str, cover: bytearray) -> Iterator[SecretMark]:
     small = text.lower()
     if len(small) != len(text):  # some capitals have small letters of two signs
         small = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    matches = list((_ASCII_WORD if text.isascii() else _WORD).finditer(small))
+    matches = list(_PATTERNS[text.isascii(), _FIGURE.search(text) is not None].finditer(small))
     for at, match in enumerate(matches):
         word = None if cover[match.start()] else _word_of(text, small, match)
         if word is None:
@@ -181,6 +284,10 @@ def _word_of(text: str, small: str, match: re.Match[str]) -> _Word | None:
     if word not in _PARTS and not (_begins(text, start) and _ends(text, end)):
         return None
     kind = _KINDS[word]
+    if _WRONG.search(text, max(0, start - 10), start):
+        return None
+    if kind in ("key", "weak") and _OF_WIRELESS.search(small, max(0, start - 24), end + 24):
+        return _Word("wifi", "password", start, end)
     if kind not in ("code", "weak"):
         return _Word(word, kind, start, end)
     before = _BEFORE.findall(small, max(0, start - 24), start)
@@ -191,20 +298,26 @@ def _word_of(text: str, small: str, match: re.Match[str]) -> _Word | None:
         if last in SECRET_KEYS or last.endswith(("api", "access", "secret")):
             return _Word("api key", "key", start, end)
     if kind == "code":
-        return _code_of(small, word, last, start, end)
+        return _code_of(small, word, start, end)
     return _Word(word, kind, start, end)
 
 
-def _code_of(small: str, word: str, last: str, start: int, end: int) -> _Word | None:
-    if last in PIN_CODES:
-        return _Word(word, "pin", start, end)
-    if last == "security":
+def _code_of(small: str, word: str, start: int, end: int) -> _Word | None:
+    """Which code is meant: what stands next to the word says so, before it or after it in the same sentence."""
+    before = _SENTENCE_END.split(small[max(0, start - _AROUND) : start])[-1]
+    after = _SENTENCE_END.split(small[end : end + _AROUND])[0]
+    if _OTHER_CODE.search(before[-16:]) or _OTHER_CODE.search(after[:16]):
+        return None
+    if _OF_WIRELESS.search(before[-24:]) or _OF_WIRELESS.search(after[:24]):
+        return _Word("wifi", "password", start, end)
+    if _SAFETY.search(before[-12:]) or _SAFETY.match(after):
         return _Word("security code", "card", start, end)
-    if last in PROOF_CODES:
-        return _Word(f"{last} {word}", "proof", start, end)
-    return (
-        _Word(word, "pin", start, end) if PIN_PLACES.intersection(_BEFORE.findall(small, end, end + 40)[:5]) else None
-    )
+    if _PROOF.search(before) or _PROOF.search(after) or (_YOURS.search(before) and _IS_NUMBER.match(after)):
+        listed = _BACKUP.search(before + after) is not None
+        return _Word("backup codes" if listed else word, "proof", start, end)
+    if _PIN_PLACE.search(before) or _PIN_PLACE.search(after) or _PIN_PLACE_AFTER.search(after):
+        return _Word(word, "pin", start, end)
+    return None
 
 
 def _begins(text: str, start: int) -> bool:
@@ -214,16 +327,16 @@ def _begins(text: str, start: int) -> bool:
 
 def _ends(text: str, end: int) -> bool:
     after = text[end : end + 1]
+    if after.isdigit():
+        return not text[end + 1 : end + 2].isalnum()
     return not after.isalpha() or (after.isupper() and text[end - 1].islower())
 
 
 def _after(text: str, word: _Word) -> Iterator[SecretMark]:
-    if word.kind in ("proof", "card"):
+    if word.kind in _NUMBERS:
         return _codes(text, word)
     if word.kind == "login":
         return _pairs(text, word)
-    if word.kind == "pin":
-        return _pins(text, word)
     if word.kind == "password":
         return _passwords(text, word)
     return _keys(text, word)
@@ -250,60 +363,66 @@ def _rest_of_name(text: str, match: _Word) -> int:
 def _values(text: str, match: _Word) -> Iterator[tuple[_Value, str, int]]:
     """What may be the secret after a word: with how it is linked (":" a sign, "is" a word, "" not), and after how many
     other words."""
-    at = _rest_of_name(text, match)
+    at, link = _first_link(text, match)
     if at < 0:
-        return
-    option = text[match.start - 2 : match.start] == "--" or text[max(0, match.start - 12) : match.start].rpartition(
-        " "
-    )[2].startswith("--")
-    link = ":" if option else ""
-    value_link = _VALUE_LINK.match(text, at)
-    sign = value_link or _SIGN_LINK.match(text, at)
-    if text[at - 1] in "是为為はが는은이":
-        link = "est"
-    if sign:
-        at, link = sign.end(), ":"
-    elif text.startswith(("==", "!=", "[", "."), at):
         return
     pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
     count = 0
     for token in pattern.finditer(text, at, match.limit):
-        gap = text[at : token.start()]
-        if "\n" in gap and not link:
+        if "\n" in text[at : token.start()] and not link:
             return
+        at = token.end()
         raw = token[0]
         bare = raw.strip("\"'`*").lower()
-        signs = bare.rstrip(":=")
-        if bare in _MODALS and text[token.end() : token.end() + 4] == " be ":
-            at = token.end()
+        if (bare in _MODALS and text.startswith(" be ", at)) or (link and bare in STILL and bare not in LINKS):
             continue
-        if bare in LINKS or (bare and not signs):
-            link = "is" if bare in PLAIN_LINKS else "est" if bare.isalpha() else ":"
-            at = token.end()
-            continue
-        if bare in LOOSE_LINKS:
-            link = "to"
-            at = token.end()
-            continue
-        if link and bare in STILL:
-            at = token.end()
+        if linked := _link_of(bare):
+            link = linked
             continue
         if (link or not raw.isalpha()) and raw not in ("?", "!", "...", "…", ","):
-            yield _Value(text, token.start(), token.end()), link, count
-        small = bare.strip(".,;:!?()")
-        ends = raw[-1] in ".!?;" and not text[token.end() : token.end() + 5].lower().startswith(
-            (" it's", " it’s", " it i")
-        )
-        if small in NO_SECRET or ends or (raw[-1] == "," and not link) or link == ":" or count >= _FILLERS:
+            yield _Value(text, token.start(), at), link, count
+        if link == ":" or count >= _FILLERS or _ends_there(text, raw, bare, link, at):
             return
-        link = ":" if raw[-1] in ":=" or raw.endswith("：") else ""
+        link = ":" if raw[-1] in ":=：" else ""
         count += 1
-        at = token.end()
+
+
+def _first_link(text: str, match: _Word) -> tuple[int, str]:
+    """Where the values after a word begin, and what links them to it; -1 if none can follow."""
+    at = _rest_of_name(text, match)
+    if at < 0:
+        return -1, ""
+    sign = _VALUE_LINK.match(text, at) or _SIGN_LINK.match(text, at)
+    if sign:
+        return sign.end(), ":"
+    if text.startswith(_CLOSERS, at) or text[at : at + 2] in _CLOSED_QUOTES:
+        return -1, ""
+    if text[at - 1] in "是为為はが는은이":
+        return at, "est"
+    is_option = text[max(0, match.start - 12) : match.start].rpartition(" ")[2].startswith("--")
+    return at, ":" if is_option else ""
+
+
+def _link_of(bare: str) -> str:
+    if bare in LINKS or (bare and not bare.rstrip(":=")):
+        return "is" if bare in PLAIN_LINKS else "est" if bare.isalpha() else ":"
+    return "to" if bare in LOOSE_LINKS else ""
+
+
+def _ends_there(text: str, raw: str, bare: str, link: str, at: int) -> bool:
+    """Whether after this word no value belongs to the one that announced it."""
+    if bare.strip(".,;:!?()") in NO_SECRET or (raw[-1] == "," and not link):
+        return True
+    return raw[-1] in ".!?;" and not text[at : at + 5].lower().startswith((" it's", " it’s", " it i"))
 
 
 def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
     if "phrase" in match.text:
         yield from _passphrases(text, match)
+    number = _WIRELESS_KEY.search(text, match.end, match.end + _NUMBER_WINDOW) if match.text == "wifi" else None
+    if number:
+        yield SecretMark("password", *number.span())
+        return
     for value, link, count in _values(text, match):
         if link == ":" and not value.in_quotes:
             _cut(text, value, match)
@@ -317,7 +436,40 @@ def _passwords(text: str, match: _Word) -> Iterator[SecretMark]:
             and value.text.lower() not in STILL
             and not (link == "is" and count == 0 and value.text.lower() in ("for", "of"))
         ):
+            break
+    yield from _told_later(text, match)
+
+
+def _told_later(text: str, match: _Word) -> Iterator[SecretMark]:
+    """ "I had to reset my password again. It's now hunter2!": in the next clause, what a word points to and what looks
+    like a password. After the end of a sentence only a word that means the password points to it ("it", "new one")."""
+    if (
+        _rest_of_name(text, match) < 0
+        or text[max(0, match.start - 1) : match.start] in _CODE_BEFORE
+        or _IN_CODE.match(text, match.end)
+    ):
+        return
+    pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
+    for token in pattern.finditer(text, match.end, match.limit):
+        value = _Value(text, *token.span())
+        if not is_strong(value.text) and not _LONG_NUMBER.fullmatch(value.text):
+            continue
+        between = text[match.end : token.start()]
+        if _RULES.search(between):
             return
+        if _is_pointed_to(value.text, between) and not _is_reference(value):
+            yield SecretMark("password", value.start, value.end)
+            return
+
+
+def _is_pointed_to(word: str, between: str) -> bool:
+    near = between[-24:]
+    if not is_strong(word):
+        return near.rstrip()[-1:] in (":", "：")
+    has_pointer = _POINTER.search(near) is not None
+    if _SENTENCE_END.search(between):
+        return has_pointer and _MEANS_IT.search(near) is not None
+    return has_pointer or is_very_strong(word)
 
 
 def _passphrases(text: str, match: _Word) -> Iterator[SecretMark]:
@@ -345,7 +497,7 @@ def _is_reference(value: _Value) -> bool:
         return True
     if not value.in_quotes and _CALL.match(value.text):
         return True
-    return not value.in_quotes and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:12])
+    return not value.in_quotes and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:60])
 
 
 def _is_password(value: _Value, link: str, count: int, text: str, word_before: str) -> bool:
@@ -353,35 +505,48 @@ def _is_password(value: _Value, link: str, count: int, text: str, word_before: s
     small = word.lower()
     if not 3 <= len(word) <= 200 or small in KNOWN_THINGS or "[" in word:
         return False
-    if small.strip(".!?,") in TELLING or small in NO_SECRET or small in LINKS:
+    if re.split(r"[|:]", small.strip(".!?,"))[0] in TELLING or small in NO_SECRET or small in LINKS:
         return False
     if " " in word:
-        return (
-            value.in_quotes
-            and link in (":", "is", "est")
-            and len(word) >= 8
-            and small.split()[0] not in NO_SECRET
-            and 2 * sum(part in TELLING for part in small.split()) < len(small.split())
-        )
-    is_mixed = _is_mixed(word)
-    if _is_thing(word) and not (
-        link and is_mixed and not re.match(r"https?:|www\.|/|\d+-[a-z]", small) and "@" not in word[1:]
-    ):
+        return _is_quoted_phrase(value, link)
+    mixed = is_mixed(word)
+    if is_thing(word) and not _is_named_anyway(small, link, count, mixed):
         return False
     if link == ":" and (value.in_quotes or "_" in word or word.isalpha()) and _MADE_UP.fullmatch(small[:60]):
         return False
     if not link and word_before in LINKED_PASSWORD_WORDS:
-        return False
+        return count == 0 and (is_very_strong(word) or (is_strong(word) and len(word) >= 9))
+    if not link and word.strip("#*").isdigit():
+        return 4 <= len(word) <= 10 and count == 0 and value.last and not _YEAR.fullmatch(word)
     if not link:
-        return is_mixed and len(word) >= 5 and (count == 0 or (count <= 3 and len(word) >= 6 and value.last))
-    if is_mixed:
+        return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and is_strong(word) and value.last))
+    if mixed:
         return True
     if small.isdigit():
-        return len(word) >= 4
+        return len(word) >= 4 and (link != "to" or (value.last and not _YEAR.fullmatch(word)))
     plural = text[value.start - 12 : value.start].lower().count("words ") > 0
     return (
         (link in (":", "is") or (link == "est" and value.in_quotes)) and not plural and _is_plain_password(value, link)
     )
+
+
+def _is_quoted_phrase(value: _Value, link: str) -> bool:
+    """Several words are one only in quotation marks, and if they do not tell about it."""
+    words = value.text.lower().split()
+    return (
+        value.in_quotes
+        and link in (":", "is", "est")
+        and len(value.text) >= 8
+        and words[0] not in NO_SECRET
+        and 2 * sum(part in TELLING for part in words) < len(words)
+    )
+
+
+def _is_named_anyway(small: str, link: str, count: int, mixed: bool) -> bool:
+    """What looks like a thing, but stands where only the password can."""
+    if not mixed or "@" in small[1:] or re.match(r"https?:|www\.|/|\d+-[a-z]|ssh-", small):
+        return False
+    return bool(link) or (count == 0 and "." not in small and small[0].isalpha() and len(small) >= 8)
 
 
 def _is_plain_password(value: _Value, link: str) -> bool:
@@ -396,16 +561,6 @@ def _is_plain_password(value: _Value, link: str) -> bool:
     )
 
 
-def _is_thing(word: str) -> bool:
-    """Whether it has a form of its own that is no secret's: an address, a file, a version, an amount."""
-    return bool(_THING.match(word)) if len(word) <= 80 else word.startswith(("http", "www."))
-
-
-def _is_mixed(word: str) -> bool:
-    letters = any(map(str.isalpha, word))
-    return letters and (any(map(str.isdigit, word)) or any(char in "!@#$%^&*?+=~" for char in word[:-1]))
-
-
 def _before(text: str, start: int) -> Iterator[SecretMark]:
     """ "hunter2 is the password": what stands before the word."""
     words = list(_TOKEN.finditer(text, max(0, start - 80), start))[-5:]
@@ -414,48 +569,63 @@ def _before(text: str, start: int) -> Iterator[SecretMark]:
         return
     value = _Value(text, *words[at - 1].span())
     word = value.text
-    if len(word) < 6 or not _is_mixed(word) or word.lower() in KNOWN_THINGS or _is_thing(word):
+    if len(word) < 6 or not is_mixed(word) or word.lower() in KNOWN_THINGS or is_thing(word):
         return
     if not is_placeholder(word) and not _is_reference(value):
         yield SecretMark("password", value.start, value.end)
 
 
-def _pins(text: str, match: _Word) -> Iterator[SecretMark]:
-    for value, link, count in _values(text, match):
-        digits = _DIGITS.fullmatch(value.text)
-        if (
-            len(value.text) == 6
-            and match.text in _POSTAL
-            and not _OWN.search(text[max(0, match.start - 40) : match.end])
-        ):
-            return
-        if digits and (link or (not count and len(value.text) <= 6)):
-            yield SecretMark("PIN", value.start, value.end)
-            return
-        if digits or (link == ":" and not digits):
-            if link and _is_mixed(value.text) and not _is_thing(value.text) and len(value.text) >= 4:
-                yield SecretMark("PIN", value.start, value.end)
-            return
-        if count > 4:
-            return
-
-
 def _codes(text: str, match: _Word) -> Iterator[SecretMark]:
-    if (
-        match.text.endswith(("codes", "коды", "secours", "respaldo"))
-        or "backup" in match.text
-        or "recovery" in match.text
-    ):
+    """A PIN, a one-time code or the code of a card: the first number near the word that no other word explains."""
+    if match.kind == "proof" and _LISTED.search(match.text):
         yield from _listed_codes(text, match.end)
         return
+    pattern, kind = _NUMBERS[match.kind]
+    number = pattern.search(text, match.end, match.end + _NUMBER_WINDOW)
+    earlier = _NUMBER_BEFORE.search(text, max(0, match.start - 60), match.start) if match.kind == "proof" else None
+    if earlier:
+        yield SecretMark(kind, *earlier.span(1))
+    elif number and _belongs(text, match, number):
+        yield SecretMark(kind, *number.span(1))
+    elif match.kind == "pin":
+        yield from _mixed_pins(text, match)
+
+
+def _belongs(text: str, match: _Word, number: re.Match[str]) -> bool:
+    """Whether a number after a word is its code: nothing between them says that it is something else."""
+    between = text[match.end : number.start()]
+    words = _BEFORE.findall(between.lower())
+    if (
+        _SENTENCE_END.search(between)
+        or _AMOUNT.match(text, number.end())
+        or _RULES.search(between)
+        or NO_CODE_BETWEEN.intersection(words)
+    ):
+        return False
+    if (words and words[-1] in NUMBER_LEADS) or _rest_of_name(text, match) < 0:
+        return False
+    is_changed = bool(words) and words[-1] in LOOSE_LINKS and not STILL.isdisjoint(words)
+    ends_in_link = between.rstrip()[-1:] in _LINK_SIGNS or bool(words and words[-1] in LINKS | STILL)
+    is_linked = is_changed or ends_in_link or words[-1:] == ["s"]  # "it's"
+    if match.kind != "pin":
+        return is_linked or not _YEAR.fullmatch(number[1])
+    is_postal = match.text in _POSTAL and len(number[1]) == 6
+    if is_postal and not _OWN.search(text[max(0, match.start - 40) : match.end]):
+        return False
+    if is_linked or match.text not in _PIN_NOUNS:
+        return is_linked or (len(words) <= _FILLERS and not _YEAR.fullmatch(number[1]))
+    if len(words) <= 3 and _PIN_PLACE.search(between):
+        return not _YEAR.fullmatch(number[1])
+    return not words and not _DOES.search(text, max(0, match.start - 6), match.start)
+
+
+def _mixed_pins(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
-        if match.kind == "card" and re.fullmatch(r"\d{3,4}", value.text) and (link or not count):
-            yield SecretMark("card security code", value.start, value.end)
+        if link and is_mixed(value.text) and any(map(str.isdigit, value.text)) and not is_thing(value.text):
+            if len(value.text) >= 4:
+                yield SecretMark("PIN", value.start, value.end)
             return
-        if re.fullmatch(r"\d{4,8}|\d{3}-\d{3}|[A-Z]-\d{5,8}", value.text) and (link or not count):
-            yield SecretMark("one-time code", value.start, value.end)
-            return
-        if link == ":":
+        if link == ":" or count > 4:
             return
 
 
@@ -483,6 +653,7 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
         if not value.in_quotes:
             _cut(text, value, match)
+        _skip_name(value)
         if _is_reference(value):
             return
         if _is_token(value, match, link, count) and not is_placeholder(value.text):
@@ -492,88 +663,74 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
             return
 
 
+def _skip_name(value: _Value) -> None:
+    """Of `name=value` the value alone; of an id nothing."""
+    named = _NAMED.match(value.text)
+    if named:
+        is_id = named[1].lower().endswith("id") and "sess" not in named[1].lower()
+        value.start = value.end if is_id else value.start + named.end()
+        value.text = "" if is_id else value.text[named.end() :]
+
+
 def _cookies(text: str, at: int) -> Iterator[SecretMark]:
     for _ in range(20):
         cookie = _COOKIE.match(text, at)
         if cookie is None:
             return
-        if len(cookie[1]) >= 16 and not is_placeholder(cookie[1]) and _is_unguessable(cookie[1], hexes=True):
+        if len(cookie[1]) >= 16 and not is_placeholder(cookie[1]) and is_unguessable(cookie[1], hexes=True):
             yield SecretMark("token", *cookie.span(1))
         at = cookie.end()
 
 
 def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     token = value.text
-    if (
-        not re.fullmatch(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}", token)
-        or _is_thing(token)
-        or token.lower() in KNOWN_THINGS
-    ):
+    if not _TOKEN_LETTERS.fullmatch(token) or is_thing(token) or is_public(token) or token.lower() in KNOWN_THINGS:
         return False
-    if (
-        re.match(r"0x[0-9a-fA-F]{40}$|SHA256:|sha\d|ssh-|AAAA[A-Z]", token)
-        or not re.search(r"\d", token)
-        or not re.search("[A-Za-z]", token)
-    ):
+    if not any(map(str.isdigit, token)) or not any(map(str.isalpha, token)):
         return False
     if match.kind == "weak":
-        return bool(link) and len(token) >= 16 and _is_unguessable(token, hexes=link == ":" and count == 0)
+        return bool(link) and len(token) >= 16 and is_unguessable(token, hexes=link == ":" and count == 0)
     if not link and (count > 5 or len(token) < 16):
         return False
-    if link and "secret" in match.text and len(token) >= 8 and _is_mixed(token):
+    if link and "secret" in match.text and len(token) >= 8 and is_mixed(token):
         return not _MADE_UP.fullmatch(token[:60].lower())
-    return len(token) >= 10 and _is_unguessable(token, hexes=True)
-
-
-def _is_unguessable(token: str, *, hexes: bool) -> bool:
-    """Random letters and figures; with `hexes` also those of one case, as UUIDs and hexadecimal numbers are."""
-    token = token[:80]
-    pieces = [piece for piece in re.split(r"[-_./+=~:%]", token) if len(piece) >= 4]
-    if any(len(piece) >= 12 and is_random(piece) for piece in pieces) or is_random(token):
-        return True
-    if not hexes:
-        return False
-    if re.fullmatch(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", token):
-        return True
-    if len(pieces) >= 3 and len({len(piece) for piece in pieces}) == 1 and token.isupper():
-        return True
-    return any(
-        (len(piece) >= 10 and _alternates(piece)) or (len(piece) >= 20 and piece[0] not in "/.")
-        for piece in pieces
-        if re.search(r"\d", piece)
-    )
-
-
-def _alternates(piece: str) -> bool:
-    digits = [char.isdigit() for char in piece]
-    return sum(previous != char for previous, char in pairwise(digits)) >= max(3, len(piece) // 6)
+    return len(token) >= 10 and is_unguessable(token, hexes=True)
 
 
 def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
-    """A name and its password with a stroke between: "login: anna / hunter2"."""
-    match = _PAIR.match(text, word.end, word.limit)
+    """A name and its password side by side: "login: anna / hunter2", "log in with anna and hunter2", or on lines of
+    their own after "credentials"."""
+    match = _PAIR.match(text, word.end, word.limit) or _WITH_PAIR.match(text, word.end, word.limit)
+    if match is None and word.text in _CREDENTIALS:
+        match = _SIGNED_TOKEN.search(text, word.end, word.limit)
     value = _Value(text, *match.span(1)) if match else None
-    if value is None or len(value.text) < 5 or not _is_mixed(value.text) or _is_thing(value.text):
+    if value is None or len(value.text) < 5 or not is_mixed(value.text) or is_thing(value.text):
         return
     if not is_placeholder(value.text) and not _is_reference(value):
         yield SecretMark("password", value.start, value.end)
 
 
 def _options(text: str) -> Iterator[SecretMark]:
-    """Those that commands are given, and that of the code a phone joins a wireless network by."""
-    for match in _WIRELESS.finditer(text) if "WIFI:" in text else ():
-        yield SecretMark("password", *match.span(1))
-    for match in _CURL.finditer(text) if " -" in text else ():
-        if (
-            match[2].lower() not in ("password", "pass", "pw", "secret")
-            and not match[2].isdigit()
-            and _is_given(match[2])
-        ):
-            yield SecretMark("password", *match.span(2))
-    for match in _DASH_P.finditer(text) if " -p" in text else ():
-        if _is_given(match[2]):
-            yield SecretMark("password", *match.span(2))
+    """Those that commands are given, those of accounts that every system has, and the codes of "use … to verify"."""
+    for needle, pattern in _DASHED + _UNDASHED if " -" in text else _UNDASHED:
+        for match in pattern.finditer(text) if needle in text else ():
+            if _is_given(match[1]):
+                yield SecretMark("password", *match.span(1))
+    for match in _ACCOUNT_PAIR.finditer(text) if _has_account(text) else ():
+        if is_very_strong(match[1]) and _is_given(match[1]):
+            yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
+    for match in _USE_CODE.finditer(text) if "se " in text and " to " in text else ():
+        yield SecretMark("one-time code", *match.span(1))
+
+
+def _has_account(text: str) -> bool:
+    return ("/" in text or ":" in text) and any(name in text for name in _ACCOUNTS)
 
 
 def _is_given(value: str) -> bool:
-    return value[0] not in "$<{[*" and not is_placeholder(value)
+    return (
+        value[0] not in "$<{[*"
+        and not value.isdigit()
+        and value.lower() not in _STAND_INS
+        and not is_placeholder(value)
+    )

@@ -11,17 +11,21 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+def _patterns(words: str) -> tuple[str, ...]:
+    return tuple(words.split())
+
+
 # Keys and tokens that are known by how they begin: kind, then a pattern. What they are made of is checked afterwards.
 FORMATS = (
-    ("API key", r"sk-(?:[a-z]{2,8}\d{0,2}-){0,3}[A-Za-z0-9_-]{20,}"),
-    ("API key", r"AIza[A-Za-z0-9_-]{30,}"),
-    ("API key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    ("API key", r"sk-(?:[a-z]{2,8}\d{0,2}-){0,3}[A-Za-z0-9_-]{16,}"),
+    ("API key", r"AIza[A-Za-z0-9_-]{24,}"),
+    ("API key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{14,20}(?![A-Za-z0-9])"),
     ("API key", r"(?:LTAI|AKID)[A-Za-z0-9]{16,32}(?![A-Za-z0-9])"),
     ("API key", r"[sr]k_(?:live|test|prod)_[A-Za-z0-9_]{10,}"),
     ("API key", r"rk_[0-9a-f]{16}_[A-Za-z0-9_-]{43}"),
-    ("API key", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("API key", r"SK[0-9a-f]{28,40}(?![A-Za-z0-9])"),
     ("API key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("API key", r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("API key", r"key-[0-9a-f]{24,40}(?![A-Za-z0-9])"),
     ("API key", r"[0-9a-f]{32}-us\d{1,2}(?![A-Za-z0-9])"),
     (
         "API key",
@@ -31,27 +35,27 @@ FORMATS = (
         r"HRKU-|rnd_|nfp_|pnu_|sbp_|sb_secret_|tfp_|ops_|dt0[a-z]\d\d\.|sq0[a-z]{3}-|shp(?:at|ca|pa|ss)_|"
         r"do[opr]_v1_|dapi|dp\.(?:pt|st|ct|sa)\.|pscale_(?:tkn|pw|oauth)_|sntry[su]_|glsa_|glc_|waka_|"
         r"AGE-SECRET-KEY-1|ATATT3|ATCTT3|ATBB|ory_[a-z]{2}_|ww_|apify_api_|key_live_|GOCSPX-)"
-        r"[A-Za-z0-9_=.+/-]{18,}",
+        r"[A-Za-z0-9_=.+/-]{16,}",
     ),
-    ("token", r"gh[pousr]_[A-Za-z0-9]{30,}"),
-    ("token", r"github_pat_[A-Za-z0-9_]{22,}"),
-    ("token", r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct|wt|oas)-[A-Za-z0-9_.-]{18,}"),
+    ("token", r"gh[pousr]_[A-Za-z0-9]{16,}"),
+    ("token", r"github_pat_[A-Za-z0-9_]{16,}"),
+    ("token", r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct|wt|oas)-[A-Za-z0-9_.-]{16,}"),
     ("token", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
     ("token", r"xapp-\d-[A-Za-z0-9-]{10,}"),
     (
         "token",
-        r"(?:npm_|hf_|api_org_|dckr_(?:pat|oat)_|rubygems_|cio|vercel_|fo1_|fm2_|whsec_|hv[sbr]\.)[A-Za-z0-9_+/=-]{20,}",
+        r"(?:npm_|hf_|api_org_|dckr_(?:pat|oat)_|rubygems_|cio|vercel_|fo1_|fm2_|whsec_|hv[sbr]\.)[A-Za-z0-9_+/=-]{16,}",
     ),
     ("token", r"pypi-[A-Za-z0-9_-]{16,}"),
-    ("token", r"ya29\.[A-Za-z0-9_-]{20,}"),
-    ("token", r"1//0[A-Za-z0-9_-]{20,}"),
-    ("token", r"(?:EAA[A-Za-z0-9]{50,}|EAAA[A-Za-z0-9_-]{50,})"),
+    ("token", r"ya29\.[A-Za-z0-9_-]{16,}"),
+    ("token", r"1//0[A-Za-z0-9_-]{16,}"),
+    ("token", r"EAA[A-Za-z0-9_-]{40,}"),
     ("token", r"AQ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{60,}"),
-    ("token", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}"),
+    ("token", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{30,}"),
     ("token", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}"),
-    ("token", r"sha256~[A-Za-z0-9_-]{40,}"),
-    ("token", r"[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,45}"),
-    ("token", r"mfa\.[A-Za-z0-9_-]{60,}"),
+    ("token", r"sha256~[A-Za-z0-9_-]{30,}"),
+    ("token", r"[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{24,45}"),
+    ("token", r"mfa\.[A-Za-z0-9_-]{40,}"),
     ("private key", r"[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
 )
 # Addresses by which anybody may post: the whole of it is the secret.
@@ -61,6 +65,26 @@ WEBHOOKS = (
     r"https://[\w.-]{1,60}\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/_-]{30,}",
     r"https://chat\.googleapis\.com/v1/spaces/[^\s?]{1,60}\?[^\s]{20,}",
     r"https://hooks\.zapier\.com/hooks/catch/\d+/[A-Za-z0-9/]{5,}",
+)
+# Commands and settings that are given a password: one of which a text must hold for the pattern to be tried (with
+# strokes between them), then the pattern, whose group is the password.
+COMMANDS = (
+    ("WIFI:", r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});"),
+    (" -u|--user|--proxy-user", r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'@/]{1,60}:([^\s\"']{2,120})"),
+    (" -p", r"\b(?:mysql\w{0,10}|mariadb|mongo\w{0,8}|7z[ar]?)\b[^\n]{0,80}?\s-p[\"']?([^\s\"'-][^\s\"']{2,80})"),
+    ("sshpass", r"sshpass -p ?[\"']?([^\s\"'-][^\s\"']{2,80})"),
+    (
+        " -p | -P | -a | -w | -k ",
+        r"\b(?:login|redis-cli|zip|unzip|ldap\w{1,8}|twine upload|openssl)\b[^\n]{0,100}?\s-[pPawk] "
+        r"[\"']?(?=[^\s\"']*[\d!@#$%^&*~])([^\s\"'-][^\s\"']{2,80})",
+    ),
+    ("/p:", r"(?<=\s/p:)[\"']?([^\s\"']{3,80})"),
+    ("htpasswd", r"htpasswd -b\w* \S{1,80} \S{1,60} ([^\s\"']{3,80})"),
+    ("chpasswd", r"\b[\w.-]{1,40}:([^\s\"':]{3,80})[\"']? \| (?:sudo )?chpasswd"),
+    ("net user", r"net user [\w.-]{1,40} ([^\s/][^\s]{3,80})"),
+    (" -U ", r"\s-U [\w.\\-]{1,40}%([^\s\"']{3,80})"),
+    ("@//", r"\b[\w.-]{1,40}/([^\s/@\"']{3,80})@//"),
+    ("auth", r"auth\s?=\s?\(\s?[\"'][^\"'\n]{1,60}[\"'],\s?[\"'](?=[^\"'\n]*[\d!@#$%^&*~])([^\"'\n]{4,80})[\"']"),
 )
 DATABASES = (
     "postgres postgresql mysql mariadb mongodb redis rediss amqp amqps mssql sqlserver oracle clickhouse cassandra"
@@ -99,24 +123,28 @@ LOGIN_WORDS = (
     "ログイン", "계정", "usuário",
 )  # fmt: skip
 PIN_WORDS = (
-    "pin", "pins", "pin-code", "pincode", "pin code", "pin number", "passcode", "code pin", "codice pin",
-    "código pin",
-    "codigo pin", "geheimzahl", "пин", "пин-код", "пинкод", "пин код", "pin kodu", "türcode", "code de la porte",
-    "digicode", "zugangscode", "puk", "combo", "sperrcode", "暗証番号", "暗证号码", "핀번호", "핀 번호",
-    "الرقم السري", "पिन", "pin numarası",
-    "combination", "mpin", "code du coffre", "código de la puerta",
+    "pin", "pins", "pin-code", "pincode", "pin code", "pin number", "passcode", "code pin", "codice pin", "código pin",
+    "codigo pin", "geheimzahl", "пин", "пин-код", "пинкод", "пин код", "pin kodu", "türcode", "digicode",
+    "zugangscode", "puk", "puk2", "puk-code", "puk code", "пук", "combo", "sperrcode", "暗証番号", "暗证号码", "핀번호",
+    "핀 번호", "الرقم السري", "पिन", "pin numarası", "combination", "kombination", "combinaison", "combinación",
+    "combinação", "combinazione", "комбинация", "mpin",
 )  # fmt: skip
 CODE_WORDS = (
-    "one-time password", "otp", "bestätigungscode", "tan", "backup-codes", "codes de secours", "code de vérification",
-    "código de verificación", "códigos de respaldo", "código de verificação", "codice di verifica",
-    "код подтверждения",
-    "код из смс", "резервные коды", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "인증 코드",
-    "رمز التحقق",
-    "doğrulama kodu", "ओटीपी",
+    "one-time password", "one-time passcode", "otp", "authenticator", "totp", "bestätigungscode", "sicherheitscode",
+    "einmalcode", "tan",
+    "backup-codes", "backupcodes", "codes de secours", "códigos de respaldo", "резервные коды", "验证码", "驗證碼",
+    "認証コード", "認証番号", "確認番号", "確認コード", "인증번호", "인증 코드", "인증코드", "رمز التحقق", "كود التحقق",
+    "doğrulama kodu", "onay kodu", "ओटीपी",
+)  # fmt: skip
+# Words that mean a code of any kind: what is named near them tells which.
+ANY_CODE_WORDS = (
+    "code", "codes", "código", "códigos", "codigo", "codice", "codici", "код", "кода", "кодом", "коды", "kod", "kodu",
+    "kodum", "コード", "코드", "门禁码", "密碼鎖", "كود", "कोड",
 )  # fmt: skip
 CARD_CODE_WORDS = (
     "cvv", "cvv2", "cvc", "cvc2", "csc", "prüfnummer", "prüfziffer", "kartenprüfnummer",
-    "cryptogramme", "código de seguridad", "código de segurança", "codice di sicurezza", "güvenlik kodu", "安全码",
+    "cryptogramme", "kartenprüfziffer", "güvenlik kodu", "安全码", "セキュリティコード", "보안코드", "cvn",
+    "digits on the back", "numbers on the back", "number on the back",
 )  # fmt: skip
 # Words after which a key or a token stands; after the weak ones only what is surely random.
 KEY_WORDS = (
@@ -126,10 +154,27 @@ KEY_WORDS = (
     "chiave api", "chiave segreta", "schlüssel", "токен", "api anahtarı", "令牌", "密钥", "金鑰", "トークン",
     "apiキー",
     "シークレット", "토큰", "api 키", "رمز الوصول", "टोकन", "sessionid", "sessid", "phpsessid", "jsessionid",
-    "cookie",
+    "cookie", "クッキー", "쿠키", "куки",
     "accountkey", "sharedaccesskey", "accesskey", "secretkey",
 )  # fmt: skip
-WEAK_KEY_WORDS = ("auth", "pat", "session", "sid", "ключ", "مفتاح", "anahtar", "कुंजी", "key", "keys")
+WIRELESS = r"wi-?fi|wlan|\bwpa|wep|hotspot|router|вай-?фа|无线|無線|와이파이|واي فاي|वाईफाई"  # whose key is a password
+WEAK_KEY_WORDS = (
+    "clé",
+    "chave",
+    "キー",
+    "鍵",
+    "키",
+    "auth",
+    "pat",
+    "session",
+    "sid",
+    "ключ",
+    "مفتاح",
+    "anahtar",
+    "कुंजी",
+    "key",
+    "keys",
+)
 # Before "key": which are secret, and which are not.
 SECRET_KEYS = _set(
     """
@@ -147,22 +192,40 @@ OTHER_KEYS = _set(
     group composite natural surrogate publishable site host
     """
 )
-# Before "code": which are a PIN, and which prove who somebody is. Any other code (zip, promo, error) is no secret.
-PIN_CODES = _set(
-    "door gate alarm entry unlock lock lockbox access safe garage keypad building pin voicemail entrance locker"
-)
-PIN_PLACES = _set(
+# Near a word for "code": what says that it opens something, and what says that it proves who somebody is. Any other
+# code (zip, promo, error) is no secret.
+PIN_HINTS = _patterns(
+    r"""
+    \bdoor\b \bgate\b \balarm\b \bentry\b \bunlock\b \block\b \blockbox\b \baccess\b \bsafe\b \bgarage\b
+    \bkeypad\b \bbuilding\b \bpin\b \bvoicemail\b \bentrance\b \blocker\b \bintercom\b \bbuzzer\b \belevator\b
+    \blift\b \bshed\b \bapartment\b \bluggage\b \bbike\b tür \btor\b tresor haus gegensprech schloss \bkarte\b
+    handy wohnung \bsafe schließfach \bport(?:e|ail|ão|one|a|al|ón)\b immeuble coffre interphone entrée
+    \bcarte\b téléphone cadenas puerta caja\sfuerte \bcaja\b alarm edificio tarjeta móvil candado cofre prédio
+    cartão celular cancello cassaforte citofono \bcarta\b telefono домофон двер подъезд сейф сигнализ ворот
+    калитк замк bram kasten
+    kapı kasa bina 门 門 保险 ドア 玄関 金庫 オートロック 현관 금고 출입 도어 باب خزنة दरवा गेट अलार्म
     """
-    safe door gate alarm garage building locker house apartment front back shed office room card phone luggage bike
-    lock
-    portail porte coffre immeuble carte téléphone tür haustür tor tresor haus karte handy fahrradschloss puerta portón
-    caja tarjeta móvil porta cofre cartão portão celular cancello cassaforte carta telefono
+)
+PIN_PLACES = _patterns(
+    r"""
+    \bcard\b \bphone\b \bhouse\b \bfront\sdoor\b \bback\sdoor\b \boffice\sdoor\b \broom\ssafe\b
     """
 )
-PROOF_CODES = _set(
-    "backup recovery rescue scratch verification authentication authenticator one-time time login "
-    "security 2fa mfa sms "
-    "otp sign-in signin two-factor factor sms- emergency"
+PROOF_HINTS = _patterns(
+    r"""
+    backup recovery rescue scratch verif vérif authent one[-\s]?time \blog-?in \bsecurity 2fa \bmfa \bsms \botp
+    sign-?in two-factor emergency whatsapp telegram signal confirmation bestätig sicherheit einmal secours
+    sécurité connexion doğrula onay confirmaci confirmaç conferma segur sicurezza respaldo acceso entrar\b подтвержд
+    \bсмс резерв вход 验证 驗證 認証 確認 인증 تحقق تأكيد सत्याप वेरिफ
+    """
+)
+OTHER_CODES = _patterns(
+    r"""
+    zip post(?:al|leitzahl)? area country promo discount error exit status http dress source colou?r bar qr morse
+    booking reservation voucher coupon referral gift swift sort bank machine byte product airport flight iata icd plus
+    fehler gutschein rabatt vorwahl quell erreur postale? promotion réduction descuento promocional errore? erro
+    desconto sconto ошибк\w+ город\w* промо\w* скидк\w+ hata alan posta indirim 郵便 エラー 에러 우편 할인 خطأ बग
+    """
 )
 # What may join a word and its secret.
 LINKS = _set(
@@ -174,9 +237,9 @@ LINKS = _set(
 # Those after which a plain word may be the secret: the words that tell about passwords are known in these languages.
 PLAIN_LINKS = _set("is was be it's it’s ist lautet heißt heisst is:")
 STILL = _set(
-    "now currently still just actually simply probably always literally jetzt aktuell immer noch nun momentan ahora "
-    "actualmente toujours maintenant agora sempre adesso ora теперь сейчас şimdi artık حاليا الآن अब set changed"
-
+    "now currently still just actually simply probably always literally btw übrigens jetzt aktuell immer noch nun "
+    "momentan ahora actualmente toujours maintenant agora sempre "
+    "adesso ora теперь сейчас şimdi artık حاليا الآن अब set changed"
 )  # fmt: skip
 # What joins them as well, but has other uses: after it no plain word is a secret.
 LOOSE_LINKS = _set("to auf zu à en a per på para olarak with mit avec con com на")
@@ -212,10 +275,21 @@ NO_SECRET = _set(
     hash hashes hashed hashing manager managers field fields policy policies strength generator generators using than
     without within per costs cost cost: count limit limits between over under about after before every until since ago
     if whether because when while never not no isn't wasn't doesn't don't won't length: usage address contract id ids
+    attempt attempts tries leak leaks
     muss müssen soll sollte mindestens darf braucht hat debe deben tener mínimo doit doivent avoir moins minimum deve
     devono devem ter avere almeno должен должна должно быть не короче минимум olmalı en az must: bucket
     area postal delivery fingerprint fingerprint: digest checksum
     """
+)
+# Between a word for a code and a number: words that say that the number is another one, anywhere or right before it.
+NO_CODE_BETWEEN = _set(
+    "not isn't wasn't never without expired error errors wrong id ids address area postal pincode ago flight order "
+    "invoice version since extension ext phone tel number: required requires need needs costs cost price limit limits "
+    "nicht falsch pas erreur equivocado errado sbagliato неверный не geçersiz"
+)
+NUMBER_LEADS = _set(
+    "in within for error line port after before since than until room year by at of über seit vor um page version "
+    "dans en depuis il есть в через за до"
 )
 # Of a name that holds a word: what it tells about is not the secret (`password_hash`, `max_tokens`, `token_count`).
 NAME_ENDS = (
@@ -242,6 +316,42 @@ KNOWN_THINGS = _set(
     "totp2 fido2 u2f nfc2 ntlmv2 smbv1 smb1 smb2 m365 ps4 ps5 mfa2 3des des3 rc4 sso2 saml2 saml2.0 pkcs8 pkcs12"
 )
 
+# Runs of random letters that are no secrets. How the ids of things begin, and files in base64:
+ID_PREFIXES = _patterns(
+    """
+    req_ evt_ price_ cus_ prod_ sub_ pi_ pm_ ch_ in_ txn_ acct_ seti_ si_ cs_ ii_ il_ po_ src_ tok_ card_ ba_ msg_
+    run_ thread_ asst_ file_ call_ chatcmpl_ cmpl_ resp_ org_ user_ usr_ proj_ batch_ vs_ step_ conv_ mandate_ plan_
+    coupon_ promo_ dp_ du_ fee_ tr_ we_ app_ ord_ order_ inv_ job_ task_ item_ doc_ page_ node_ team_ ws_ dpl_ prj_
+    build_ deploy_ trace_ span_ chatcmpl- cmpl- org- proj- msg- run- asst- file- css- sc- arn: GTM- UA- G-
+    """
+)
+ENCODED_FILES = _patterns("iVBORw0KGgo /9j/ R0lGOD UklGR JVBERi0 PHN2Zy PD94bWw d09GM AAABAA UEsDB T2dnUw")
+# What is told of a run of random letters: which words before it say that it is an id, a sum or something public,
+ID_WORDS = _patterns(
+    r"""
+    (?<!session_)(?<!session)(?<!sess)(?<![^a-z]s)id(?:s|entif\w+)?[\"'`]?\s?[:=]?\s{0,2}[\"'`(]?$ \buu?id\b
+    \b[gu]lid\b object_?id \bhash \bsha-?\d \bmd5 checksum digest integrity etag commit revert cherry-pick
+    \bblob\b \btree\b merge fingerprint public pública publique pubblica öffentlich публичн открыт\w+\sключ 公钥
+    公開鍵 공개키 address\b adresse dirección endereço indirizzo адрес 地址 donat \btrace \bspan\b request \breq\b
+    \bevent \border\b customer invoice track parcel serial model\b modell version build\b \bclass \bfile datei
+    fichier archivo certificat nonce tx\b transaction block video channel playlist \bdecode \bencode booking
+    container \bpod\b image\b \bdoc\b \bcid\b ipfs \bsignature site_?key measurement \bseed\b
+    \btest(?:ing)?\svector
+    """
+)
+# and which that secrets are spoken of.
+SECRET_HINTS = _patterns(
+    r"""
+    (?<![a-z])(?:api|app|access|secret|private|signing|encryption|license|licence|master|auth)?_?-?keys?(?![a-z])
+    token secret credential \bcreds?\b log-?\s?in(?![a-z]) log-?\s?on(?![a-z]) sign-?\s?in(?![a-z]) cookie
+    session sess \bsid\b auth bearer passw \bpass\b \bpwd?\b kennwort zugangs schlüssel sitzung \bclé\b \bcle\b
+    jeton identifiant mot\sde\spasse sesión sessão \bclave contraseña credencia \bchave senha chiave credenzial
+    ключ токен секрет парол сесси anahtar şifre 密钥 密鑰 金鑰 秘钥 令牌 密码
+    クッキー セッション トークン キー 鍵 키 토큰 비밀 쿠키 세션 مفتاح رمز
+    कुंजी टोकन akia[a-z0-9]{12} \bapi\b 2fa totp
+    """
+)
+
 # By what a number is told to be, or not to be, a card's.
 CARD_HINTS = (
     "card", "visa", "master", "amex", "american express", "maestro", "diners", "discover", "jcb", "unionpay", "cvv",
@@ -260,7 +370,19 @@ NO_CARD_HINTS = (
     "case", "meter", "member", "policy", "barcode", "encomenda", "colis", "paket", "number of", "phone",
     "timestamp", "claim",
 )  # fmt: skip
-SSN_HINTS = ("ssn", "social security", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id")
+SSN_HINTS = (
+    "ssn", "social security", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id",
+    "seguro social", "seguridad social", "segurança social", "sécurité sociale", "sicurezza sociale", "соцстрах",
+    "социальн", "社会保障", "社会安全", "사회보장", "sosyal güvenlik",
+)  # fmt: skip
+# What a text calls a recovery phrase.
+PHRASE_HINTS = _patterns(
+    r"""
+    seed recovery mnemonic wallet phrase ledger metamask bip-?39 wiederherstellung récupération recuper frase semilla
+    semente фраз 助记词 助記詞 リカバリー ニーモニック シード 시드 복구 kurtarma
+    \b(?:12|24|twelve|zwölf)\s(?:words|wörter|mots|palabras|parole|слов)
+    """
+)
 _IBANS = (
     "AD:24 AE:23 AL:28 AT:20 AZ:28 BA:20 BE:16 BG:22 BH:22 BI:27 BR:29 BY:28 CH:21 CR:22 CY:28 CZ:24 "
     "DE:22 DJ:27 DK:18 DO:28 EE:20 EG:29 ES:24 FI:18 FK:18 FO:18 FR:27 GB:22 GE:22 GI:23 GL:18 GR:27 "

@@ -15,6 +15,7 @@ from recollect.model.secrets import mask_text as mask_text
 from recollect.model.secrets import placeholder_of as placeholder_of
 from recollect.rules.secret_formats import formats
 from recollect.rules.secret_phrases import phrases
+from recollect.rules.secret_tokens import long_runs, tokens
 
 _PLACEHOLDER = re.compile(r"\[secret: [a-zA-Z -]{1,30}\]")
 
@@ -25,9 +26,13 @@ def find_secrets(text: str) -> tuple[SecretMark, ...]:
     for match in _PLACEHOLDER.finditer(text) if "[secret: " in text else ():
         cover[match.start() : match.end()] = b"\1" * len(match[0])
     marks: list[SecretMark] = []
-    for mark in formats(text):
+    words = text.split()
+    runs = long_runs(text, words)
+    for mark in formats(text, words, runs):
         _keep(mark, cover, marks)
     for mark in phrases(text, bytearray(cover)):
+        _keep(mark, cover, marks)
+    for mark in tokens(text, runs) if runs else ():
         _keep(mark, cover, marks)
     return tuple(sorted(marks, key=lambda mark: mark.start))
 

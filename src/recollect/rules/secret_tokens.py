@@ -1,0 +1,85 @@
+"""Tokens that stand alone: a long run of random letters is a secret, whatever is said of it.
+
+Of a text only the runs without a space are looked at, so most texts cost nothing. A run is none where its form says
+what it is (an address, a path, an encoded file, a public key), or where the last word before it that means anything
+names an id, a sum or a commit. Where the text speaks of keys, tokens or sessions, shorter runs and those of one case
+count as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from recollect.model.secrets import SecretMark
+from recollect.rules.secret_values import (
+    is_camel_case,
+    is_one_case_random,
+    is_path,
+    is_placeholder,
+    is_public,
+    is_surely_random,
+    is_wordy,
+)
+from recollect.rules.secret_words import ID_WORDS, OTHER_KEYS, SECRET_HINTS
+
+_PIECE = re.compile(r"(?<![A-Za-z0-9+/_~.%@#\\-])[A-Za-z0-9][A-Za-z0-9+/_~.%-]{15,}={0,2}(?![({\\@])")
+_BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----")
+_HINT = re.compile("|".join(SECRET_HINTS))
+_ID = re.compile("|".join(ID_WORDS) + rf"|\b(?:{'|'.join(OTHER_KEYS)})[ _-]keys?")
+_NEAR = 48  # characters before a run in which a word says what it is
+_FAR = 160  # and in which it says that secrets are spoken of
+_RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
+_SHORTEST_KEY = 16
+_SHORTEST = 20  # of a run that nothing announces
+
+
+def tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[SecretMark]:
+    """The random ones of the runs without a space."""
+    blocks = _blocks(text) if "-----BEGIN" in text else []
+    for start, end in runs:
+        if text.find("://", start, end) >= 0 or text.find("base64,", start, end) >= 0:
+            continue
+        while blocks and blocks[-1][1] <= start:
+            blocks.pop()
+        if blocks and blocks[-1][0] <= start:
+            continue
+        for piece in _PIECE.finditer(text, start, end):
+            value = piece[0].rstrip(".-_/%~")
+            if _is_token(text, piece.start(), value):
+                yield SecretMark("token", piece.start(), piece.start() + len(value))
+
+
+def long_runs(text: str, words: list[str]) -> list[tuple[int, int]]:
+    """Where a text has so many characters without a space that they may be a key."""
+    if max(map(len, words), default=0) < _SHORTEST_KEY:
+        return []
+    return [match.span() for match in _RUN.finditer(text)]
+
+
+def _blocks(text: str) -> list[tuple[int, int]]:
+    """Where certificates and keys between two lines of strokes stand, the last one first."""
+    last = text.rfind("-----END")
+    blocks = []
+    for head in _BLOCK.finditer(text, 0, max(0, last)):
+        end = text.find("-----END", head.end(), head.end() + 9_000)
+        if end >= 0:
+            blocks.append((head.start(), end))
+    return blocks[::-1]
+
+
+def _is_token(text: str, start: int, value: str) -> bool:
+    is_sure = is_surely_random(value)
+    if not is_sure and not is_one_case_random(value):
+        return False
+    if is_placeholder(value) or is_public(value) or is_path(value) or is_wordy(value):
+        return False
+    before = text[max(0, start - _FAR) : start].lower()
+    near = before[-_NEAR:]
+    against = max((match.end() for match in _ID.finditer(near)), default=-1)
+    hint = max((match.end() for match in _HINT.finditer(near)), default=-1)
+    if against >= max(hint, 0) or "base64" in before:
+        return False
+    if is_sure and len(value) >= _SHORTEST and not is_camel_case(value):
+        return True
+    return hint >= 0 or _HINT.search(before) is not None
