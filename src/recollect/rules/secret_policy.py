@@ -16,6 +16,7 @@ placeholder is kept in all modes but `keep`, or the text is refused.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Literal, get_args
@@ -36,6 +37,7 @@ TELLING_NAME = lazy_pattern(
     re.IGNORECASE,
 )
 SHORTEST = 6  # characters of a secret that is looked for without the words that gave it away
+MOST_REPEATED = 64  # secrets that are looked for where they are repeated: of a text, and of what was said before it
 NOTHING: Mapping[str, str] = {}
 ADVICE = 'leave it out, or set secrets to "mask" or "redact"'
 
@@ -58,7 +60,10 @@ class SecretPolicy:
         return self._after({text[mark.start : mark.end]: mark.kind for text in texts for mark in find_secrets(text)})
 
     def _after(self, earlier: Mapping[str, str]) -> SecretPolicy:
-        return replace(self, earlier={**self.earlier, **earlier}) if earlier else self
+        if not earlier:
+            return self
+        newest = list({**self.earlier, **earlier}.items())[-MOST_REPEATED:]
+        return replace(self, earlier=dict(newest))
 
     def guard_draft(self, draft: Draft) -> tuple[Draft, Marks]:
         """The draft as it is kept, and the marks of its secrets, or of their placeholders."""
@@ -115,18 +120,25 @@ def find_in_field(path: str, text: str, earlier: Mapping[str, str]) -> list[Secr
 
 
 def find_all(text: str, earlier: Mapping[str, str] = NOTHING) -> Marks:
-    """Every secret in a text, in its order: those that are found, and earlier ones that are repeated."""
+    """Every secret in a text, in its order: those that are found, and known ones that are repeated."""
     marks = find_secrets(text)
     if not marks and not earlier:
         return marks
-    all_marks = list(marks)
-    for secret, kind in {**earlier, **{text[mark.start : mark.end]: mark.kind for mark in marks}}.items():
-        if len(secret) < SHORTEST or secret not in text:
-            continue
-        for match in re.finditer(rf"(?<!\w){re.escape(secret)}(?!\w)", text):
-            if all(match.end() <= mark.start or mark.end <= match.start() for mark in all_marks):
-                all_marks.append(SecretMark(kind, *match.span()))
-    return tuple(sorted(all_marks, key=lambda mark: mark.start))
+    found = {text[mark.start : mark.end]: mark.kind for mark in marks[:MOST_REPEATED]}
+    return tuple(sorted([*marks, *find_repeated(text, {**earlier, **found}, marks)], key=lambda mark: mark.start))
+
+
+def find_repeated(text: str, kinds: Mapping[str, str], marks: Marks) -> Iterator[SecretMark]:
+    """Where known secrets stand besides their marks: all of them are looked for at once, whatever their number."""
+    secrets = [secret for secret in kinds if len(secret) >= SHORTEST and secret in text]
+    if not secrets:
+        return
+    ends = [mark.end for mark in marks]
+    longest_first = sorted(secrets, key=len, reverse=True)
+    for match in re.finditer(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", text):
+        place = bisect_right(ends, match.start())  # the first mark that ends after it begins
+        if place == len(marks) or match.end() <= marks[place].start:
+            yield SecretMark(kinds[match[0]], *match.span())
 
 
 def secrets_of(message: Message) -> Iterator[tuple[str, str]]:
