@@ -20,7 +20,7 @@ BESIDE := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # What a part leaves out, because there is no browser, it notes here; it is said after all parts.
 LEFT_OUT := $(VENV)/.left-out
 
-.PHONY: demo test test-all test-pythons check lint types suite docs bench clean browser
+.PHONY: demo test test-all test-pythons frozen check lint types suite docs bench clean browser
 
 demo: $(VENV)/.core
 	@$(BIN)/recollect demo
@@ -30,9 +30,22 @@ test: $(VENV)/.dev browser
 	RECOLLECT_TEST_LEFT_OUT=$(abspath $(LEFT_OUT)) $(MAKE) --no-print-directory $(BESIDE) suite; \
 	status=$$?; test ! -e $(LEFT_OUT) || cat $(LEFT_OUT); exit $$status
 
-# The same, with every test that uses a store on all three kinds of stores.
+# The same, with every test that uses a store on all three kinds of stores; and with the folder of the published data
+# sets (`make test-all DATA=FOLDER`), whether all that the memory gives for them is what it was.
 test-all:
 	@$(MAKE) --no-print-directory test OPTIONS=--every-store
+	@$(MAKE) --no-print-directory frozen
+
+DATA ?=
+SETS := $(wildcard $(addprefix $(DATA)/,locomo_dev.json longmemeval_oracle_dev.json beam_dev))
+frozen: $(VENV)/.dev
+	@if [ -z "$(DATA)" ]; then \
+		echo "Left out: the comparison with stored digests, which needs published data sets: make frozen DATA=FOLDER (docs/benchmarks.md)"; \
+	elif [ -z "$(SETS)" ]; then \
+		echo "$(DATA) holds none of the data sets that docs/benchmarks.md names" >&2; exit 1; \
+	else \
+		$(BIN)/python -m benchmarks frozen $(addprefix --data ,$(SETS)); \
+	fi
 
 # The same with each Python that pyproject.toml names and that is found here: on the PATH, the system's, pyenv's.
 VERSIONS := $(shell sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml)
