@@ -211,8 +211,11 @@ def read_document(path: Path) -> dict[str, Any]:
 
 def file_state(path: Path) -> tuple[int, ...] | None:
     """What changes when a file is written or replaced; None if there is none."""
-    status = stat_if_there(path)
-    return None if status is None else (status.st_ino, status.st_mtime_ns, status.st_size)
+    try:
+        status = os.stat(path)
+    except OSError:  # whoever reads or writes it says why
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def read_file_version(path: Path) -> str:
