@@ -24,6 +24,8 @@ from recollect.rules.secret_words import (
     IBAN_LENGTHS,
     NO_CARD_HINTS,
     PHRASE_HINTS,
+    NO_SSN_HINTS,
+    SEED_HINTS,
     SSN_HINTS,
     WEBHOOKS,
 )
@@ -54,6 +56,11 @@ _IBAN_REST = re.compile(
     r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+"
 )
 _SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
+_SEED = re.compile(
+    r"(?<![A-Za-z0-9+/_-])(?=[A-Za-z]*[2-7 ])"
+    r"(?:[A-Z2-7]{16,64}=*|(?=[a-z ]*\d)[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15})(?![A-Za-z0-9+/_-])"
+)
+_SEED_HINT = re.compile("|".join(SEED_HINTS))
 _WORD = re.compile(r"[A-Za-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
@@ -82,6 +89,8 @@ def formats(text: str, words: list[str], runs: list[tuple[int, int]]) -> Iterato
         yield from _ibans(text)
         yield from _cards(text)
         yield from _social_security(text)
+    if "2fa" in text or "2FA" in text or _SEED_HINT.search(text.lower()):
+        yield from _seeds(text)
     if (len(words) >= 10 or text.count(",") >= 10) and _has_run(text):
         yield from _recovery_phrases(text)
 
@@ -132,7 +141,7 @@ def _is_key_body(body: str) -> bool:
 
 def _is_example(value: str) -> bool:
     small = value.lower()
-    return "your" in small or "xxxx" in small or "placeholder" in small
+    return "your" in small or "xxxx" in small or "placeholder" in small or "example" in small
 
 
 def _addresses(text: str) -> Iterator[SecretMark]:
@@ -226,14 +235,24 @@ def _passes_luhn(number: str) -> bool:
 
 
 def _social_security(text: str) -> Iterator[SecretMark]:
-    small = text.lower()
-    if not any(hint in small for hint in SSN_HINTS):
-        return
+    """With strokes it is one by its form, unless the text calls it something else; without them if it calls it so."""
     for match in _SSN.finditer(text):
         before = text[max(0, match.start() - 60) : match.start()].lower()
-        has_hint = any(word in before for word in SSN_HINTS)
-        if has_hint or (match[1] == "-" and "ssn" in text[match.end() : match.end() + 30].lower()):
+        if any(word in before for word in SSN_HINTS) or (match[1] == "-" and not _is_other_number(text, match)):
             yield SecretMark("social security number", *match.span())
+
+
+def _is_other_number(text: str, match: re.Match[str]) -> bool:
+    around = text[max(0, match.start() - 40) : match.end() + 20].lower()
+    return any(word in around for word in NO_SSN_HINTS) and "ssn" not in around
+
+
+def _seeds(text: str) -> Iterator[SecretMark]:
+    """What an app for one-time codes is set up with: letters of base32 near a word for it."""
+    for match in _SEED.finditer(text):
+        near = text[max(0, match.start() - 80) : match.end() + 50].lower()
+        if _SEED_HINT.search(near) and len(set(match[0])) >= 7 and not is_placeholder(match[0]):
+            yield SecretMark("token", *match.span())
 
 
 def _recovery_phrases(text: str) -> Iterator[SecretMark]:

@@ -111,7 +111,15 @@ _CODES = re.compile(
     r"(?:[\s,;:.•*|/-]|\b(?:and|or|und|et|y|e|\d{1,2}[.)])(?=\s)){0,8}(?<![A-Za-z0-9])"
     r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}|\d{4} \d{4})(?![A-Za-z0-9])"
 )
+_CODE_LEADS = (
+    re.compile(r"[^\d\n:]{0,40}?(?:[:=]|\bare\b|\bis\b|\bsind\b|\bsont\b|\bson\b|(?=\s[A-Za-z0-9-]*\d))\s*"),
+    re.compile(r"[^\n:]{0,60}:\s*"),
+)
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
+_TOLD_BEFORE = re.compile(
+    r"(?i)(?<![^\W_])(?:type|typed|enter|put|it['’]s|it is|changed to|set to|now|use|try|gib|tape[zr]?|escribe|digita|digite|inserisci|nimm)"
+    r"(?: in| now| jetzt| einfach)?\s[\"'`“«„(]?([^\s]{8,60})(?=[^.!?;\n]*$)"
+)
 _BACK = frozenset(["is", "as", "was", "are", "ist", "als", "est", "es", "é", "è", "это", "-", "—", "for"])
 _PAIR = re.compile(
     r"[^\n/|,\"]{0,40}?(?<=[\s:=])[^\s/|:;=<,\"]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d)|/(?=[^\s/]*\d))([^\s\"/]{4,60})(?![^\s\"])"
@@ -130,6 +138,16 @@ _DASHED = [(needle, pattern) for needle, pattern in _COMMANDS if needle.startswi
 _UNDASHED = [pair for pair in _COMMANDS if pair not in _DASHED]
 _USE_CODE = re.compile(
     r"\b[Uu]se (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
+)
+_OPENED = re.compile(
+    r"(?i)\b(?:unlock|open|disarm|get into|entsperr|öffne|déverrouill|ouvr|abr|sblocc|apr)[^\s.!?]{0,6}\s"
+    r"(?:[^\s.!?]+\s){0,4}?(?:\w{0,10}phone|ipad|tablet|laptop|safe|door|gate|padlock|lockbox|locker|garage|alarm|handy|tür|tor|"
+    r"tresor|téléphone|porte|coffre|puerta|móvil|teléfono|porta|cancello|portão|celular|telefono)\s"
+    r"(?:with|using|by typing|typing|mit|avec|con|com)\s(?:the code |code )?([#*]?\d{4,8}[#*]?)(?![\w%€$£/]|[.,:-]\d)"
+)
+_TYPED = re.compile(
+    r"(?i)\b(?:type|enter|punch|key)(?: in)? ([#*]?\d{4,8}[#*]?)\s(?:[^\s.!?]+\s){0,5}?"
+    r"(?:unlock|open the|gate|door|safe|keypad|alarm|phone|padlock|lockbox)"
 )
 _ACCOUNTS = ("root", "admin", "guest", "postgres", "sa /", "pi /")
 _REFERENCE = re.compile(
@@ -155,12 +173,13 @@ _CLOSED_QUOTES = tuple(quote + sign for quote in "\"'" for sign in "]})>")
 _CODE_BEFORE = ("_", ".", "$", "<", '"', "'", "(", "[")
 _IN_CODE = re.compile(r"[\"'\[\](){}<>=.]\S|[_(]")
 _WRONG = re.compile(r"(?:Invalid|Wrong|Bad|Incorrect|Missing|Unknown)_?$")  # the name of an error
-_NAMED = re.compile(r"([A-Za-z_][\w.-]{0,40})=(?=[^=]{8})")
+_NAMED = re.compile(r"-{0,2}(?:[A-Za-z_][\w.-]{0,40}=)?([A-Za-z_][\w.-]{0,40})=(?=[^=]{8})")
 _OF_WIRELESS = re.compile(WIRELESS)
 _WIRELESS_KEY = re.compile(r"(?<![\w-])(?:\d{4}(?:[ -]\d{4}){1,5}|\d{8,63}|[0-9A-F]{10,64}|[0-9a-f]{10,64})(?![\w-])")
 _LONG_NUMBER = re.compile(r"\d{4}(?:[ -]?\d{4}){2,5}|\d{10,63}")
 _TOKEN_LETTERS = re.compile(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}")
 _FIGURE = re.compile(r"\d")
+_FOUR_FIGURES = re.compile(r"\d{4}")
 _STAND_INS = ("password", "pass", "pw", "secret")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
@@ -198,7 +217,7 @@ _NUMBERS = {
             r"\d{1,2}([ -])\d{1,2}(?:\2\d{1,2}){1,3}",  # of a lock
             r"\d{3,4}[ -]\d{3,4}",
             r"[#*]?\d{1,6}[A-Za-zА-я]\d{2,6}[#*]?",  # of a door
-            r"\d{3,6}[A-Za-zА-я]",
+            r"\d{3,6}(?![xkms])[A-Za-zА-я]",
             r"[A-ZА-Я]\d{3,6}[#*]?",
         ),
         "PIN",
@@ -212,6 +231,8 @@ _AMOUNT = re.compile(
     r"\s?(?:line|edition|people|photo|ohm|pins|item|user|sec|min|hour|hrs|day|week|month|year|time|char|digit|number|sek|stunden|tage|jour|heure|hora|día|час|дн|%)"
 )
 _VARIABLE = re.compile(r"\$\{?\w+\}?|\$\(.*|%\(?\w+\)?[s%]?")
+_TEMPLATE = re.compile(r"^[<\[{$%].*[>\]})%]$|\$\{|\{\{|\$\(|%\(|^\$\w+$|^%\w+$|\{\w*\}|\s")
+_TYPE_NAME = re.compile(r"(?:[A-Z][a-z]+)*(?:Str|String|Text|Field|Bytes|Type|Input|Password|Secret|Property|Column)")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
 _MODALS = ("should", "will", "would", "could", "might")
 _MADE_UP = re.compile(
@@ -397,6 +418,8 @@ def _first_link(text: str, match: _Word) -> tuple[int, str]:
         return sign.end(), ":"
     if text.startswith(_CLOSERS, at) or text[at : at + 2] in _CLOSED_QUOTES:
         return -1, ""
+    if text[at : at + 3].lower() in ("'s ", "’s "):
+        return at + 2, "est"
     if text[at - 1] in "是为為はが는은이":
         return at, "est"
     is_option = text[max(0, match.start - 12) : match.start].rpartition(" ")[2].startswith("--")
@@ -493,6 +516,8 @@ def _cut(text: str, value: _Value, match: _Word) -> None:
 
 
 def _is_reference(value: _Value) -> bool:
+    if value.in_quotes and len(value.text) >= 8 and is_mixed(value.text) and not _TEMPLATE.search(value.text):
+        return False
     if not value.text or value.text[0] in "[<{>" or _VARIABLE.fullmatch(value.text):
         return True
     if not value.in_quotes and _CALL.match(value.text):
@@ -503,7 +528,11 @@ def _is_reference(value: _Value) -> bool:
 def _is_password(value: _Value, link: str, count: int, text: str, word_before: str) -> bool:
     word = value.text
     small = word.lower()
-    if not 3 <= len(word) <= 200 or small in KNOWN_THINGS or "[" in word:
+    if not 3 <= len(word) <= 200 or small in KNOWN_THINGS or ("[" in word and not value.in_quotes):
+        return False
+    if not value.in_quotes and link == ":" and _TYPE_NAME.fullmatch(word):
+        return False
+    if "_" in word and word.isupper() and not any(map(str.isdigit, word)):  # PUT_IT_HERE, in whatever language
         return False
     if re.split(r"[|:]", small.strip(".!?,"))[0] in TELLING or small in NO_SECRET or small in LINKS:
         return False
@@ -517,7 +546,7 @@ def _is_password(value: _Value, link: str, count: int, text: str, word_before: s
     if not link and word_before in LINKED_PASSWORD_WORDS:
         return count == 0 and (is_very_strong(word) or (is_strong(word) and len(word) >= 9))
     if not link and word.strip("#*").isdigit():
-        return 4 <= len(word) <= 10 and count == 0 and value.last and not _YEAR.fullmatch(word)
+        return 4 <= len(word) <= 63 and count == 0 and value.last and not _YEAR.fullmatch(word)
     if not link:
         return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and is_strong(word) and value.last))
     if mixed:
@@ -562,7 +591,12 @@ def _is_plain_password(value: _Value, link: str) -> bool:
 
 
 def _before(text: str, start: int) -> Iterator[SecretMark]:
-    """ "hunter2 is the password": what stands before the word."""
+    """ "hunter2 is the password", "type in hunter2 when it asks for the password": what stands before the word."""
+    for told in _TOLD_BEFORE.finditer(text, max(0, start - 90), start):
+        value = _Value(text, *told.span(1))
+        if len(value.text) >= 8 and is_strong(value.text) and any(map(str.isdigit, value.text)):
+            yield SecretMark("password", value.start, value.end)
+            return
     words = list(_TOKEN.finditer(text, max(0, start - 80), start))[-5:]
     at = next((at for at in range(len(words) - 1, 0, -1) if words[at][0].lower() in _BACK), 0)
     if not at or words[at - 1].start() == max(0, start - 80) > 0:
@@ -630,12 +664,10 @@ def _mixed_pins(text: str, match: _Word) -> Iterator[SecretMark]:
 
 
 def _listed_codes(text: str, at: int) -> Iterator[SecretMark]:
-    lead = re.compile(
-        r"[^\d\n:]{0,40}?(?:[:=]|\bare\b|\bis\b|\bsind\b|\bsont\b|\bson\b|(?=\s[A-Za-z0-9-]*\d))\s*"
-    ).match(text, at)
-    if lead is None:
+    leads = [lead.end() for pattern in _CODE_LEADS if (lead := pattern.match(text, at))]
+    at = next((at for at in leads if _CODES.match(text, at)), -1)
+    if at < 0:
         return
-    at = lead.end()
     for _ in range(24):
         code = _CODES.match(text, at)
         if code is None or (code[1].isalpha() and "-" not in code[1]):
@@ -653,6 +685,9 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
         if not value.in_quotes:
             _cut(text, value, match)
+        if _is_signed_key(value, link):
+            yield SecretMark("token", value.start, value.end)
+            return
         _skip_name(value)
         if _is_reference(value):
             return
@@ -661,6 +696,22 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
                 "API key" if "key" in match.text or "api" in match.text else "token", value.start, value.end
             )
             return
+
+
+def _is_signed_key(value: _Value, link: str) -> bool:
+    """What frameworks make up: a long value in quotation marks with signs of any kind among letters and figures."""
+    key = value.text
+    signs = {char for char in key if char in "!@#$%^&*()-_=+"}
+    return (
+        value.in_quotes
+        and link == ":"
+        and len(key) >= 24
+        and len(signs) >= 4
+        and len(set(key)) >= 12
+        and any(map(str.isdigit, key))
+        and not _TEMPLATE.search(key)
+        and not is_placeholder(key)
+    )
 
 
 def _skip_name(value: _Value) -> None:
@@ -721,6 +772,9 @@ def _options(text: str) -> Iterator[SecretMark]:
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
     for match in _USE_CODE.finditer(text) if "se " in text and " to " in text else ():
         yield SecretMark("one-time code", *match.span(1))
+    for pattern in (_OPENED, _TYPED) if _FOUR_FIGURES.search(text) else ():
+        for match in pattern.finditer(text):
+            yield SecretMark("PIN", *match.span(1))
 
 
 def _has_account(text: str) -> bool:

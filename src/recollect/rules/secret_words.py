@@ -144,7 +144,8 @@ ANY_CODE_WORDS = (
 CARD_CODE_WORDS = (
     "cvv", "cvv2", "cvc", "cvc2", "csc", "prüfnummer", "prüfziffer", "kartenprüfnummer",
     "cryptogramme", "kartenprüfziffer", "güvenlik kodu", "安全码", "セキュリティコード", "보안코드", "cvn",
-    "digits on the back", "numbers on the back", "number on the back",
+    "digits on the back", "numbers on the back", "number on the back", "digits on the front", "numbers on the front",
+    "number on the front", "code on the front",
 )  # fmt: skip
 # Words after which a key or a token stands; after the weak ones only what is surely random.
 KEY_WORDS = (
@@ -157,7 +158,7 @@ KEY_WORDS = (
     "cookie", "クッキー", "쿠키", "куки",
     "accountkey", "sharedaccesskey", "accesskey", "secretkey",
 )  # fmt: skip
-WIRELESS = r"wi-?fi|wlan|\bwpa|wep|hotspot|router|вай-?фа|无线|無線|와이파이|واي فاي|वाईफाई"  # whose key is a password
+WIRELESS = r"wi-?fi|wlan|\bssid\b|\bnetwork(?: name)?\s?[:=]|\bnetzwerk(?:name)?\s?:|\bréseau\s?:|\bred\s?:|\brete\s?:|\brede\s?:|\bwpa|wep|hotspot|router|вай-?фа|无线|無線|와이파이|واي فاي|वाईफाई"  # whose key is a password
 WEAK_KEY_WORDS = (
     "clé",
     "chave",
@@ -189,7 +190,7 @@ OTHER_KEYS = _set(
     """
     primary foreign partition sort cache public idempotency issue row object lookup hash unique dictionary dict map
     index
-    group composite natural surrogate publishable site host
+    group composite natural surrogate publishable site host gpg pgp recv receive send refresh
     """
 )
 # Near a word for "code": what says that it opens something, and what says that it proves who somebody is. Any other
@@ -370,8 +371,18 @@ NO_CARD_HINTS = (
     "case", "meter", "member", "policy", "barcode", "encomenda", "colis", "paket", "number of", "phone",
     "timestamp", "claim",
 )  # fmt: skip
+NO_SSN_HINTS = (
+    "order", "part", "phone", "ticket", "model", "call", "fax", "tel", "serial", "sku", "invoice", "isbn", "issn", "case", "item",
+    "cas ", "cas:", "cas no", "cas-", "track", "ref", "version", "barcode", "catalog", "batch", "build", "bestell", "pedido",
+    "commande", "ordine", "заказ", "account", "policy", "permit", "example", "format", "fake", "regex", "pattern", "ein ", "parcel",
+    "badge", "claim", "docket", "code", "parts", "lot ", "stock", "spare", "id-", "booking", "membership", "member",
+)  # fmt: skip
+# Near letters of base32: what is set up with them.
+SEED_HINTS = _patterns(
+    r"totp \b2fa\b authenticator \botp two-factor twofactor 2-factor \bmfa\b zwei-faktor aegis authy"
+)
 SSN_HINTS = (
-    "ssn", "social security", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id",
+    "ssn", "social security", "soc sec", "soc. sec", "socials", "social #", "social number", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id",
     "seguro social", "seguridad social", "segurança social", "sécurité sociale", "sicurezza sociale", "соцстрах",
     "социальн", "社会保障", "社会安全", "사회보장", "sosyal güvenlik",
 )  # fmt: skip
