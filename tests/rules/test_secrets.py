@@ -13,7 +13,13 @@ from recollect.model.secrets import SecretMark
 from recollect.rules.secrets import find_secrets, mask_text, placeholder_of
 
 DATA = Path(__file__).parent / "data"
-CORPORA = ("secrets.jsonl", "secrets_fresh.jsonl", "secrets_blind.jsonl", "secrets_blind2.jsonl", "secrets_blind3.jsonl")
+CORPORA = (
+    "secrets.jsonl",
+    "secrets_fresh.jsonl",
+    "secrets_blind.jsonl",
+    "secrets_blind2.jsonl",
+    "secrets_blind3.jsonl",
+)
 FOUND = 0.98  # of the secrets, at least
 ALARMS = 0.02  # of the look-alikes, at most
 

@@ -13,7 +13,6 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_values import is_jumbled, is_placeholder, is_wordy
@@ -34,7 +33,9 @@ from recollect.rules.seed_words import WORDS
 _FORMATS = re.compile(
     r"(?<![A-Za-z0-9_])(?:" + "|".join(f"(?P<f{at}>{pattern})" for at, (_, pattern) in enumerate(FORMATS)) + ")"
 )
-_FIGURES = re.compile(r"\d\d[ \u00a0-]?\w\w")
+_FIGURE = re.compile(r"\d")
+_FIGURES = re.compile(r"\d\d")
+_MANY_FIGURES = re.compile(r"\d\d[ \u00a0.-]?\d{4}")  # in every number of a card and of social security
 _WEBHOOKS = re.compile("|".join(WEBHOOKS))
 _TELEGRAM = re.compile(r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
 _JWT = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}")
@@ -51,16 +52,15 @@ _CARD = re.compile(
     r"|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![A-Za-z0-9_/]|[.-]\d)"
 )
 _CARD_CODE = re.compile(r"[\s,;|]{1,3}(?:exp\w{0,8}[:.]?\s)?\d{1,2}/\d{2}(?:\d{2})?[\s,;|]{1,3}(\d{3,4})(?![\w/])")
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9]{2})")
+_IBAN = re.compile(r"\d\d(?<=[A-Za-z]{2}\d\d)(?<![A-Za-z0-9][A-Za-z]{2}\d\d)(?=[ \u00a0-]?[A-Za-z0-9]{2})")
 _IBAN_REST = re.compile(
     r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+"
 )
 _SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
 _SEED = re.compile(
-    r"(?<![A-Za-z0-9+/_-])(?=[A-Za-z]*[2-7 ])"
-    r"(?:[A-Z2-7]{16,64}=*|(?=[a-z ]*\d)[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15})(?![A-Za-z0-9+/_-])"
+    r"(?<![A-Za-z0-9+/_-])"
+    r"(?:[A-Z2-7]{16,64}=*|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15})(?![A-Za-z0-9+/_-])"
 )
-_SEED_HINT = re.compile("|".join(SEED_HINTS))
 _WORD = re.compile(r"[A-Za-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
@@ -71,7 +71,7 @@ _SIGNS_TO_SPACES = str.maketrans(dict.fromkeys("\"'`“”«»„.,;:：|/()[]*_
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
-def formats(text: str, words: list[str], runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
+def formats(text: str, small: str, words: list[str], runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
     """What is a secret by its form, in the order of certainty."""
     if "PRIVATE KEY" in text:
         yield from _private_keys(text)
@@ -87,11 +87,12 @@ def formats(text: str, words: list[str], runs: list[tuple[int, int]]) -> Iterato
         yield from _headers(text)
     if _FIGURES.search(text):
         yield from _ibans(text)
-        yield from _cards(text)
-        yield from _social_security(text)
-    if "2fa" in text or "2FA" in text or _SEED_HINT.search(text.lower()):
-        yield from _seeds(text)
-    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(text):
+        if _MANY_FIGURES.search(text):
+            yield from _cards(text)
+            yield from _social_security(text)
+    if any(hint in small for hint in SEED_HINTS):
+        yield from _seeds(text, small)
+    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(small):
         yield from _recovery_phrases(text)
 
 
@@ -182,13 +183,14 @@ def _headers(text: str) -> Iterator[SecretMark]:
 
 
 def _ibans(text: str) -> Iterator[SecretMark]:
-    for start in _IBAN.finditer(text):
-        length = IBAN_LENGTHS.get(start[0][:2].upper(), 0)
-        piece = text[start.start() : start.start() + 2 * length]
+    for match in _IBAN.finditer(text):
+        start = match.start() - 2
+        length = IBAN_LENGTHS.get(text[start : start + 2].upper(), 0)
+        piece = text[start : start + 2 * length]
         places = [at for at, char in enumerate(piece) if char.isascii() and char.isalnum()][:length]
         if not length or len(places) < length or not _IBAN_REST.fullmatch(piece, 0, places[-1] + 1):
             continue
-        end = start.start() + places[-1] + 1
+        end = start + places[-1] + 1
         number = "".join(piece[at] for at in places).upper()
         if sum(map(str.isdigit, number)) * 3 < length:
             continue
@@ -196,7 +198,7 @@ def _ibans(text: str) -> Iterator[SecretMark]:
             not text[end : end + 1].isalnum()
             and int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1
         ):
-            yield SecretMark("IBAN", start.start(), end)
+            yield SecretMark("IBAN", start, end)
 
 
 def _cards(text: str) -> Iterator[SecretMark]:
@@ -247,11 +249,17 @@ def _is_other_number(text: str, match: re.Match[str]) -> bool:
     return any(word in around for word in NO_SSN_HINTS) and "ssn" not in around
 
 
-def _seeds(text: str) -> Iterator[SecretMark]:
+def _seeds(text: str, small: str) -> Iterator[SecretMark]:
     """What an app for one-time codes is set up with: letters of base32 near a word for it."""
     for match in _SEED.finditer(text):
-        near = text[max(0, match.start() - 80) : match.end() + 50].lower()
-        if _SEED_HINT.search(near) and len(set(match[0])) >= 7 and not is_placeholder(match[0]):
+        near = small[max(0, match.start() - 80) : match.end() + 50]
+        has_figure = _FIGURE.search(match[0]) is not None
+        if (
+            has_figure
+            and len(set(match[0])) >= 7
+            and any(hint in near for hint in SEED_HINTS)
+            and not is_placeholder(match[0])
+        ):
             yield SecretMark("token", *match.span())
 
 
@@ -269,15 +277,17 @@ def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     yield from _phrase_of(run, has_hint)
 
 
-def _has_run(text: str) -> bool:
-    """A cheap look for ten words of the list together: such a run has two of every fifth word of the text in it, one
+def _has_run(small: str) -> bool:
+    """A cheap look for ten words of the list together: such a run has three of every third word of the text in it, one
     after the other. Signs and numbers between them are no words; the first and the last may have a letter on them."""
-    words = text.lower().translate(_SIGNS_TO_SPACES).split()
-    listed = list(map(_PLACES.__contains__, words[4::5]))
-    return any(
-        this and following and _longest_run(words[5 * at : 5 * at + 15]) >= _PHRASE_LENGTHS[-1] - 2
-        for at, (this, following) in enumerate(pairwise(listed))
-    )
+    words = small.translate(_SIGNS_TO_SPACES).split()
+    listed = bytes(map(_PLACES.__contains__, words[2::3]))
+    at = listed.find(b"\1\1\1")
+    while at >= 0:
+        if _longest_run(words[3 * at : 3 * at + 14]) >= _PHRASE_LENGTHS[-1] - 2:
+            return True
+        at = listed.find(b"\1\1\1", at + 1)
+    return False
 
 
 def _longest_run(words: list[str]) -> int:

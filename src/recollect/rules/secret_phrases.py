@@ -10,7 +10,7 @@ many characters after each word are looked at, whatever the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_values import (
@@ -37,6 +37,8 @@ from recollect.rules.secret_words import (
     NO_CODE_BETWEEN,
     NO_SECRET,
     NUMBER_LEADS,
+    OPENED_THINGS,
+    OPENING,
     OTHER_CODES,
     OTHER_KEYS,
     PASSWORD_PARTS,
@@ -55,6 +57,7 @@ from recollect.rules.secret_words import (
 )
 
 _WINDOW = 160  # characters after a word that are looked at
+_MOST = 20_000  # words that announce a secret: after so many in one text only keys of a known form are found
 _MANY = 500  # words that announce a secret: in a text with more of them, each is looked after only up to the next
 _NUMBER_WINDOW = 60  # the same of a code
 _FILLERS = 6  # words that may stand before a link
@@ -74,26 +77,27 @@ def _kinds() -> dict[str, str]:
     return {word: kind for kind, words in reversed(tables) for word in words}
 
 
-def _pattern(words: Iterable[str]) -> re.Pattern[str]:
-    """Finds any of the words, the longest first; grouped by how they begin, which is several times as fast."""
+def _by_root(words: list[str]) -> list[tuple[str, list[str]]]:
+    """The words by the shortest of them that they hold: where that is not in a text, none of them is."""
     groups: dict[str, list[str]] = {}
-    for word in sorted(words, key=len, reverse=True):
-        groups.setdefault(word[0], []).append(re.escape(word[1:]))
-    return re.compile("|".join(f"{re.escape(first)}(?:{'|'.join(rests)})" for first, rests in sorted(groups.items())))
+    for word in sorted(words, key=len):
+        groups.setdefault(next((root for root in groups if root in word), word), []).append(word)
+    return list(groups.items())
+
+
+def _by_sign(words: list[str]) -> dict[str, list[str]]:
+    """The words of other scripts by their first letter that is not in ASCII."""
+    groups: dict[str, list[str]] = {}
+    for word in words:
+        groups.setdefault(next(char for char in word if not char.isascii()), []).append(word)
+    return groups
 
 
 _KINDS = _kinds()
 _PARTS = frozenset(PASSWORD_PARTS) | {word for word in _KINDS if not word.isascii()}
 _WITHOUT_FIGURES = ("password", "login", "proof")  # kinds whose secrets may have none
-_PATTERNS = {
-    (is_ascii, has_figures): _pattern(
-        word
-        for word, kind in _KINDS.items()
-        if (word.isascii() or not is_ascii) and (has_figures or kind in _WITHOUT_FIGURES)
-    )
-    for is_ascii in (True, False)
-    for has_figures in (True, False)
-}
+_WORDS_OF_ROOT = _by_root([word for word in _KINDS if word.isascii()])
+_WORDS_OF_SIGN = _by_sign([word for word in _KINDS if not word.isascii()])
 _BEFORE = re.compile(r"[^\W_]+")
 _NAME_REST = re.compile(r"[A-Za-z_-][\w-]{0,30}|[^\W\x00-\x7f]{0,12}")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
@@ -109,7 +113,7 @@ _OPENERS = "\"'`“«„「(*<"
 _CODE_CUT = re.compile(r"[\"'`<>;,)}\]\\]")
 _CODES = re.compile(
     r"(?:[\s,;:.•*|/-]|\b(?:and|or|und|et|y|e|\d{1,2}[.)])(?=\s)){0,8}(?<![A-Za-z0-9])"
-    r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}|\d{4} \d{4})(?![A-Za-z0-9])"
+    r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}|(?=[a-f ]*\d)[0-9a-f]{4} [0-9a-f]{4})(?![A-Za-z0-9])"
 )
 _CODE_LEADS = (
     re.compile(r"[^\d\n:]{0,40}?(?:[:=]|\bare\b|\bis\b|\bsind\b|\bsont\b|\bson\b|(?=\s[A-Za-z0-9-]*\d))\s*"),
@@ -118,8 +122,10 @@ _CODE_LEADS = (
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
 _TOLD_BEFORE = re.compile(
     r"(?i)(?<![^\W_])(?:type|typed|enter|put|it['’]s|it is|changed to|set to|now|use|try|gib|tape[zr]?|escribe|digita|digite|inserisci|nimm)"
-    r"(?: in| now| jetzt| einfach)?\s[\"'`“«„(]?([^\s]{8,60})(?=[^.!?;\n]*$)"
+    r"(?: in| now| jetzt| einfach)?\s[\"'`“«„(]?([^\s]{8,60})(?! (?:and|und|et|y|e) )(?=[^.!?;\n]*$)"
 )
+_LOOSE_VERBS = ("use", "try", "now", "nim", "gib")  # which have other uses
+_MEANT = re.compile(r" (?:as|for|when|if|where|als|wenn|für|comme|pour|quand|como|cuando|para|come|quando|per)\b")
 _BACK = frozenset(["is", "as", "was", "are", "ist", "als", "est", "es", "é", "è", "это", "-", "—", "for"])
 _PAIR = re.compile(
     r"[^\n/|,\"]{0,40}?(?<=[\s:=])[^\s/|:;=<,\"]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d)|/(?=[^\s/]*\d))([^\s\"/]{4,60})(?![^\s\"])"
@@ -140,15 +146,15 @@ _USE_CODE = re.compile(
     r"\b[Uu]se (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
 )
 _OPENED = re.compile(
-    r"(?i)\b(?:unlock|open|disarm|get into|entsperr|öffne|déverrouill|ouvr|abr|sblocc|apr)[^\s.!?]{0,6}\s"
-    r"(?:[^\s.!?]+\s){0,4}?(?:\w{0,10}phone|ipad|tablet|laptop|safe|door|gate|padlock|lockbox|locker|garage|alarm|handy|tür|tor|"
-    r"tresor|téléphone|porte|coffre|puerta|móvil|teléfono|porta|cancello|portão|celular|telefono)\s"
-    r"(?:with|using|by typing|typing|mit|avec|con|com)\s(?:the code |code )?([#*]?\d{4,8}[#*]?)(?![\w%€$£/]|[.,:-]\d)"
+    rf"(?:{'|'.join(OPENING)})\w{{0,6}}\b[^.!?\n\d]{{0,50}}?(?:\b(?:with|using|typing|is|code|mit|avec|con|com)|[:=])\s?"
+    r"([#*]?\d{4,8}[#*]?)(?=\s{0,2}(?:$|[.,;!?)](?!\d)|\n|(?:and|und|et|y|e|then|to|but|on the|at the|in the|please)\b))"
 )
+_OPENED_THING = re.compile("|".join(OPENED_THINGS))
 _TYPED = re.compile(
-    r"(?i)\b(?:type|enter|punch|key)(?: in)? ([#*]?\d{4,8}[#*]?)\s(?:[^\s.!?]+\s){0,5}?"
+    r"\b(?:[Tt]ype|[Ee]nter|[Pp]unch|[Pp]ress|[Kk]ey)(?: in)? ([#*]?\d{4,8}[#*]?)\s(?:[^\s.!?]+\s){0,5}?"
     r"(?:unlock|open the|gate|door|safe|keypad|alarm|phone|padlock|lockbox)"
 )
+_THING_NUMBER = re.compile(r"\b(?:gate|door|lockbox|keypad|safe|garage)\s?:\s?([#*]?\d{4,8}[#*]?)(?![\w%/]|[.,:-]\d)")
 _ACCOUNTS = ("root", "admin", "guest", "postgres", "sa /", "pi /")
 _REFERENCE = re.compile(
     r"\$?\{?\{?\s?[A-Za-z_][\w]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|\$\{?[A-Za-z_]|\$\(|%[A-Za-z_(]|\{|<|\[|\(|\*{2,}|[\w.]+[(\[]"
@@ -191,9 +197,10 @@ _PROOF = re.compile("|".join(PROOF_HINTS))
 _BACKUP = re.compile("backup|recovery|rescue|scratch|secours|respaldo|резерв")
 _SAFETY = re.compile(r"\bsecurity\s?$|\s?(?:de|di) (?:seguridad|segurança|sicurezza|sécurité)|\s?на оборот")
 _YOURS = re.compile(r"\b(?:your|dein|ihr|votre|ton|tu|su|seu|tuo|ваш|твой)\b")
+_NEXT_LINE = re.compile(r"[^\n?]{0,24}\n{1,2}[ \t]{0,4}([^\s=:;,]{8,60})[ \t]*(?=\n|$)")  # it stands there alone
 _IS_NUMBER = re.compile(r"(?:\s\w{1,16}){0,3}\s?(?:\b(?:is|ist|lautet|est|es|é|è|это)|[:=])\s?\d{3}")
 _NUMBER_BEFORE = re.compile(
-    r"(?<![\w.-])((?:[A-Z]-)?\d{4,8}|\d{3}[ -]\d{3}) (?:is|ist|est|es|é|è|—|-|это)(?: [^\W\d]+){1,5} $"
+    r"(?<![\w.-])((?:[A-Z]{1,3}-)?\d{4,8}|\d{3}[ -]\d{3}) (?:is|ist|est|es|é|è|—|-|это)(?: [^\W\d]+){1,5} $"
 )
 _PIN_PLACE = re.compile("|".join(PIN_HINTS))
 _PIN_PLACE_AFTER = re.compile("|".join(PIN_PLACES))
@@ -272,19 +279,18 @@ class _Word:
         self.limit = end + _WINDOW  # what is after it is not looked at
 
 
-def phrases(text: str, cover: bytearray) -> Iterator[SecretMark]:
+def phrases(text: str, small: str, cover: bytearray) -> Iterator[SecretMark]:
     """What the words before it say is a secret. What `cover` marks is no word and no secret."""
+    has_figures = _FIGURE.search(text) is not None
     yield from _options(text)
-    small = text.lower()
-    if len(small) != len(text):  # some capitals have small letters of two signs
-        small = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    matches = list(_PATTERNS[text.isascii(), _FIGURE.search(text) is not None].finditer(small))
-    for at, match in enumerate(matches):
-        word = None if cover[match.start()] else _word_of(text, small, match)
+    yield from _opened(text, small) if has_figures else ()
+    matches = _announced(small, has_figures)
+    for at, (start, name) in enumerate(matches[:_MOST]):
+        word = None if cover[start] else _word_of(text, small, name, start)
         if word is None:
             continue
         if _MANY < at < len(matches) - 1:
-            word.limit = min(word.limit, matches[at + 1].start())
+            word.limit = min(word.limit, matches[at + 1][0])
         for mark in _after(text, word):
             if mark.end >= word.end + _WINDOW - 1:
                 mark = SecretMark(mark.kind, mark.start, _to_space(text, mark.end))
@@ -299,15 +305,36 @@ def _to_space(text: str, at: int) -> int:
     return rest.end() if rest else at
 
 
-def _word_of(text: str, small: str, match: re.Match[str]) -> _Word | None:
+def _announced(small: str, has_figures: bool) -> list[tuple[int, str]]:
+    """Where the words stand that announce a secret, the longest of those that overlap."""
+    signs = () if small.isascii() else set(small).intersection(_WORDS_OF_SIGN)
+    names = [name for root, group in _WORDS_OF_ROOT if root in small for name in group]
+    names += [name for sign in signs for name in _WORDS_OF_SIGN[sign]]
+    places = []
+    for name in names:
+        at = small.find(name) if has_figures or _KINDS[name] in _WITHOUT_FIGURES else -1
+        while at >= 0:
+            places.append((at, -len(name), name))
+            at = small.find(name, at + len(name))
+    matches = []
+    end = 0
+    for start, _, name in sorted(places):
+        if start >= end:
+            matches.append((start, name))
+            end = start + len(name)
+    return matches
+
+
+def _word_of(text: str, small: str, word: str, start: int) -> _Word | None:
     """The word, if it is one by itself or a part of a name; "key" and "code" are told apart by the word before."""
-    word, start, end = match[0], *match.span()
+    end = start + len(word)
     if word not in _PARTS and not (_begins(text, start) and _ends(text, end)):
         return None
     kind = _KINDS[word]
     if _WRONG.search(text, max(0, start - 10), start):
         return None
-    if kind in ("key", "weak") and _OF_WIRELESS.search(small, max(0, start - 24), end + 24):
+    is_loose = word in LINKED_PASSWORD_WORDS and _OF_WIRELESS.search(small, max(0, start - 40), start)
+    if is_loose or kind in ("key", "weak") and _OF_WIRELESS.search(small, max(0, start - 24), end + 24):
         return _Word("wifi", "password", start, end)
     if kind not in ("code", "weak"):
         return _Word(word, kind, start, end)
@@ -472,6 +499,10 @@ def _told_later(text: str, match: _Word) -> Iterator[SecretMark]:
         or _IN_CODE.match(text, match.end)
     ):
         return
+    line = _NEXT_LINE.match(text, match.end, match.limit)
+    if line and is_strong(line[1]) and _FIGURE.search(line[1]):
+        yield SecretMark("password", *line.span(1))
+        return
     pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
     for token in pattern.finditer(text, match.end, match.limit):
         value = _Value(text, *token.span())
@@ -594,7 +625,10 @@ def _before(text: str, start: int) -> Iterator[SecretMark]:
     """ "hunter2 is the password", "type in hunter2 when it asks for the password": what stands before the word."""
     for told in _TOLD_BEFORE.finditer(text, max(0, start - 90), start):
         value = _Value(text, *told.span(1))
-        if len(value.text) >= 8 and is_strong(value.text) and any(map(str.isdigit, value.text)):
+        is_sure = (
+            is_very_strong(value.text) or told[0][:3].lower() not in _LOOSE_VERBS or _MEANT.match(text, told.end())
+        )
+        if is_sure and len(value.text) >= 8 and is_strong(value.text) and any(map(str.isdigit, value.text)):
             yield SecretMark("password", value.start, value.end)
             return
     words = list(_TOKEN.finditer(text, max(0, start - 80), start))[-5:]
@@ -735,7 +769,12 @@ def _cookies(text: str, at: int) -> Iterator[SecretMark]:
 
 def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     token = value.text
-    if not _TOKEN_LETTERS.fullmatch(token) or is_thing(token) or is_public(token) or token.lower() in KNOWN_THINGS:
+    if (
+        not _TOKEN_LETTERS.fullmatch(token)
+        or (is_thing(token) and token[0] != "~")
+        or is_public(token)
+        or token.lower() in KNOWN_THINGS
+    ):
         return False
     if not any(map(str.isdigit, token)) or not any(map(str.isalpha, token)):
         return False
@@ -770,11 +809,22 @@ def _options(text: str) -> Iterator[SecretMark]:
     for match in _ACCOUNT_PAIR.finditer(text) if _has_account(text) else ():
         if is_very_strong(match[1]) and _is_given(match[1]):
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
-    for match in _USE_CODE.finditer(text) if "se " in text and " to " in text else ():
+    for match in _USE_CODE.finditer(text) if "se " in text and _FOUR_FIGURES.search(text) else ():
         yield SecretMark("one-time code", *match.span(1))
-    for pattern in (_OPENED, _TYPED) if _FOUR_FIGURES.search(text) else ():
-        for match in pattern.finditer(text):
-            yield SecretMark("PIN", *match.span(1))
+
+
+def _opened(text: str, small: str) -> Iterator[SecretMark]:
+    """A number by which something is opened: "unlock my phone with 280593", "type 4711 at the gate", "gate: 4711"."""
+    if not _FOUR_FIGURES.search(text):
+        return
+    if any(verb in small for verb in OPENING):
+        for match in _OPENED.finditer(small):
+            if _OPENED_THING.search(small, max(0, match.start() - 24), match.start(1)):
+                yield SecretMark("PIN", *match.span(1))
+    for match in _TYPED.finditer(text):
+        yield SecretMark("PIN", match.start(1), match.end(1))
+    for match in _THING_NUMBER.finditer(small) if ":" in text else ():
+        yield SecretMark("PIN", *match.span(1))
 
 
 def _has_account(text: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_values import (
@@ -30,14 +31,15 @@ _ID = re.compile("|".join(ID_WORDS) + rf"|\b(?:{'|'.join(OTHER_KEYS)})[ _-]keys?
 _NEAR = 48  # characters before a run in which a word says what it is
 _FAR = 160  # and in which it says that secrets are spoken of
 _RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
+_MOST = 10_000  # runs of one text that are looked at: after them only keys of a known form are found
 _SHORTEST_KEY = 16
 _SHORTEST = 20  # of a run that nothing announces
 
 
 def tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[SecretMark]:
-    """The random ones of the runs without a space."""
+    """The random ones of the runs without a space: of the first `_MOST`, for a text with more is made of them."""
     blocks = _blocks(text) if "-----BEGIN" in text else []
-    for start, end in runs:
+    for start, end in islice(runs, _MOST):
         if text.find("://", start, end) >= 0 or text.find("base64,", start, end) >= 0:
             continue
         while blocks and blocks[-1][1] <= start:
@@ -54,7 +56,14 @@ def long_runs(text: str, words: list[str]) -> list[tuple[int, int]]:
     """Where a text has so many characters without a space that they may be a key."""
     if max(map(len, words), default=0) < _SHORTEST_KEY:
         return []
-    return [match.span() for match in _RUN.finditer(text)]
+    runs = []
+    at = 0
+    for word in words:
+        if len(word) >= _SHORTEST_KEY:
+            at = text.find(word, at)
+            runs += [match.span() for match in _RUN.finditer(text, at, at + len(word))]
+            at += len(word)
+    return runs
 
 
 def _blocks(text: str) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ from recollect.rules.secret_words import ENCODED_FILES, ID_PREFIXES, KNOWN_THING
 
 _SIGNS = "!@#$%^&*?+=~"
 _THING = re.compile(
-    r"(?:https?://|www\.|\d{4}-\d\d-\d\d(?:[T_]|$)|[./~]+\w|@|#\w+$)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|[\w-]+\.(?:[a-z]{2,4}|[a-z]{2}\d)$|v?\d+(?:\.\d+)+\w*$|"
+    r"(?:https?://|www\.|\d{4}-(?:\d\d-\d\d(?:[T_]|$)|Q\d$)|\d{1,2}(?::\d\d){1,2}(?:[.,]\d+)?Z?$|[./~]+\w|@|#\w+$)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|[\w-]+\.(?:[a-z]{2,4}|[a-z]{2}\d)$|v?\d+(?:\.\d+)+\w*$|"
     r"\d+(?:st|nd|rd|th|s|x|k|m|h|kb|mb|gb|tb|km|kg|g|ml|cm|mm|px|am|pm|min|hrs?|ms|bits?)$|\d+-[a-z]+(?:-[a-z]+)*$|"
     r"[a-z]+-\d{1,2}$|\d{1,2}[:/.-]\d{1,2}(?:[:/.-]\d{2,4})?$|[$€£]\d|\d+%|ssh-|"
     r"(?:iphone|ipad|galaxy|pixel|windows|win|office|python|node|java|ubuntu|debian|macos|ios|android)[-_ ]?\d",

@@ -72,6 +72,7 @@ COMMANDS = (
     ("WIFI:", r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});"),
     (" -u|--user|--proxy-user", r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'@/]{1,60}:([^\s\"']{2,120})"),
     (" -p", r"\b(?:mysql\w{0,10}|mariadb|mongo\w{0,8}|7z[ar]?)\b[^\n]{0,80}?\s-p[\"']?([^\s\"'-][^\s\"']{2,80})"),
+    ("requirepass", r"requirepass\s+[\"']?([^\s\"']{4,80})"),
     ("sshpass", r"sshpass -p ?[\"']?([^\s\"'-][^\s\"']{2,80})"),
     (
         " -p | -P | -a | -w | -k ",
@@ -210,6 +211,15 @@ PIN_HINTS = _patterns(
 PIN_PLACES = _patterns(
     r"""
     \bcard\b \bphone\b \bhouse\b \bfront\sdoor\b \bback\sdoor\b \boffice\sdoor\b \broom\ssafe\b
+    """
+)
+# How something is opened, and what: the number by which that is done is a PIN.
+OPENING = _patterns("unlock open disarm entsperr öffne déverrouill desbloque sblocc")
+OPENED_THINGS = _patterns(
+    r"""
+    phone\b \bipad\b \btablet\b \blaptop\b \bsafe\b \bdoor\b \bgate\b \bpadlock\b \blockbox\b \blocker\b \bgarage\b
+    \balarm\b \bhandy\b tür\b \btor\b \btresor\b téléphone \bporte\b \bcoffre\b \bpuerta\b \bmóvil\b teléfono
+    \bporta\b \bcancello\b \bportão\b \bcelular\b telefono \bcomputer\b
     """
 )
 PROOF_HINTS = _patterns(
@@ -378,9 +388,9 @@ NO_SSN_HINTS = (
     "badge", "claim", "docket", "code", "parts", "lot ", "stock", "spare", "id-", "booking", "membership", "member",
 )  # fmt: skip
 # Near letters of base32: what is set up with them.
-SEED_HINTS = _patterns(
-    r"totp \b2fa\b authenticator \botp two-factor twofactor 2-factor \bmfa\b zwei-faktor aegis authy"
-)
+SEED_HINTS = (
+    "totp", "2fa", "authenticator", " otp", "otpauth", "two-factor", "twofactor", "2-factor", " mfa", "zwei-faktor", "authy",
+)  # fmt: skip
 SSN_HINTS = (
     "ssn", "social security", "soc sec", "soc. sec", "socials", "social #", "social number", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id",
     "seguro social", "seguridad social", "segurança social", "sécurité sociale", "sicurezza sociale", "соцстрах",

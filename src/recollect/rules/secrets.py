@@ -27,13 +27,22 @@ def find_secrets(text: str) -> tuple[SecretMark, ...]:
     marks: list[SecretMark] = []
     words = text.split()
     runs = long_runs(text, words)
-    for mark in formats(text, words, runs):
+    small = _small(text)
+    for mark in formats(text, small, words, runs):
         _keep(mark, cover, marks)
-    for mark in phrases(text, bytearray(cover)):
+    for mark in phrases(text, small, bytearray(cover)):
         _keep(mark, cover, marks)
     for mark in tokens(text, runs) if runs else ():
         _keep(mark, cover, marks)
     return tuple(sorted(marks, key=lambda mark: mark.start))
+
+
+def _small(text: str) -> str:
+    """In small letters, each where it was: some capitals have small letters of two signs."""
+    small = text.lower()
+    if len(small) == len(text):
+        return small
+    return "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
 
 
 def _keep(mark: SecretMark, cover: bytearray, marks: list[SecretMark]) -> None:
