@@ -67,7 +67,8 @@ _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
 _DATABASES = frozenset(DATABASES.split())
 _JOINS = re.compile(r"(?![\"'][.)])[\s,;.|/•*\"'_-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
 _PHRASE_HINT = re.compile("(?i)" + "|".join(PHRASE_HINTS))
-_SIGNS_TO_SPACES = str.maketrans(dict.fromkeys("\"'`“”«»„.,;:：|/()[]*_-–—•0123456789", " "))
+_SIGNS = "\"'`“”«»„.,;:：|/()[]*_-–—•0123456789"
+_SIGNS_TO_SPACES = str.maketrans(dict.fromkeys(_SIGNS, " "))
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
@@ -92,7 +93,7 @@ def formats(text: str, small: str, words: list[str], runs: list[tuple[int, int]]
             yield from _social_security(text)
     if any(hint in small for hint in SEED_HINTS):
         yield from _seeds(text, small)
-    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(small):
+    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(small, words, bool(runs)):
         yield from _recovery_phrases(text)
 
 
@@ -277,11 +278,14 @@ def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     yield from _phrase_of(run, has_hint)
 
 
-def _has_run(small: str) -> bool:
+def _has_run(small: str, words: list[str], has_long_runs: bool) -> bool:
     """A cheap look for ten words of the list together: such a run has three of every third word of the text in it, one
     after the other. Signs and numbers between them are no words; the first and the last may have a letter on them."""
-    words = small.translate(_SIGNS_TO_SPACES).split()
-    listed = bytes(map(_PLACES.__contains__, words[2::3]))
+    if has_long_runs or small.count(",") - small.count(", ") >= 5:
+        words = small.translate(_SIGNS_TO_SPACES).split()
+        listed = bytes(map(_PLACES.__contains__, words[2::3]))
+    else:
+        listed = bytes(map(_may_be_listed, words[2::3]))
     at = listed.find(b"\1\1\1")
     while at >= 0:
         if _longest_run(words[3 * at : 3 * at + 14]) >= _PHRASE_LENGTHS[-1] - 2:
@@ -290,10 +294,15 @@ def _has_run(small: str) -> bool:
     return False
 
 
+def _may_be_listed(word: str) -> bool:
+    """Whether a word as it stands is one of the list, or no word at all."""
+    return word in _PLACES or not (bare := word.strip(_SIGNS)).isalpha() or bare in _PLACES
+
+
 def _longest_run(words: list[str]) -> int:
     longest = length = 0
     for word in words:
-        length = length + 1 if word in _PLACES else 0
+        length = length + 1 if _may_be_listed(word) else 0
         longest = max(longest, length)
     return longest
 

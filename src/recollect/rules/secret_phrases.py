@@ -29,6 +29,7 @@ from recollect.rules.secret_words import (
     COMMANDS,
     KEY_WORDS,
     KNOWN_THINGS,
+    KEYPADS,
     LINKED_PASSWORD_WORDS,
     LINKS,
     LOGIN_WORDS,
@@ -48,6 +49,7 @@ from recollect.rules.secret_words import (
     PIN_WORDS,
     PLAIN_LINKS,
     PROOF_HINTS,
+    ROOTS,
     SECRET_KEYS,
     STILL,
     TELLING,
@@ -78,8 +80,8 @@ def _kinds() -> dict[str, str]:
 
 
 def _by_root(words: list[str]) -> list[tuple[str, list[str]]]:
-    """The words by the shortest of them that they hold: where that is not in a text, none of them is."""
-    groups: dict[str, list[str]] = {}
+    """The words by a root of several, or by the shortest of them that they hold: where that is not in a text, none of them is."""
+    groups: dict[str, list[str]] = {root: [] for root in ROOTS}
     for word in sorted(words, key=len):
         groups.setdefault(next((root for root in groups if root in word), word), []).append(word)
     return list(groups.items())
@@ -96,7 +98,12 @@ def _by_sign(words: list[str]) -> dict[str, list[str]]:
 _KINDS = _kinds()
 _PARTS = frozenset(PASSWORD_PARTS) | {word for word in _KINDS if not word.isascii()}
 _WITHOUT_FIGURES = ("password", "login", "proof")  # kinds whose secrets may have none
-_WORDS_OF_ROOT = _by_root([word for word in _KINDS if word.isascii()])
+_WORDS_OF_ROOT = {
+    has_figures: _by_root(
+        [word for word, kind in _KINDS.items() if word.isascii() and (has_figures or kind in _WITHOUT_FIGURES)]
+    )
+    for has_figures in (True, False)
+}
 _WORDS_OF_SIGN = _by_sign([word for word in _KINDS if not word.isascii()])
 _BEFORE = re.compile(r"[^\W_]+")
 _NAME_REST = re.compile(r"[A-Za-z_-][\w-]{0,30}|[^\W\x00-\x7f]{0,12}")
@@ -122,7 +129,7 @@ _CODE_LEADS = (
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
 _TOLD_BEFORE = re.compile(
     r"(?i)(?<![^\W_])(?:type|typed|enter|put|it['’]s|it is|changed to|set to|now|use|try|gib|tape[zr]?|escribe|digita|digite|inserisci|nimm)"
-    r"(?: in| now| jetzt| einfach)?\s[\"'`“«„(]?([^\s]{8,60})(?! (?:and|und|et|y|e) )(?=[^.!?;\n]*$)"
+    r"(?: in| now| jetzt| einfach)?\s[\"'`“«„(]?([^\s]{8,60})(?!\S)(?! (?:and|und|et|y|e) )(?=[^.!?;\n]*$)"
 )
 _LOOSE_VERBS = ("use", "try", "now", "nim", "gib")  # which have other uses
 _MEANT = re.compile(r" (?:as|for|when|if|where|als|wenn|für|comme|pour|quand|como|cuando|para|come|quando|per)\b")
@@ -143,7 +150,7 @@ _COMMANDS = [(needle, re.compile(pattern)) for needles, pattern in COMMANDS for 
 _DASHED = [(needle, pattern) for needle, pattern in _COMMANDS if needle.startswith((" -", "--"))]
 _UNDASHED = [pair for pair in _COMMANDS if pair not in _DASHED]
 _USE_CODE = re.compile(
-    r"\b[Uu]se (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
+    r"\buse (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
 )
 _OPENED = re.compile(
     rf"(?:{'|'.join(OPENING)})\w{{0,6}}\b[^.!?\n\d]{{0,50}}?(?:\b(?:with|using|typing|is|code|mit|avec|con|com)|[:=])\s?"
@@ -151,8 +158,8 @@ _OPENED = re.compile(
 )
 _OPENED_THING = re.compile("|".join(OPENED_THINGS))
 _TYPED = re.compile(
-    r"\b(?:[Tt]ype|[Ee]nter|[Pp]unch|[Pp]ress|[Kk]ey)(?: in)? ([#*]?\d{4,8}[#*]?)\s(?:[^\s.!?]+\s){0,5}?"
-    r"(?:unlock|open the|gate|door|safe|keypad|alarm|phone|padlock|lockbox)"
+    r"\b(?:type|enter|punch|press|key)(?: in)? ([#*]?\d{4,8}[#*]?)\s(?:[^\s.!?]+\s){0,5}?"
+    rf"(?:{'|'.join(KEYPADS)})"
 )
 _THING_NUMBER = re.compile(r"\b(?:gate|door|lockbox|keypad|safe|garage)\s?:\s?([#*]?\d{4,8}[#*]?)(?![\w%/]|[.,:-]\d)")
 _ACCOUNTS = ("root", "admin", "guest", "postgres", "sa /", "pi /")
@@ -185,7 +192,7 @@ _WIRELESS_KEY = re.compile(r"(?<![\w-])(?:\d{4}(?:[ -]\d{4}){1,5}|\d{8,63}|[0-9A
 _LONG_NUMBER = re.compile(r"\d{4}(?:[ -]?\d{4}){2,5}|\d{10,63}")
 _TOKEN_LETTERS = re.compile(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}")
 _FIGURE = re.compile(r"\d")
-_FOUR_FIGURES = re.compile(r"\d{4}")
+_FOUR_FIGURES = re.compile(r"\d{3} ?-?\d")
 _STAND_INS = ("password", "pass", "pw", "secret")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
@@ -283,7 +290,9 @@ def phrases(text: str, small: str, cover: bytearray) -> Iterator[SecretMark]:
     """What the words before it say is a secret. What `cover` marks is no word and no secret."""
     has_figures = _FIGURE.search(text) is not None
     yield from _options(text)
-    yield from _opened(text, small) if has_figures else ()
+    if has_figures and _FOUR_FIGURES.search(text):
+        yield from (SecretMark("one-time code", *match.span(1)) for match in _USE_CODE.finditer(small))
+        yield from _opened(small)
     matches = _announced(small, has_figures)
     for at, (start, name) in enumerate(matches[:_MOST]):
         word = None if cover[start] else _word_of(text, small, name, start)
@@ -308,7 +317,7 @@ def _to_space(text: str, at: int) -> int:
 def _announced(small: str, has_figures: bool) -> list[tuple[int, str]]:
     """Where the words stand that announce a secret, the longest of those that overlap."""
     signs = () if small.isascii() else set(small).intersection(_WORDS_OF_SIGN)
-    names = [name for root, group in _WORDS_OF_ROOT if root in small for name in group]
+    names = [name for root, group in _WORDS_OF_ROOT[has_figures] if root in small for name in group]
     names += [name for sign in signs for name in _WORDS_OF_SIGN[sign]]
     places = []
     for name in names:
@@ -801,7 +810,7 @@ def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
 
 
 def _options(text: str) -> Iterator[SecretMark]:
-    """Those that commands are given, those of accounts that every system has, and the codes of "use … to verify"."""
+    """Those that commands are given, and those of accounts that every system has."""
     for needle, pattern in _DASHED + _UNDASHED if " -" in text else _UNDASHED:
         for match in pattern.finditer(text) if needle in text else ():
             if _is_given(match[1]):
@@ -809,22 +818,17 @@ def _options(text: str) -> Iterator[SecretMark]:
     for match in _ACCOUNT_PAIR.finditer(text) if _has_account(text) else ():
         if is_very_strong(match[1]) and _is_given(match[1]):
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
-    for match in _USE_CODE.finditer(text) if "se " in text and _FOUR_FIGURES.search(text) else ():
-        yield SecretMark("one-time code", *match.span(1))
 
 
-def _opened(text: str, small: str) -> Iterator[SecretMark]:
+def _opened(small: str) -> Iterator[SecretMark]:
     """A number by which something is opened: "unlock my phone with 280593", "type 4711 at the gate", "gate: 4711"."""
-    if not _FOUR_FIGURES.search(text):
-        return
     if any(verb in small for verb in OPENING):
         for match in _OPENED.finditer(small):
             if _OPENED_THING.search(small, max(0, match.start() - 24), match.start(1)):
                 yield SecretMark("PIN", *match.span(1))
-    for match in _TYPED.finditer(text):
-        yield SecretMark("PIN", match.start(1), match.end(1))
-    for match in _THING_NUMBER.finditer(small) if ":" in text else ():
-        yield SecretMark("PIN", *match.span(1))
+    if any(thing in small for thing in KEYPADS):
+        yield from (SecretMark("PIN", *match.span(1)) for match in _TYPED.finditer(small))
+        yield from (SecretMark("PIN", *match.span(1)) for match in _THING_NUMBER.finditer(small))
 
 
 def _has_account(text: str) -> bool:

@@ -52,7 +52,7 @@ def tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[SecretMark]:
                 yield SecretMark("token", piece.start(), piece.start() + len(value))
 
 
-def long_runs(text: str, words: list[str]) -> list[tuple[int, int]]:
+def long_runs(text: str, small: str, words: list[str]) -> list[tuple[int, int]]:
     """Where a text has so many characters without a space that they may be a key."""
     if max(map(len, words), default=0) < _SHORTEST_KEY:
         return []
@@ -60,7 +60,7 @@ def long_runs(text: str, words: list[str]) -> list[tuple[int, int]]:
     at = 0
     for word in words:
         if len(word) >= _SHORTEST_KEY:
-            at = text.find(word, at)
+            at = small.find(word, at)
             runs += [match.span() for match in _RUN.finditer(text, at, at + len(word))]
             at += len(word)
     return runs

@@ -177,6 +177,8 @@ WEAK_KEY_WORDS = (
     "key",
     "keys",
 )
+# Parts of several of these words: a text without the part has none of them.
+ROOTS = ("cv", "cod", "log", "sign", "cred", "ombina", "on the back", "on the front", "wort", "kata ")
 # Before "key": which are secret, and which are not.
 SECRET_KEYS = _set(
     """
@@ -215,6 +217,7 @@ PIN_PLACES = _patterns(
 )
 # How something is opened, and what: the number by which that is done is a PIN.
 OPENING = _patterns("unlock open disarm entsperr öffne déverrouill desbloque sblocc")
+KEYPADS = ("unlock", "gate", "door", "safe", "keypad", "alarm", "phone", "padlock", "lockbox", "garage")
 OPENED_THINGS = _patterns(
     r"""
     phone\b \bipad\b \btablet\b \blaptop\b \bsafe\b \bdoor\b \bgate\b \bpadlock\b \blockbox\b \blocker\b \bgarage\b

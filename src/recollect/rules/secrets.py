@@ -25,9 +25,9 @@ def find_secrets(text: str) -> tuple[SecretMark, ...]:
     for match in _PLACEHOLDER.finditer(text) if "[secret: " in text else ():
         cover[match.start() : match.end()] = b"\1" * len(match[0])
     marks: list[SecretMark] = []
-    words = text.split()
-    runs = long_runs(text, words)
     small = _small(text)
+    words = small.split()
+    runs = long_runs(text, small, words)
     for mark in formats(text, small, words, runs):
         _keep(mark, cover, marks)
     for mark in phrases(text, small, bytearray(cover)):
