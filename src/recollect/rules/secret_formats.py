@@ -19,6 +19,7 @@ from recollect.rules.secret_values import is_jumbled, is_placeholder, is_wordy
 from recollect.rules.secret_words import (
     CARD_HINTS,
     DATABASES,
+    EXAMPLE_HINTS,
     FORMATS,
     IBAN_LENGTHS,
     NO_CARD_HINTS,
@@ -72,7 +73,9 @@ _SIGNS_TO_SPACES = str.maketrans(dict.fromkeys(_SIGNS, " "))
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
-def formats(text: str, small: str, words: list[str], runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
+def formats(
+    text: str, small: str, words: list[str], runs: list[tuple[int, int]], *, has_long_words: bool
+) -> Iterator[SecretMark]:
     """What is a secret by its form, in the order of certainty."""
     if "PRIVATE KEY" in text:
         yield from _private_keys(text)
@@ -93,7 +96,7 @@ def formats(text: str, small: str, words: list[str], runs: list[tuple[int, int]]
             yield from _social_security(text)
     if any(hint in small for hint in SEED_HINTS):
         yield from _seeds(text, small)
-    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(small, words, bool(runs)):
+    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(small, words, has_long_words):
         yield from _recovery_phrases(text)
 
 
@@ -168,17 +171,17 @@ def _is_stand_in(value: str) -> bool:
 
 
 def _headers(text: str) -> Iterator[SecretMark]:
-    for match in _BASIC.finditer(text):
+    for match in _BASIC.finditer(text) if "Basic" in text else ():
         try:
             plain = base64.b64decode(match[1] + "=" * (-len(match[1]) % 4))
         except (ValueError, binascii.Error):
             continue
         if b":" in plain and plain.isascii() and plain.decode("ascii").isprintable():
             yield SecretMark("password", *match.span(1))
-    for match in _BEARER.finditer(text):
+    for match in _BEARER.finditer(text) if "earer" in text or "EARER" in text else ():
         if any(map(str.isdigit, match[1])) and not is_placeholder(match[1]) and not is_wordy(match[1]):
             yield SecretMark("token", match.start(1), match.start(1) + len(match[1].rstrip(".")))
-    for match in _SIGNED.finditer(text) if "=" in text else ():
+    for match in _SIGNED.finditer(text) if "ig=" in text or "ignature=" in text else ():
         if not is_placeholder(match[1]):
             yield SecretMark("token", *match.span(1))
 
@@ -241,6 +244,8 @@ def _social_security(text: str) -> Iterator[SecretMark]:
     """With strokes it is one by its form, unless the text calls it something else; without them if it calls it so."""
     for match in _SSN.finditer(text):
         before = text[max(0, match.start() - 60) : match.start()].lower()
+        if any(word in before for word in EXAMPLE_HINTS):
+            continue
         if any(word in before for word in SSN_HINTS) or (match[1] == "-" and not _is_other_number(text, match)):
             yield SecretMark("social security number", *match.span())
 
@@ -266,22 +271,24 @@ def _seeds(text: str, small: str) -> Iterator[SecretMark]:
 
 def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     """Twelve to 24 words of BIP-39 one after the other, with nothing but signs and numbers between them."""
-    has_hint = _PHRASE_HINT.search(text) is not None
+    has_hint: bool | None = None  # is looked for if it matters
     run: list[tuple[int, int, int]] = []
     for match in _WORD.finditer(text):
         place = _PLACES.get(match[0].lower())
         if run and (place is None or not _JOINS.fullmatch(text, run[-1][2], match.start())):
-            yield from _phrase_of(run, has_hint)
+            if len(run) >= _PHRASE_LENGTHS[-1]:
+                has_hint = _PHRASE_HINT.search(text) is not None if has_hint is None else has_hint
+                yield from _phrase_of(run, has_hint)
             run = []
         if place is not None:
             run.append((place, *match.span()))
-    yield from _phrase_of(run, has_hint)
+    yield from _phrase_of(run, _PHRASE_HINT.search(text) is not None if has_hint is None else has_hint)
 
 
-def _has_run(small: str, words: list[str], has_long_runs: bool) -> bool:
+def _has_run(small: str, words: list[str], has_long_words: bool) -> bool:
     """A cheap look for ten words of the list together: such a run has three of every third word of the text in it, one
     after the other. Signs and numbers between them are no words; the first and the last may have a letter on them."""
-    if has_long_runs or small.count(",") - small.count(", ") >= 5:
+    if has_long_words or small.count(",") - small.count(", ") >= 5:
         words = small.translate(_SIGNS_TO_SPACES).split()
         listed = bytes(map(_PLACES.__contains__, words[2::3]))
     else:

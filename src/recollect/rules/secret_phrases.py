@@ -79,19 +79,20 @@ def _kinds() -> dict[str, str]:
     return {word: kind for kind, words in reversed(tables) for word in words}
 
 
-def _by_root(words: list[str]) -> list[tuple[str, list[str]]]:
+def _by_root(words: list[str]) -> list[tuple[str, list[tuple[str, int]]]]:
     """The words by a root of several, or by the shortest of them that they hold: where that is not in a text, none of them is."""
     groups: dict[str, list[str]] = {root: [] for root in ROOTS}
     for word in sorted(words, key=len):
         groups.setdefault(next((root for root in groups if root in word), word), []).append(word)
-    return list(groups.items())
+    return [(root, [(word, word.find(root)) for word in group]) for root, group in groups.items() if group]
 
 
-def _by_sign(words: list[str]) -> dict[str, list[str]]:
+def _by_sign(words: list[str]) -> dict[str, list[tuple[str, int]]]:
     """The words of other scripts by their first letter that is not in ASCII."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, list[tuple[str, int]]] = {}
     for word in words:
-        groups.setdefault(next(char for char in word if not char.isascii()), []).append(word)
+        sign = next(char for char in word if not char.isascii())
+        groups.setdefault(sign, []).append((word, word.find(sign)))
     return groups
 
 
@@ -152,16 +153,17 @@ _UNDASHED = [pair for pair in _COMMANDS if pair not in _DASHED]
 _USE_CODE = re.compile(
     r"\buse (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
 )
+_OPENING_NUMBER = r"([#*]?\d{4,8}[#*]?)(?=\s{0,2}(?:$|[.,;!?)](?!\d)|\n|(?:and|und|et|y|e|then|to|but|on the|at the|in the|please)\b))"
 _OPENED = re.compile(
     rf"(?:{'|'.join(OPENING)})\w{{0,6}}\b[^.!?\n\d]{{0,50}}?(?:\b(?:with|using|typing|is|code|mit|avec|con|com)|[:=])\s?"
-    r"([#*]?\d{4,8}[#*]?)(?=\s{0,2}(?:$|[.,;!?)](?!\d)|\n|(?:and|und|et|y|e|then|to|but|on the|at the|in the|please)\b))"
+    rf"{_OPENING_NUMBER}"
 )
 _OPENED_THING = re.compile("|".join(OPENED_THINGS))
 _TYPED = re.compile(
-    r"\b(?:type|enter|punch|press|key)(?: in)? ([#*]?\d{4,8}[#*]?)\s(?:[^\s.!?]+\s){0,5}?"
+    r"\b(?:type|enter|punch|press|key)(?: in)? ([#*]?\d{4,8}[#*]?)\s(?=to |at |on |in |into |for |when |and |then )(?:[^\s.!?]+\s){0,5}?"
     rf"(?:{'|'.join(KEYPADS)})"
 )
-_THING_NUMBER = re.compile(r"\b(?:gate|door|lockbox|keypad|safe|garage)\s?:\s?([#*]?\d{4,8}[#*]?)(?![\w%/]|[.,:-]\d)")
+_THING_NUMBER = re.compile(rf"\b(?:gate|door|lockbox|keypad|safe|garage)\s?:\s?{_OPENING_NUMBER}")
 _ACCOUNTS = ("root", "admin", "guest", "postgres", "sa /", "pi /")
 _REFERENCE = re.compile(
     r"\$?\{?\{?\s?[A-Za-z_][\w]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|\$\{?[A-Za-z_]|\$\(|%[A-Za-z_(]|\{|<|\[|\(|\*{2,}|[\w.]+[(\[]"
@@ -204,18 +206,22 @@ _PROOF = re.compile("|".join(PROOF_HINTS))
 _BACKUP = re.compile("backup|recovery|rescue|scratch|secours|respaldo|резерв")
 _SAFETY = re.compile(r"\bsecurity\s?$|\s?(?:de|di) (?:seguridad|segurança|sicurezza|sécurité)|\s?на оборот")
 _YOURS = re.compile(r"\b(?:your|dein|ihr|votre|ton|tu|su|seu|tuo|ваш|твой)\b")
-_NEXT_LINE = re.compile(r"[^\n?]{0,24}\n{1,2}[ \t]{0,4}([^\s=:;,]{8,60})[ \t]*(?=\n|$)")  # it stands there alone
+_NEXT_LINE = re.compile(
+    r"(?: (?:below|is|here|now|for [^\s?]{1,20}))?[:.]?[ \t]?\n{1,2}[ \t]{0,4}([^\s=:;,]{8,60})[ \t]*(?=\n|$)"
+)  # it stands there alone
 _IS_NUMBER = re.compile(r"(?:\s\w{1,16}){0,3}\s?(?:\b(?:is|ist|lautet|est|es|é|è|это)|[:=])\s?\d{3}")
 _NUMBER_BEFORE = re.compile(
     r"(?<![\w.-])((?:[A-Z]{1,3}-)?\d{4,8}|\d{3}[ -]\d{3}) (?:is|ist|est|es|é|è|—|-|это)(?: [^\W\d]+){1,5} $"
 )
+_BOOKED = re.compile(r"(?i)confirm|best[aä]|book|flight|hotel")
+_LETTERED_CODE = re.compile(r"(?: is)?(?: now)?\s?[:=]?\s(?=[A-Z]*\d)(?=\d*[A-Z])([A-Z0-9]{5,8})(?![\w-])")
 _PIN_PLACE = re.compile("|".join(PIN_HINTS))
 _PIN_PLACE_AFTER = re.compile("|".join(PIN_PLACES))
 
 
 def _number(*forms: str) -> re.Pattern[str]:
     """Finds a number of any of these forms that is no part of a longer number, a word, an amount or an address."""
-    return re.compile(rf"(?<![A-Za-z0-9_./+-])({'|'.join(forms)})(?![A-Za-zА-я0-9_%€$£/]|[.,:-]\d)")
+    return re.compile(rf"(?<![A-Za-z0-9_./+-])({'|'.join(forms)})(?![A-Za-zА-я0-9_%€$£/]|[.,:-]\d|-[a-z])")
 
 
 _NUMBERS = {
@@ -247,6 +253,7 @@ _AMOUNT = re.compile(
 _VARIABLE = re.compile(r"\$\{?\w+\}?|\$\(.*|%\(?\w+\)?[s%]?")
 _TEMPLATE = re.compile(r"^[<\[{$%].*[>\]})%]$|\$\{|\{\{|\$\(|%\(|^\$\w+$|^%\w+$|\{\w*\}|\s")
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z]+)*(?:Str|String|Text|Field|Bytes|Type|Input|Password|Secret|Property|Column)")
+_ELSEWHERE = re.compile(r"(?:process\.env|import\.meta\.env|os\.environ|env|secrets|config|settings|vars)\.\w|![a-z]+$")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
 _MODALS = ("should", "will", "would", "could", "might")
 _MADE_UP = re.compile(
@@ -316,15 +323,17 @@ def _to_space(text: str, at: int) -> int:
 
 def _announced(small: str, has_figures: bool) -> list[tuple[int, str]]:
     """Where the words stand that announce a secret, the longest of those that overlap."""
-    signs = () if small.isascii() else set(small).intersection(_WORDS_OF_SIGN)
-    names = [name for root, group in _WORDS_OF_ROOT[has_figures] if root in small for name in group]
-    names += [name for sign in signs for name in _WORDS_OF_SIGN[sign]]
+    groups = _WORDS_OF_ROOT[has_figures]
+    if not small.isascii():
+        groups = groups + [(sign, _WORDS_OF_SIGN[sign]) for sign in set(small).intersection(_WORDS_OF_SIGN)]
     places = []
-    for name in names:
-        at = small.find(name) if has_figures or _KINDS[name] in _WITHOUT_FIGURES else -1
+    for root, names in groups:
+        at = small.find(root)
         while at >= 0:
-            places.append((at, -len(name), name))
-            at = small.find(name, at + len(name))
+            for name, offset in names:
+                if small.startswith(name, at - offset) and at >= offset:
+                    places.append((at - offset, -len(name), name))
+            at = small.find(root, at + 1)
     matches = []
     end = 0
     for start, _, name in sorted(places):
@@ -361,6 +370,10 @@ def _word_of(text: str, small: str, word: str, start: int) -> _Word | None:
 
 def _code_of(small: str, word: str, start: int, end: int) -> _Word | None:
     """Which code is meant: what stands next to the word says so, before it or after it in the same sentence."""
+    if not _FIGURE.search(small, max(0, start - _NUMBER_WINDOW), end + _WINDOW) and not _OF_WIRELESS.search(
+        small, max(0, start - 24), end + 24
+    ):
+        return None
     before = _SENTENCE_END.split(small[max(0, start - _AROUND) : start])[-1]
     after = _SENTENCE_END.split(small[end : end + _AROUND])[0]
     if _OTHER_CODE.search(before[-16:]) or _OTHER_CODE.search(after[:16]):
@@ -509,7 +522,7 @@ def _told_later(text: str, match: _Word) -> Iterator[SecretMark]:
     ):
         return
     line = _NEXT_LINE.match(text, match.end, match.limit)
-    if line and is_strong(line[1]) and _FIGURE.search(line[1]):
+    if line and is_strong(line[1]) and _FIGURE.search(line[1]) and (not line[1].islower() or is_very_strong(line[1])):
         yield SecretMark("password", *line.span(1))
         return
     pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
@@ -560,7 +573,7 @@ def _is_reference(value: _Value) -> bool:
         return False
     if not value.text or value.text[0] in "[<{>" or _VARIABLE.fullmatch(value.text):
         return True
-    if not value.in_quotes and _CALL.match(value.text):
+    if not value.in_quotes and (_CALL.match(value.text) or _ELSEWHERE.match(value.text)):
         return True
     return not value.in_quotes and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:60])
 
@@ -666,6 +679,10 @@ def _codes(text: str, match: _Word) -> Iterator[SecretMark]:
         yield SecretMark(kind, *number.span(1))
     elif match.kind == "pin":
         yield from _mixed_pins(text, match)
+    elif match.kind == "proof" and (code := _LETTERED_CODE.match(text, match.end)):
+        if _BOOKED.search(text, max(0, match.start - 30), match.start):
+            return
+        yield SecretMark(kind, *code.span(1))
 
 
 def _belongs(text: str, match: _Word, number: re.Match[str]) -> bool:
@@ -693,6 +710,8 @@ def _belongs(text: str, match: _Word, number: re.Match[str]) -> bool:
         return is_linked or (len(words) <= _FILLERS and not _YEAR.fullmatch(number[1]))
     if len(words) <= 3 and _PIN_PLACE.search(between):
         return not _YEAR.fullmatch(number[1])
+    if match.text not in ("pin", "pins") and _YEAR.fullmatch(number[1]):
+        return False
     return not words and not _DOES.search(text, max(0, match.start - 6), match.start)
 
 

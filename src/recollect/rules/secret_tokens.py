@@ -28,11 +28,12 @@ _PIECE = re.compile(r"(?<![A-Za-z0-9+/_~.%@#\\-])[A-Za-z0-9][A-Za-z0-9+/_~.%-]{1
 _BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----")
 _HINT = re.compile("|".join(SECRET_HINTS))
 _ID = re.compile("|".join(ID_WORDS) + rf"|\b(?:{'|'.join(OTHER_KEYS)})[ _-]keys?")
+SHORTEST_KEY = 16
 _NEAR = 48  # characters before a run in which a word says what it is
 _FAR = 160  # and in which it says that secrets are spoken of
+_FIGURE = re.compile(r"\d")
 _RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
 _MOST = 10_000  # runs of one text that are looked at: after them only keys of a known form are found
-_SHORTEST_KEY = 16
 _SHORTEST = 20  # of a run that nothing announces
 
 
@@ -52,17 +53,16 @@ def tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[SecretMark]:
                 yield SecretMark("token", piece.start(), piece.start() + len(value))
 
 
-def long_runs(text: str, small: str, words: list[str]) -> list[tuple[int, int]]:
-    """Where a text has so many characters without a space that they may be a key."""
-    if max(map(len, words), default=0) < _SHORTEST_KEY:
-        return []
+def key_runs(text: str, small: str, long_words: list[str]) -> list[tuple[int, int]]:
+    """Where a text has so many characters without a space that they may be a key: capitals or figures are in each."""
     runs = []
     at = 0
-    for word in words:
-        if len(word) >= _SHORTEST_KEY:
-            at = small.find(word, at)
-            runs += [match.span() for match in _RUN.finditer(text, at, at + len(word))]
-            at += len(word)
+    for word in long_words:
+        at = small.find(word, at)
+        end = at + len(word)
+        if not text[at:end].islower() or _FIGURE.search(word):
+            runs += [match.span() for match in _RUN.finditer(text, at, end)]
+        at = end
     return runs
 
 

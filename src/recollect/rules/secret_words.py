@@ -228,7 +228,7 @@ OPENED_THINGS = _patterns(
 PROOF_HINTS = _patterns(
     r"""
     backup recovery rescue scratch verif vérif authent one[-\s]?time \blog-?in \bsecurity 2fa \bmfa \bsms \botp
-    sign-?in two-factor emergency whatsapp telegram signal confirmation bestätig sicherheit einmal secours
+    sign-?in two-factor emergency steam whatsapp telegram signal confirmation bestätig sicherheit einmal secours
     sécurité connexion doğrula onay confirmaci confirmaç conferma segur sicurezza respaldo acceso entrar\b подтвержд
     \bсмс резерв вход 验证 驗證 認証 確認 인증 تحقق تأكيد सत्याप वेरिफ
     """
@@ -384,6 +384,15 @@ NO_CARD_HINTS = (
     "case", "meter", "member", "policy", "barcode", "encomenda", "colis", "paket", "number of", "phone",
     "timestamp", "claim",
 )  # fmt: skip
+EXAMPLE_HINTS = (
+    "format",
+    "e.g.",
+    "for example",
+    "regex",
+    "pattern",
+    "fake ",
+    "dummy",
+)  # before a number that shows a form
 NO_SSN_HINTS = (
     "order", "part", "phone", "ticket", "model", "call", "fax", "tel", "serial", "sku", "invoice", "isbn", "issn", "case", "item",
     "cas ", "cas:", "cas no", "cas-", "track", "ref", "version", "barcode", "catalog", "batch", "build", "bestell", "pedido",
@@ -392,7 +401,7 @@ NO_SSN_HINTS = (
 )  # fmt: skip
 # Near letters of base32: what is set up with them.
 SEED_HINTS = (
-    "totp", "2fa", "authenticator", " otp", "otpauth", "two-factor", "twofactor", "2-factor", " mfa", "zwei-faktor", "authy",
+    "otp", "2fa", "authenticator", "two-factor", "2-factor", "mfa", "zwei-faktor", "authy",
 )  # fmt: skip
 SSN_HINTS = (
     "ssn", "social security", "soc sec", "soc. sec", "socials", "social #", "social number", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id",

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_formats import formats
 from recollect.rules.secret_phrases import phrases
-from recollect.rules.secret_tokens import long_runs, tokens
+from recollect.rules.secret_tokens import SHORTEST_KEY, key_runs, tokens
 
 _PLACEHOLDER = re.compile(r"\[secret: [a-zA-Z -]{1,30}\]")
 
@@ -27,8 +27,9 @@ def find_secrets(text: str) -> tuple[SecretMark, ...]:
     marks: list[SecretMark] = []
     small = _small(text)
     words = small.split()
-    runs = long_runs(text, small, words)
-    for mark in formats(text, small, words, runs):
+    long_words = [word for word in words if len(word) >= SHORTEST_KEY]
+    runs = key_runs(text, small, long_words) if long_words else []
+    for mark in formats(text, small, words, runs, has_long_words=bool(long_words)):
         _keep(mark, cover, marks)
     for mark in phrases(text, small, bytearray(cover)):
         _keep(mark, cover, marks)
