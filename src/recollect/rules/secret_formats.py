@@ -23,8 +23,8 @@ from recollect.rules.secret_words import (
     FORMATS,
     IBAN_LENGTHS,
     NO_CARD_HINTS,
-    PHRASE_HINTS,
     NO_SSN_HINTS,
+    PHRASE_HINTS,
     SEED_HINTS,
     SSN_HINTS,
     WEBHOOKS,
@@ -36,7 +36,8 @@ _FORMATS = re.compile(
 )
 _FIGURE = re.compile(r"\d")
 _FIGURES = re.compile(r"\d\d")
-_MANY_FIGURES = re.compile(r"\d\d[ \u00a0.-]?\d{4}")  # in every number of a card and of social security
+_CARD_FIGURES = re.compile(r"\d\d\d\d[ \u00a0.-]?\d{4}")  # in every number of a card
+_SSN_FIGURES = re.compile(r"\d\d\d[- ]?\d\d[- ]?\d{4}")
 _WEBHOOKS = re.compile("|".join(WEBHOOKS))
 _TELEGRAM = re.compile(r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
 _JWT = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}")
@@ -91,8 +92,9 @@ def formats(
         yield from _headers(text)
     if _FIGURES.search(text):
         yield from _ibans(text)
-        if _MANY_FIGURES.search(text):
+        if _CARD_FIGURES.search(text):
             yield from _cards(text)
+        if _SSN_FIGURES.search(text):
             yield from _social_security(text)
     if any(hint in small for hint in SEED_HINTS):
         yield from _seeds(text, small)
@@ -308,6 +310,8 @@ def _may_be_listed(word: str) -> bool:
 
 def _longest_run(words: list[str]) -> int:
     longest = length = 0
+    if not all(map(_may_be_listed, words[4:10])):  # which are in every run of ten of the fourteen
+        return 0
     for word in words:
         length = length + 1 if _may_be_listed(word) else 0
         longest = max(longest, length)

@@ -28,8 +28,8 @@ from recollect.rules.secret_words import (
     CODE_WORDS,
     COMMANDS,
     KEY_WORDS,
-    KNOWN_THINGS,
     KEYPADS,
+    KNOWN_THINGS,
     LINKED_PASSWORD_WORDS,
     LINKS,
     LOGIN_WORDS,
@@ -151,7 +151,7 @@ _COMMANDS = [(needle, re.compile(pattern)) for needles, pattern in COMMANDS for 
 _DASHED = [(needle, pattern) for needle, pattern in _COMMANDS if needle.startswith((" -", "--"))]
 _UNDASHED = [pair for pair in _COMMANDS if pair not in _DASHED]
 _USE_CODE = re.compile(
-    r"\buse (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
+    r"use (?<!\wuse )(?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
 )
 _OPENING_NUMBER = r"([#*]?\d{4,8}[#*]?)(?=\s{0,2}(?:$|[.,;!?)](?!\d)|\n|(?:and|und|et|y|e|then|to|but|on the|at the|in the|please)\b))"
 _OPENED = re.compile(
@@ -194,7 +194,7 @@ _WIRELESS_KEY = re.compile(r"(?<![\w-])(?:\d{4}(?:[ -]\d{4}){1,5}|\d{8,63}|[0-9A
 _LONG_NUMBER = re.compile(r"\d{4}(?:[ -]?\d{4}){2,5}|\d{10,63}")
 _TOKEN_LETTERS = re.compile(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}")
 _FIGURE = re.compile(r"\d")
-_FOUR_FIGURES = re.compile(r"\d{3} ?-?\d")
+_FOUR_FIGURES = re.compile(r"\d\d\d ?-?\d")
 _STAND_INS = ("password", "pass", "pw", "secret")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
@@ -352,7 +352,7 @@ def _word_of(text: str, small: str, word: str, start: int) -> _Word | None:
     if _WRONG.search(text, max(0, start - 10), start):
         return None
     is_loose = word in LINKED_PASSWORD_WORDS and _OF_WIRELESS.search(small, max(0, start - 40), start)
-    if is_loose or kind in ("key", "weak") and _OF_WIRELESS.search(small, max(0, start - 24), end + 24):
+    if is_loose or (kind in ("key", "weak") and _OF_WIRELESS.search(small, max(0, start - 24), end + 24)):
         return _Word("wifi", "password", start, end)
     if kind not in ("code", "weak"):
         return _Word(word, kind, start, end)

@@ -53,11 +53,11 @@ def tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[SecretMark]:
                 yield SecretMark("token", piece.start(), piece.start() + len(value))
 
 
-def key_runs(text: str, small: str, long_words: list[str]) -> list[tuple[int, int]]:
+def key_runs(text: str, small: str, words: list[str]) -> list[tuple[int, int]]:
     """Where a text has so many characters without a space that they may be a key: capitals or figures are in each."""
     runs = []
     at = 0
-    for word in long_words:
+    for word in [word for word in words if len(word) >= SHORTEST_KEY]:
         at = small.find(word, at)
         end = at + len(word)
         if not text[at:end].islower() or _FIGURE.search(word):

@@ -394,19 +394,21 @@ EXAMPLE_HINTS = (
     "dummy",
 )  # before a number that shows a form
 NO_SSN_HINTS = (
-    "order", "part", "phone", "ticket", "model", "call", "fax", "tel", "serial", "sku", "invoice", "isbn", "issn", "case", "item",
-    "cas ", "cas:", "cas no", "cas-", "track", "ref", "version", "barcode", "catalog", "batch", "build", "bestell", "pedido",
-    "commande", "ordine", "заказ", "account", "policy", "permit", "example", "format", "fake", "regex", "pattern", "ein ", "parcel",
-    "badge", "claim", "docket", "code", "parts", "lot ", "stock", "spare", "id-", "booking", "membership", "member",
+    "order", "part", "phone", "ticket", "model", "call", "fax", "tel", "serial", "sku", "invoice", "isbn",
+    "issn", "case", "item", "cas ", "cas no", "track", "ref", "version", "barcode", "catalog", "batch", "build",
+    "bestell", "pedido", "commande", "ordine", "заказ", "account", "policy", "permit", "example", "format",
+    "fake", "regex", "pattern", "ein ", "parcel", "badge", "claim", "docket", "code", "lot ", "stock", "spare",
+    "id-", "booking", "member",
 )  # fmt: skip
 # Near letters of base32: what is set up with them.
 SEED_HINTS = (
     "otp", "2fa", "authenticator", "two-factor", "2-factor", "mfa", "zwei-faktor", "authy",
 )  # fmt: skip
 SSN_HINTS = (
-    "ssn", "social security", "soc sec", "soc. sec", "socials", "social #", "social number", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id",
-    "seguro social", "seguridad social", "segurança social", "sécurité sociale", "sicurezza sociale", "соцстрах",
-    "социальн", "社会保障", "社会安全", "사회보장", "sosyal güvenlik",
+    "ssn", "social security", "soc sec", "soc. sec", "socials", "social #", "social number", "my social",
+    "social is", "social:", "sozialversicherung", "itin", "tax id", "seguro social", "seguridad social",
+    "segurança social", "sécurité sociale", "sicurezza sociale", "соцстрах", "социальн", "社会保障", "社会安全", "사회보장",
+    "sosyal güvenlik",
 )  # fmt: skip
 # What a text calls a recovery phrase.
 PHRASE_HINTS = _patterns(

@@ -27,9 +27,9 @@ def find_secrets(text: str) -> tuple[SecretMark, ...]:
     marks: list[SecretMark] = []
     small = _small(text)
     words = small.split()
-    long_words = [word for word in words if len(word) >= SHORTEST_KEY]
-    runs = key_runs(text, small, long_words) if long_words else []
-    for mark in formats(text, small, words, runs, has_long_words=bool(long_words)):
+    has_long_words = max(map(len, words), default=0) >= SHORTEST_KEY
+    runs = key_runs(text, small, words) if has_long_words else []
+    for mark in formats(text, small, words, runs, has_long_words=has_long_words):
         _keep(mark, cover, marks)
     for mark in phrases(text, small, bytearray(cover)):
         _keep(mark, cover, marks)
