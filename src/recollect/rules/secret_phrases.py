@@ -80,7 +80,8 @@ def _kinds() -> dict[str, str]:
 
 
 def _by_root(words: list[str]) -> list[tuple[str, list[tuple[str, int]]]]:
-    """The words by a root of several, or by the shortest of them that they hold: where that is not in a text, none of them is."""
+    """The words, and where in each its root stands: a part of several, or the shortest of them that it holds. Where a
+    text has not the root, it has none of its words."""
     groups: dict[str, list[str]] = {root: [] for root in ROOTS}
     for word in sorted(words, key=len):
         groups.setdefault(next((root for root in groups if root in word), word), []).append(word)
@@ -121,7 +122,8 @@ _OPENERS = "\"'`“«„「(*<"
 _CODE_CUT = re.compile(r"[\"'`<>;,)}\]\\]")
 _CODES = re.compile(
     r"(?:[\s,;:.•*|/-]|\b(?:and|or|und|et|y|e|\d{1,2}[.)])(?=\s)){0,8}(?<![A-Za-z0-9])"
-    r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}|(?=[a-f ]*\d)[0-9a-f]{4} [0-9a-f]{4})(?![A-Za-z0-9])"
+    r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}"
+    r"|(?=[a-f ]*\d)[0-9a-f]{4} [0-9a-f]{4})(?![A-Za-z0-9])"
 )
 _CODE_LEADS = (
     re.compile(r"[^\d\n:]{0,40}?(?:[:=]|\bare\b|\bis\b|\bsind\b|\bsont\b|\bson\b|(?=\s[A-Za-z0-9-]*\d))\s*"),
@@ -129,7 +131,8 @@ _CODE_LEADS = (
 )
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
 _TOLD_BEFORE = re.compile(
-    r"(?i)(?<![^\W_])(?:type|typed|enter|put|it['’]s|it is|changed to|set to|now|use|try|gib|tape[zr]?|escribe|digita|digite|inserisci|nimm)"
+    r"(?i)(?<![^\W_])(?:type|typed|enter|put|it['’]s|it is|changed to|set to|now|use|try"
+    r"|gib|tape[zr]?|escribe|digita|digite|inserisci|nimm)"
     r"(?: in| now| jetzt| einfach)?\s[\"'`“«„(]?([^\s]{8,60})(?!\S)(?! (?:and|und|et|y|e) )(?=[^.!?;\n]*$)"
 )
 _LOOSE_VERBS = ("use", "try", "now", "nim", "gib")  # which have other uses
@@ -151,16 +154,21 @@ _COMMANDS = [(needle, re.compile(pattern)) for needles, pattern in COMMANDS for 
 _DASHED = [(needle, pattern) for needle, pattern in _COMMANDS if needle.startswith((" -", "--"))]
 _UNDASHED = [pair for pair in _COMMANDS if pair not in _DASHED]
 _USE_CODE = re.compile(
-    r"use (?<!\wuse )(?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
+    r"use (?<!\wuse )(?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to "
+    r"(?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
 )
-_OPENING_NUMBER = r"([#*]?\d{4,8}[#*]?)(?=\s{0,2}(?:$|[.,;!?)](?!\d)|\n|(?:and|und|et|y|e|then|to|but|on the|at the|in the|please)\b))"
+_OPENING_NUMBER = (
+    r"([#*]?\d{4,8}[#*]?)(?=\s{0,2}(?:$|[.,;!?)](?!\d)|\n|"
+    r"(?:and|und|et|y|e|then|to|but|on the|at the|in the|please)\b))"
+)
 _OPENED = re.compile(
     rf"(?:{'|'.join(OPENING)})\w{{0,6}}\b[^.!?\n\d]{{0,50}}?(?:\b(?:with|using|typing|is|code|mit|avec|con|com)|[:=])\s?"
     rf"{_OPENING_NUMBER}"
 )
 _OPENED_THING = re.compile("|".join(OPENED_THINGS))
 _TYPED = re.compile(
-    r"\b(?:type|enter|punch|press|key)(?: in)? ([#*]?\d{4,8}[#*]?)\s(?=to |at |on |in |into |for |when |and |then )(?:[^\s.!?]+\s){0,5}?"
+    r"\b(?:type|enter|punch|press|key)(?: in)? ([#*]?\d{4,8}[#*]?)\s"
+    r"(?=to |at |on |in |into |for |when |and |then )(?:[^\s.!?]+\s){0,5}?"
     rf"(?:{'|'.join(KEYPADS)})"
 )
 _THING_NUMBER = re.compile(rf"\b(?:gate|door|lockbox|keypad|safe|garage)\s?:\s?{_OPENING_NUMBER}")

@@ -159,7 +159,10 @@ KEY_WORDS = (
     "cookie", "クッキー", "쿠키", "куки",
     "accountkey", "sharedaccesskey", "accesskey", "secretkey",
 )  # fmt: skip
-WIRELESS = r"wi-?fi|wlan|\bssid\b|\bnetwork(?: name)?\s?[:=]|\bnetzwerk(?:name)?\s?:|\bréseau\s?:|\bred\s?:|\brete\s?:|\brede\s?:|\bwpa|wep|hotspot|router|вай-?фа|无线|無線|와이파이|واي فاي|वाईफाई"  # whose key is a password
+WIRELESS = (  # whose key is a password
+    r"wi-?fi|wlan|\bssid\b|\bnetwork(?: name)?\s?[:=]|\bnetzwerk(?:name)?\s?:|\bréseau\s?:|\bwpa|wep|hotspot|router|"
+    r"вай-?фа|无线|無線|와이파이|واي فاي|वाईफाई"
+)
 WEAK_KEY_WORDS = (
     "clé",
     "chave",
@@ -407,7 +410,8 @@ SEED_HINTS = (
 SSN_HINTS = (
     "ssn", "social security", "soc sec", "soc. sec", "socials", "social #", "social number", "my social",
     "social is", "social:", "sozialversicherung", "itin", "tax id", "seguro social", "seguridad social",
-    "segurança social", "sécurité sociale", "sicurezza sociale", "соцстрах", "социальн", "社会保障", "社会安全", "사회보장",
+    "segurança social", "sécurité sociale", "sicurezza sociale", "соцстрах", "социальн", "社会保障", "社会安全",
+    "사회보장",
     "sosyal güvenlik",
 )  # fmt: skip
 # What a text calls a recovery phrase.
