@@ -59,7 +59,7 @@ from recollect.rules.secret_words import (
 )
 
 _WINDOW = 160  # characters after a word that are looked at
-_MOST = 20_000  # words that announce a secret: after so many in one text only keys of a known form are found
+_MOST = 15_000  # words that announce a secret: after so many in one text only keys of a known form are found
 _MANY = 500  # words that announce a secret: in a text with more of them, each is looked after only up to the next
 _NUMBER_WINDOW = 60  # the same of a code
 _FILLERS = 6  # words that may stand before a link

@@ -33,24 +33,28 @@ _NEAR = 48  # characters before a run in which a word says what it is
 _FAR = 160  # and in which it says that secrets are spoken of
 _FIGURE = re.compile(r"\d")
 _RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
-_MOST = 10_000  # runs of one text that are looked at: after them only keys of a known form are found
+_MOST = 10_000  # pieces of one text that are looked at: after them only keys of a known form are found
 _SHORTEST = 20  # of a run that nothing announces
 
 
 def tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[SecretMark]:
-    """The random ones of the runs without a space: of the first `_MOST`, for a text with more is made of them."""
+    """The random ones of the runs without a space: of the first `_MOST` pieces of them."""
     blocks = _blocks(text) if "-----BEGIN" in text else []
-    for start, end in islice(runs, _MOST):
+    for piece in islice(_pieces(text, runs, blocks), _MOST):
+        value = piece[0].rstrip(".-_/%~")
+        if _is_token(text, piece.start(), value):
+            yield SecretMark("token", piece.start(), piece.start() + len(value))
+
+
+def _pieces(text: str, runs: Iterable[tuple[int, int]], blocks: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
+    """What of the runs may be a token: nothing of an address, of an encoded file or of a block."""
+    for start, end in runs:
         if text.find("://", start, end) >= 0 or text.find("base64,", start, end) >= 0:
             continue
         while blocks and blocks[-1][1] <= start:
             blocks.pop()
-        if blocks and blocks[-1][0] <= start:
-            continue
-        for piece in _PIECE.finditer(text, start, end):
-            value = piece[0].rstrip(".-_/%~")
-            if _is_token(text, piece.start(), value):
-                yield SecretMark("token", piece.start(), piece.start() + len(value))
+        if not blocks or blocks[-1][0] > start:
+            yield from _PIECE.finditer(text, start, end)
 
 
 def key_runs(text: str, small: str, words: list[str]) -> list[tuple[int, int]]:
