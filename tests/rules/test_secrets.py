@@ -13,7 +13,13 @@ from recollect.model.secrets import SecretMark
 from recollect.rules.secrets import find_secrets, mask_text, placeholder_of
 
 DATA = Path(__file__).parent / "data"
-CORPORA = ("secrets.jsonl", "secrets_fresh.jsonl", "secrets_blind.jsonl", "secrets_blind2.jsonl")
+CORPORA = (
+    "secrets.jsonl",
+    "secrets_fresh.jsonl",
+    "secrets_blind.jsonl",
+    "secrets_blind2.jsonl",
+    "secrets_blind3.jsonl",
+)
 FOUND = 0.98  # of the secrets, at least
 ALARMS = 0.02  # of the look-alikes, at most
 
@@ -66,6 +72,42 @@ def test_a_password_may_be_told_in_the_next_sentence() -> None:
     text = "I had to reset the password of the router. It's now Copper-Kettle9 again."
     assert mask_text(text, find_secrets(text)) == text.replace("Copper-Kettle9", "[secret: password]")
     assert find_secrets("I had to reset the password of the router. My train is the ICE-1042b today.") == ()
+
+
+def test_a_password_may_be_told_before_the_word_for_it() -> None:
+    text = "just enter tulpe-Haus-22 when the password prompt comes up"
+    assert mask_text(text, find_secrets(text)) == text.replace("tulpe-Haus-22", "[secret: password]")
+    assert find_secrets("try Windows11-23H2, it asks for a password at boot") == ()
+
+
+def test_a_number_that_opens_something_is_a_pin() -> None:
+    for text in ("you can unlock the ipad using 4471", "punch in 4471 at the gate", "door: 4471, ring twice"):
+        assert mask_text(text, find_secrets(text)) == text.replace("4471", "[secret: PIN]")
+    for text in ("they opened the safe with 5000 dollars in it", "door: 2000 mm x 900 mm", "unlock level 4500"):
+        assert find_secrets(text) == (), text
+
+
+def test_a_number_of_the_form_of_social_security_is_one_unless_called_otherwise() -> None:
+    number = "431-20" + "-8817"
+    assert find_secrets(f"Maria, 04/12/1988, {number}") == (SecretMark("social security number", 19, 30),)
+    for text in (f"order {number}", f"part no. {number}", f"the format is e.g. {number}"):
+        assert find_secrets(text) == (), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"user": "alex", "time": "2023-01-01T00:00:00Z"}',
+        'user=alex time=2023-01-01T00:00:00Z level=info msg="login ok"',
+        '{"login": {"user": "anna", "at": "2022-02-02T22:22:22Z"}, "account": "acme/prod-2"}',
+        "user,login,last_seen\nalex,alex01,2023-01-01T00:00:00Z\nanna,anna_b2,2023-02-01T00:00:00Z",
+        '{"token_type": "bearer", "expires_in": 3600, "total_tokens": 1291, "pin_attempts": 3}',
+        "const SECRET = process.env.SECRET_2;",
+        "password: SecretStr",
+    ],
+)
+def test_what_tools_write_to_each_other_has_no_secret(text: str) -> None:
+    assert find_secrets(text) == ()
 
 
 def test_words_of_a_wallet_are_one_wherever_they_stand() -> None:
@@ -123,7 +165,7 @@ def test_the_corpora_are_as_large_as_promised() -> None:
     sizes = [counts(read(name)) for name in CORPORA]
     assert sizes[0] >= (200, 400)
     assert sizes[1] >= (100, 200)
-    assert sizes[2:] == [(93, 183), (220, 420)]
+    assert sizes[2:] == [(93, 183), (220, 420), (200, 400)]
 
 
 pieces = st.lists(

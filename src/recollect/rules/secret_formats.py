@@ -13,17 +13,19 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_values import is_jumbled, is_placeholder, is_wordy
 from recollect.rules.secret_words import (
     CARD_HINTS,
     DATABASES,
+    EXAMPLE_HINTS,
     FORMATS,
     IBAN_LENGTHS,
     NO_CARD_HINTS,
+    NO_SSN_HINTS,
     PHRASE_HINTS,
+    SEED_HINTS,
     SSN_HINTS,
     WEBHOOKS,
 )
@@ -32,7 +34,10 @@ from recollect.rules.seed_words import WORDS
 _FORMATS = re.compile(
     r"(?<![A-Za-z0-9_])(?:" + "|".join(f"(?P<f{at}>{pattern})" for at, (_, pattern) in enumerate(FORMATS)) + ")"
 )
-_FIGURES = re.compile(r"\d\d[ \u00a0-]?\w\w")
+_FIGURE = re.compile(r"\d")
+_FIGURES = re.compile(r"\d\d")
+_CARD_FIGURES = re.compile(r"\d\d\d\d[ \u00a0.-]?\d{4}")  # in every number of a card
+_SSN_FIGURES = re.compile(r"\d\d\d[- ]?\d\d[- ]?\d{4}")
 _WEBHOOKS = re.compile("|".join(WEBHOOKS))
 _TELEGRAM = re.compile(r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
 _JWT = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}")
@@ -49,22 +54,29 @@ _CARD = re.compile(
     r"|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![A-Za-z0-9_/]|[.-]\d)"
 )
 _CARD_CODE = re.compile(r"[\s,;|]{1,3}(?:exp\w{0,8}[:.]?\s)?\d{1,2}/\d{2}(?:\d{2})?[\s,;|]{1,3}(\d{3,4})(?![\w/])")
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9]{2})")
+_IBAN = re.compile(r"\d\d(?<=[A-Za-z]{2}\d\d)(?<![A-Za-z0-9][A-Za-z]{2}\d\d)(?=[ \u00a0-]?[A-Za-z0-9]{2})")
 _IBAN_REST = re.compile(
     r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+"
 )
 _SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
+_SEED = re.compile(
+    r"(?<![A-Za-z0-9+/_-])(?:[A-Z2-7]{16,64}=*|"
+    r"[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15})(?![A-Za-z0-9+/_-])"
+)
 _WORD = re.compile(r"[A-Za-z]+")
 _PLACES = {word: at for at, word in enumerate(WORDS)}
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)
 _DATABASES = frozenset(DATABASES.split())
 _JOINS = re.compile(r"(?![\"'][.)])[\s,;.|/•*\"'_-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
 _PHRASE_HINT = re.compile("(?i)" + "|".join(PHRASE_HINTS))
-_SIGNS_TO_SPACES = str.maketrans(dict.fromkeys("\"'`“”«»„.,;:：|/()[]*_-–—•0123456789", " "))
+_SIGNS = "\"'`“”«»„.,;:：|/()[]*_-–—•0123456789"
+_SIGNS_TO_SPACES = str.maketrans(dict.fromkeys(_SIGNS, " "))
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
 
 
-def formats(text: str, words: list[str], runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
+def formats(
+    text: str, small: str, words: list[str], runs: list[tuple[int, int]], *, has_long_words: bool
+) -> Iterator[SecretMark]:
     """What is a secret by its form, in the order of certainty."""
     if "PRIVATE KEY" in text:
         yield from _private_keys(text)
@@ -80,9 +92,13 @@ def formats(text: str, words: list[str], runs: list[tuple[int, int]]) -> Iterato
         yield from _headers(text)
     if _FIGURES.search(text):
         yield from _ibans(text)
-        yield from _cards(text)
-        yield from _social_security(text)
-    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(text):
+        if _CARD_FIGURES.search(text):
+            yield from _cards(text)
+        if _SSN_FIGURES.search(text):
+            yield from _social_security(text)
+    if any(hint in small for hint in SEED_HINTS):
+        yield from _seeds(text, small)
+    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(small, words, has_long_words):
         yield from _recovery_phrases(text)
 
 
@@ -132,7 +148,7 @@ def _is_key_body(body: str) -> bool:
 
 def _is_example(value: str) -> bool:
     small = value.lower()
-    return "your" in small or "xxxx" in small or "placeholder" in small
+    return "your" in small or "xxxx" in small or "placeholder" in small or "example" in small
 
 
 def _addresses(text: str) -> Iterator[SecretMark]:
@@ -157,29 +173,30 @@ def _is_stand_in(value: str) -> bool:
 
 
 def _headers(text: str) -> Iterator[SecretMark]:
-    for match in _BASIC.finditer(text):
+    for match in _BASIC.finditer(text) if "Basic" in text else ():
         try:
             plain = base64.b64decode(match[1] + "=" * (-len(match[1]) % 4))
         except (ValueError, binascii.Error):
             continue
         if b":" in plain and plain.isascii() and plain.decode("ascii").isprintable():
             yield SecretMark("password", *match.span(1))
-    for match in _BEARER.finditer(text):
+    for match in _BEARER.finditer(text) if "earer" in text or "EARER" in text else ():
         if any(map(str.isdigit, match[1])) and not is_placeholder(match[1]) and not is_wordy(match[1]):
             yield SecretMark("token", match.start(1), match.start(1) + len(match[1].rstrip(".")))
-    for match in _SIGNED.finditer(text) if "=" in text else ():
+    for match in _SIGNED.finditer(text) if "ig=" in text or "ignature=" in text else ():
         if not is_placeholder(match[1]):
             yield SecretMark("token", *match.span(1))
 
 
 def _ibans(text: str) -> Iterator[SecretMark]:
-    for start in _IBAN.finditer(text):
-        length = IBAN_LENGTHS.get(start[0][:2].upper(), 0)
-        piece = text[start.start() : start.start() + 2 * length]
+    for match in _IBAN.finditer(text):
+        start = match.start() - 2
+        length = IBAN_LENGTHS.get(text[start : start + 2].upper(), 0)
+        piece = text[start : start + 2 * length]
         places = [at for at, char in enumerate(piece) if char.isascii() and char.isalnum()][:length]
         if not length or len(places) < length or not _IBAN_REST.fullmatch(piece, 0, places[-1] + 1):
             continue
-        end = start.start() + places[-1] + 1
+        end = start + places[-1] + 1
         number = "".join(piece[at] for at in places).upper()
         if sum(map(str.isdigit, number)) * 3 < length:
             continue
@@ -187,7 +204,7 @@ def _ibans(text: str) -> Iterator[SecretMark]:
             not text[end : end + 1].isalnum()
             and int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1
         ):
-            yield SecretMark("IBAN", start.start(), end)
+            yield SecretMark("IBAN", start, end)
 
 
 def _cards(text: str) -> Iterator[SecretMark]:
@@ -226,45 +243,77 @@ def _passes_luhn(number: str) -> bool:
 
 
 def _social_security(text: str) -> Iterator[SecretMark]:
-    small = text.lower()
-    if not any(hint in small for hint in SSN_HINTS):
-        return
+    """With strokes it is one by its form, unless the text calls it something else; without them if it calls it so."""
     for match in _SSN.finditer(text):
         before = text[max(0, match.start() - 60) : match.start()].lower()
-        has_hint = any(word in before for word in SSN_HINTS)
-        if has_hint or (match[1] == "-" and "ssn" in text[match.end() : match.end() + 30].lower()):
+        if any(word in before for word in EXAMPLE_HINTS):
+            continue
+        if any(word in before for word in SSN_HINTS) or (match[1] == "-" and not _is_other_number(text, match)):
             yield SecretMark("social security number", *match.span())
+
+
+def _is_other_number(text: str, match: re.Match[str]) -> bool:
+    around = text[max(0, match.start() - 40) : match.end() + 20].lower()
+    return any(word in around for word in NO_SSN_HINTS) and "ssn" not in around
+
+
+def _seeds(text: str, small: str) -> Iterator[SecretMark]:
+    """What an app for one-time codes is set up with: letters of base32 near a word for it."""
+    for match in _SEED.finditer(text):
+        near = small[max(0, match.start() - 80) : match.end() + 50]
+        has_figure = _FIGURE.search(match[0]) is not None
+        if (
+            has_figure
+            and len(set(match[0])) >= 7
+            and any(hint in near for hint in SEED_HINTS)
+            and not is_placeholder(match[0])
+        ):
+            yield SecretMark("token", *match.span())
 
 
 def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     """Twelve to 24 words of BIP-39 one after the other, with nothing but signs and numbers between them."""
-    has_hint = _PHRASE_HINT.search(text) is not None
+    has_hint: bool | None = None  # is looked for if it matters
     run: list[tuple[int, int, int]] = []
     for match in _WORD.finditer(text):
         place = _PLACES.get(match[0].lower())
         if run and (place is None or not _JOINS.fullmatch(text, run[-1][2], match.start())):
-            yield from _phrase_of(run, has_hint)
+            if len(run) >= _PHRASE_LENGTHS[-1]:
+                has_hint = _PHRASE_HINT.search(text) is not None if has_hint is None else has_hint
+                yield from _phrase_of(run, has_hint)
             run = []
         if place is not None:
             run.append((place, *match.span()))
-    yield from _phrase_of(run, has_hint)
+    yield from _phrase_of(run, _PHRASE_HINT.search(text) is not None if has_hint is None else has_hint)
 
 
-def _has_run(text: str) -> bool:
-    """A cheap look for ten words of the list together: such a run has two of every fifth word of the text in it, one
+def _has_run(small: str, words: list[str], has_long_words: bool) -> bool:
+    """A cheap look for ten words of the list together: such a run has three of every third word of the text in it, one
     after the other. Signs and numbers between them are no words; the first and the last may have a letter on them."""
-    words = text.lower().translate(_SIGNS_TO_SPACES).split()
-    listed = list(map(_PLACES.__contains__, words[4::5]))
-    return any(
-        this and following and _longest_run(words[5 * at : 5 * at + 15]) >= _PHRASE_LENGTHS[-1] - 2
-        for at, (this, following) in enumerate(pairwise(listed))
-    )
+    if has_long_words or small.count(",") - small.count(", ") >= 5:
+        words = small.translate(_SIGNS_TO_SPACES).split()
+        listed = bytes(map(_PLACES.__contains__, words[2::3]))
+    else:
+        listed = bytes(map(_may_be_listed, words[2::3]))
+    at = listed.find(b"\1\1\1")
+    while at >= 0:
+        if _longest_run(words[3 * at : 3 * at + 14]) >= _PHRASE_LENGTHS[-1] - 2:
+            return True
+        at = listed.find(b"\1\1\1", at + 1)
+    return False
+
+
+def _may_be_listed(word: str) -> bool:
+    """Whether a word as it stands is one of the list, or no word at all."""
+    return word in _PLACES or not (bare := word.strip(_SIGNS)).isalpha() or bare in _PLACES
 
 
 def _longest_run(words: list[str]) -> int:
     longest = length = 0
+    if not all(map(_may_be_listed, words[4:10])):  # which are in every run of ten of the fourteen
+        return 0
     for word in words:
-        length = length + 1 if word in _PLACES else 0
+        length = length + 1 if _may_be_listed(word) else 0
         longest = max(longest, length)
     return longest
 

@@ -10,7 +10,7 @@ many characters after each word are looked at, whatever the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_values import (
@@ -28,6 +28,7 @@ from recollect.rules.secret_words import (
     CODE_WORDS,
     COMMANDS,
     KEY_WORDS,
+    KEYPADS,
     KNOWN_THINGS,
     LINKED_PASSWORD_WORDS,
     LINKS,
@@ -37,6 +38,8 @@ from recollect.rules.secret_words import (
     NO_CODE_BETWEEN,
     NO_SECRET,
     NUMBER_LEADS,
+    OPENED_THINGS,
+    OPENING,
     OTHER_CODES,
     OTHER_KEYS,
     PASSWORD_PARTS,
@@ -46,6 +49,7 @@ from recollect.rules.secret_words import (
     PIN_WORDS,
     PLAIN_LINKS,
     PROOF_HINTS,
+    ROOTS,
     SECRET_KEYS,
     STILL,
     TELLING,
@@ -55,6 +59,7 @@ from recollect.rules.secret_words import (
 )
 
 _WINDOW = 160  # characters after a word that are looked at
+_MOST = 15_000  # words that announce a secret: after so many in one text only keys of a known form are found
 _MANY = 500  # words that announce a secret: in a text with more of them, each is looked after only up to the next
 _NUMBER_WINDOW = 60  # the same of a code
 _FILLERS = 6  # words that may stand before a link
@@ -74,26 +79,34 @@ def _kinds() -> dict[str, str]:
     return {word: kind for kind, words in reversed(tables) for word in words}
 
 
-def _pattern(words: Iterable[str]) -> re.Pattern[str]:
-    """Finds any of the words, the longest first; grouped by how they begin, which is several times as fast."""
-    groups: dict[str, list[str]] = {}
-    for word in sorted(words, key=len, reverse=True):
-        groups.setdefault(word[0], []).append(re.escape(word[1:]))
-    return re.compile("|".join(f"{re.escape(first)}(?:{'|'.join(rests)})" for first, rests in sorted(groups.items())))
+def _by_root(words: list[str]) -> list[tuple[str, list[tuple[str, int]]]]:
+    """The words, and where in each its root stands: a part of several, or the shortest of them that it holds. Where a
+    text has not the root, it has none of its words."""
+    groups: dict[str, list[str]] = {root: [] for root in ROOTS}
+    for word in sorted(words, key=len):
+        groups.setdefault(next((root for root in groups if root in word), word), []).append(word)
+    return [(root, [(word, word.find(root)) for word in group]) for root, group in groups.items() if group]
+
+
+def _by_sign(words: list[str]) -> dict[str, list[tuple[str, int]]]:
+    """The words of other scripts by their first letter that is not in ASCII."""
+    groups: dict[str, list[tuple[str, int]]] = {}
+    for word in words:
+        sign = next(char for char in word if not char.isascii())
+        groups.setdefault(sign, []).append((word, word.find(sign)))
+    return groups
 
 
 _KINDS = _kinds()
 _PARTS = frozenset(PASSWORD_PARTS) | {word for word in _KINDS if not word.isascii()}
 _WITHOUT_FIGURES = ("password", "login", "proof")  # kinds whose secrets may have none
-_PATTERNS = {
-    (is_ascii, has_figures): _pattern(
-        word
-        for word, kind in _KINDS.items()
-        if (word.isascii() or not is_ascii) and (has_figures or kind in _WITHOUT_FIGURES)
+_WORDS_OF_ROOT = {
+    has_figures: _by_root(
+        [word for word, kind in _KINDS.items() if word.isascii() and (has_figures or kind in _WITHOUT_FIGURES)]
     )
-    for is_ascii in (True, False)
     for has_figures in (True, False)
 }
+_WORDS_OF_SIGN = _by_sign([word for word in _KINDS if not word.isascii()])
 _BEFORE = re.compile(r"[^\W_]+")
 _NAME_REST = re.compile(r"[A-Za-z_-][\w-]{0,30}|[^\W\x00-\x7f]{0,12}")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
@@ -109,9 +122,21 @@ _OPENERS = "\"'`“«„「(*<"
 _CODE_CUT = re.compile(r"[\"'`<>;,)}\]\\]")
 _CODES = re.compile(
     r"(?:[\s,;:.•*|/-]|\b(?:and|or|und|et|y|e|\d{1,2}[.)])(?=\s)){0,8}(?<![A-Za-z0-9])"
-    r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}|\d{4} \d{4})(?![A-Za-z0-9])"
+    r"([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,3}|(?=[A-Za-z]*\d)[A-Za-z0-9]{6,12}"
+    r"|(?=[a-f ]*\d)[0-9a-f]{4} [0-9a-f]{4})(?![A-Za-z0-9])"
+)
+_CODE_LEADS = (
+    re.compile(r"[^\d\n:]{0,40}?(?:[:=]|\bare\b|\bis\b|\bsind\b|\bsont\b|\bson\b|(?=\s[A-Za-z0-9-]*\d))\s*"),
+    re.compile(r"[^\n:]{0,60}:\s*"),
 )
 _PASSPHRASE = re.compile(r"[\"'“]?([a-z]+(?:[ -][a-z]+){2,9})[\"'”]?(?=[.,;!?]?\s*(?:\n|$))")
+_TOLD_BEFORE = re.compile(
+    r"(?i)(?<![^\W_])(?:type|typed|enter|put|it['’]s|it is|changed to|set to|now|use|try"
+    r"|gib|tape[zr]?|escribe|digita|digite|inserisci|nimm)"
+    r"(?: in| now| jetzt| einfach)?\s[\"'`“«„(]?([^\s]{8,60})(?!\S)(?! (?:and|und|et|y|e) )(?=[^.!?;\n]*$)"
+)
+_LOOSE_VERBS = ("use", "try", "now", "nim", "gib")  # which have other uses
+_MEANT = re.compile(r" (?:as|for|when|if|where|als|wenn|für|comme|pour|quand|como|cuando|para|come|quando|per)\b")
 _BACK = frozenset(["is", "as", "was", "are", "ist", "als", "est", "es", "é", "è", "это", "-", "—", "for"])
 _PAIR = re.compile(
     r"[^\n/|,\"]{0,40}?(?<=[\s:=])[^\s/|:;=<,\"]{2,40}(?:\s[/|]\s|\s?:\s?(?=\S*\d)|/(?=[^\s/]*\d))([^\s\"/]{4,60})(?![^\s\"])"
@@ -129,8 +154,24 @@ _COMMANDS = [(needle, re.compile(pattern)) for needles, pattern in COMMANDS for 
 _DASHED = [(needle, pattern) for needle, pattern in _COMMANDS if needle.startswith((" -", "--"))]
 _UNDASHED = [pair for pair in _COMMANDS if pair not in _DASHED]
 _USE_CODE = re.compile(
-    r"\b[Uu]se (?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to (?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
+    r"use (?<!\wuse )(?:code )?(\d{4,8}|\d{3}[ -]\d{3}) to "
+    r"(?:verify|log ?in|sign ?in|confirm|reset|continue|authenticate)"
 )
+_OPENING_NUMBER = (
+    r"([#*]?\d{4,8}[#*]?)(?=\s{0,2}(?:$|[.,;!?)](?!\d)|\n|"
+    r"(?:and|und|et|y|e|then|to|but|on the|at the|in the|please)\b))"
+)
+_OPENED = re.compile(
+    rf"(?:{'|'.join(OPENING)})\w{{0,6}}\b[^.!?\n\d]{{0,50}}?(?:\b(?:with|using|typing|is|code|mit|avec|con|com)|[:=])\s?"
+    rf"{_OPENING_NUMBER}"
+)
+_OPENED_THING = re.compile("|".join(OPENED_THINGS))
+_TYPED = re.compile(
+    r"\b(?:type|enter|punch|press|key)(?: in)? ([#*]?\d{4,8}[#*]?)\s"
+    r"(?=to |at |on |in |into |for |when |and |then )(?:[^\s.!?]+\s){0,5}?"
+    rf"(?:{'|'.join(KEYPADS)})"
+)
+_THING_NUMBER = re.compile(rf"\b(?:gate|door|lockbox|keypad|safe|garage)\s?:\s?{_OPENING_NUMBER}")
 _ACCOUNTS = ("root", "admin", "guest", "postgres", "sa /", "pi /")
 _REFERENCE = re.compile(
     r"\$?\{?\{?\s?[A-Za-z_][\w]*(?:(?:\.|->|::)[A-Za-z_]\w*)+|\$\{?[A-Za-z_]|\$\(|%[A-Za-z_(]|\{|<|\[|\(|\*{2,}|[\w.]+[(\[]"
@@ -155,12 +196,13 @@ _CLOSED_QUOTES = tuple(quote + sign for quote in "\"'" for sign in "]})>")
 _CODE_BEFORE = ("_", ".", "$", "<", '"', "'", "(", "[")
 _IN_CODE = re.compile(r"[\"'\[\](){}<>=.]\S|[_(]")
 _WRONG = re.compile(r"(?:Invalid|Wrong|Bad|Incorrect|Missing|Unknown)_?$")  # the name of an error
-_NAMED = re.compile(r"([A-Za-z_][\w.-]{0,40})=(?=[^=]{8})")
+_NAMED = re.compile(r"-{0,2}(?:[A-Za-z_][\w.-]{0,40}=)?([A-Za-z_][\w.-]{0,40})=(?=[^=]{8})")
 _OF_WIRELESS = re.compile(WIRELESS)
 _WIRELESS_KEY = re.compile(r"(?<![\w-])(?:\d{4}(?:[ -]\d{4}){1,5}|\d{8,63}|[0-9A-F]{10,64}|[0-9a-f]{10,64})(?![\w-])")
 _LONG_NUMBER = re.compile(r"\d{4}(?:[ -]?\d{4}){2,5}|\d{10,63}")
 _TOKEN_LETTERS = re.compile(r"[A-Za-z0-9_\-./+=~:%$!@#^&*|]{6,}")
 _FIGURE = re.compile(r"\d")
+_FOUR_FIGURES = re.compile(r"\d\d\d ?-?\d")
 _STAND_INS = ("password", "pass", "pw", "secret")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _COOKIE = re.compile(r"[:=;\s\"']{1,6}[\w.-]{1,60}=([^;\s\"',]{1,4000})")
@@ -172,17 +214,22 @@ _PROOF = re.compile("|".join(PROOF_HINTS))
 _BACKUP = re.compile("backup|recovery|rescue|scratch|secours|respaldo|резерв")
 _SAFETY = re.compile(r"\bsecurity\s?$|\s?(?:de|di) (?:seguridad|segurança|sicurezza|sécurité)|\s?на оборот")
 _YOURS = re.compile(r"\b(?:your|dein|ihr|votre|ton|tu|su|seu|tuo|ваш|твой)\b")
+_NEXT_LINE = re.compile(
+    r"(?: (?:below|is|here|now|for [^\s?]{1,20}))?[:.]?[ \t]?\n{1,2}[ \t]{0,4}([^\s=:;,]{8,60})[ \t]*(?=\n|$)"
+)  # it stands there alone
 _IS_NUMBER = re.compile(r"(?:\s\w{1,16}){0,3}\s?(?:\b(?:is|ist|lautet|est|es|é|è|это)|[:=])\s?\d{3}")
 _NUMBER_BEFORE = re.compile(
-    r"(?<![\w.-])((?:[A-Z]-)?\d{4,8}|\d{3}[ -]\d{3}) (?:is|ist|est|es|é|è|—|-|это)(?: [^\W\d]+){1,5} $"
+    r"(?<![\w.-])((?:[A-Z]{1,3}-)?\d{4,8}|\d{3}[ -]\d{3}) (?:is|ist|est|es|é|è|—|-|это)(?: [^\W\d]+){1,5} $"
 )
+_BOOKED = re.compile(r"(?i)confirm|best[aä]|book|flight|hotel")
+_LETTERED_CODE = re.compile(r"(?: is)?(?: now)?\s?[:=]?\s(?=[A-Z]*\d)(?=\d*[A-Z])([A-Z0-9]{5,8})(?![\w-])")
 _PIN_PLACE = re.compile("|".join(PIN_HINTS))
 _PIN_PLACE_AFTER = re.compile("|".join(PIN_PLACES))
 
 
 def _number(*forms: str) -> re.Pattern[str]:
     """Finds a number of any of these forms that is no part of a longer number, a word, an amount or an address."""
-    return re.compile(rf"(?<![A-Za-z0-9_./+-])({'|'.join(forms)})(?![A-Za-zА-я0-9_%€$£/]|[.,:-]\d)")
+    return re.compile(rf"(?<![A-Za-z0-9_./+-])({'|'.join(forms)})(?![A-Za-zА-я0-9_%€$£/]|[.,:-]\d|-[a-z])")
 
 
 _NUMBERS = {
@@ -198,7 +245,7 @@ _NUMBERS = {
             r"\d{1,2}([ -])\d{1,2}(?:\2\d{1,2}){1,3}",  # of a lock
             r"\d{3,4}[ -]\d{3,4}",
             r"[#*]?\d{1,6}[A-Za-zА-я]\d{2,6}[#*]?",  # of a door
-            r"\d{3,6}[A-Za-zА-я]",
+            r"\d{3,6}(?![xkms])[A-Za-zА-я]",
             r"[A-ZА-Я]\d{3,6}[#*]?",
         ),
         "PIN",
@@ -212,6 +259,9 @@ _AMOUNT = re.compile(
     r"\s?(?:line|edition|people|photo|ohm|pins|item|user|sec|min|hour|hrs|day|week|month|year|time|char|digit|number|sek|stunden|tage|jour|heure|hora|día|час|дн|%)"
 )
 _VARIABLE = re.compile(r"\$\{?\w+\}?|\$\(.*|%\(?\w+\)?[s%]?")
+_TEMPLATE = re.compile(r"^[<\[{$%].*[>\]})%]$|\$\{|\{\{|\$\(|%\(|^\$\w+$|^%\w+$|\{\w*\}|\s")
+_TYPE_NAME = re.compile(r"(?:[A-Z][a-z]+)*(?:Str|String|Text|Field|Bytes|Type|Input|Password|Secret|Property|Column)")
+_ELSEWHERE = re.compile(r"(?:process\.env|import\.meta\.env|os\.environ|env|secrets|config|settings|vars)\.\w|![a-z]+$")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]")
 _MODALS = ("should", "will", "would", "could", "might")
 _MADE_UP = re.compile(
@@ -251,19 +301,20 @@ class _Word:
         self.limit = end + _WINDOW  # what is after it is not looked at
 
 
-def phrases(text: str, cover: bytearray) -> Iterator[SecretMark]:
+def phrases(text: str, small: str, cover: bytearray) -> Iterator[SecretMark]:
     """What the words before it say is a secret. What `cover` marks is no word and no secret."""
+    has_figures = _FIGURE.search(text) is not None
     yield from _options(text)
-    small = text.lower()
-    if len(small) != len(text):  # some capitals have small letters of two signs
-        small = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    matches = list(_PATTERNS[text.isascii(), _FIGURE.search(text) is not None].finditer(small))
-    for at, match in enumerate(matches):
-        word = None if cover[match.start()] else _word_of(text, small, match)
+    if has_figures and _FOUR_FIGURES.search(text):
+        yield from (SecretMark("one-time code", *match.span(1)) for match in _USE_CODE.finditer(small))
+        yield from _opened(small)
+    matches = _announced(small, has_figures)
+    for at, (start, name) in enumerate(matches[:_MOST]):
+        word = None if cover[start] else _word_of(text, small, name, start)
         if word is None:
             continue
         if _MANY < at < len(matches) - 1:
-            word.limit = min(word.limit, matches[at + 1].start())
+            word.limit = min(word.limit, matches[at + 1][0])
         for mark in _after(text, word):
             if mark.end >= word.end + _WINDOW - 1:
                 mark = SecretMark(mark.kind, mark.start, _to_space(text, mark.end))
@@ -278,15 +329,38 @@ def _to_space(text: str, at: int) -> int:
     return rest.end() if rest else at
 
 
-def _word_of(text: str, small: str, match: re.Match[str]) -> _Word | None:
+def _announced(small: str, has_figures: bool) -> list[tuple[int, str]]:
+    """Where the words stand that announce a secret, the longest of those that overlap."""
+    groups = _WORDS_OF_ROOT[has_figures]
+    if not small.isascii():
+        groups = groups + [(sign, _WORDS_OF_SIGN[sign]) for sign in set(small).intersection(_WORDS_OF_SIGN)]
+    places = []
+    for root, names in groups:
+        at = small.find(root)
+        while at >= 0:
+            for name, offset in names:
+                if small.startswith(name, at - offset) and at >= offset:
+                    places.append((at - offset, -len(name), name))
+            at = small.find(root, at + 1)
+    matches = []
+    end = 0
+    for start, _, name in sorted(places):
+        if start >= end:
+            matches.append((start, name))
+            end = start + len(name)
+    return matches
+
+
+def _word_of(text: str, small: str, word: str, start: int) -> _Word | None:
     """The word, if it is one by itself or a part of a name; "key" and "code" are told apart by the word before."""
-    word, start, end = match[0], *match.span()
+    end = start + len(word)
     if word not in _PARTS and not (_begins(text, start) and _ends(text, end)):
         return None
     kind = _KINDS[word]
     if _WRONG.search(text, max(0, start - 10), start):
         return None
-    if kind in ("key", "weak") and _OF_WIRELESS.search(small, max(0, start - 24), end + 24):
+    is_loose = word in LINKED_PASSWORD_WORDS and _OF_WIRELESS.search(small, max(0, start - 40), start)
+    if is_loose or (kind in ("key", "weak") and _OF_WIRELESS.search(small, max(0, start - 24), end + 24)):
         return _Word("wifi", "password", start, end)
     if kind not in ("code", "weak"):
         return _Word(word, kind, start, end)
@@ -304,6 +378,10 @@ def _word_of(text: str, small: str, match: re.Match[str]) -> _Word | None:
 
 def _code_of(small: str, word: str, start: int, end: int) -> _Word | None:
     """Which code is meant: what stands next to the word says so, before it or after it in the same sentence."""
+    if not _FIGURE.search(small, max(0, start - _NUMBER_WINDOW), end + _WINDOW) and not _OF_WIRELESS.search(
+        small, max(0, start - 24), end + 24
+    ):
+        return None
     before = _SENTENCE_END.split(small[max(0, start - _AROUND) : start])[-1]
     after = _SENTENCE_END.split(small[end : end + _AROUND])[0]
     if _OTHER_CODE.search(before[-16:]) or _OTHER_CODE.search(after[:16]):
@@ -397,6 +475,8 @@ def _first_link(text: str, match: _Word) -> tuple[int, str]:
         return sign.end(), ":"
     if text.startswith(_CLOSERS, at) or text[at : at + 2] in _CLOSED_QUOTES:
         return -1, ""
+    if text[at : at + 3].lower() in ("'s ", "’s "):
+        return at + 2, "est"
     if text[at - 1] in "是为為はが는은이":
         return at, "est"
     is_option = text[max(0, match.start - 12) : match.start].rpartition(" ")[2].startswith("--")
@@ -449,6 +529,10 @@ def _told_later(text: str, match: _Word) -> Iterator[SecretMark]:
         or _IN_CODE.match(text, match.end)
     ):
         return
+    line = _NEXT_LINE.match(text, match.end, match.limit)
+    if line and is_strong(line[1]) and _FIGURE.search(line[1]) and (not line[1].islower() or is_very_strong(line[1])):
+        yield SecretMark("password", *line.span(1))
+        return
     pattern = _ASCII_TOKEN if _UNSPACED.search(match.text) else _TOKEN
     for token in pattern.finditer(text, match.end, match.limit):
         value = _Value(text, *token.span())
@@ -493,9 +577,11 @@ def _cut(text: str, value: _Value, match: _Word) -> None:
 
 
 def _is_reference(value: _Value) -> bool:
+    if value.in_quotes and len(value.text) >= 8 and is_mixed(value.text) and not _TEMPLATE.search(value.text):
+        return False
     if not value.text or value.text[0] in "[<{>" or _VARIABLE.fullmatch(value.text):
         return True
-    if not value.in_quotes and _CALL.match(value.text):
+    if not value.in_quotes and (_CALL.match(value.text) or _ELSEWHERE.match(value.text)):
         return True
     return not value.in_quotes and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:60])
 
@@ -503,7 +589,11 @@ def _is_reference(value: _Value) -> bool:
 def _is_password(value: _Value, link: str, count: int, text: str, word_before: str) -> bool:
     word = value.text
     small = word.lower()
-    if not 3 <= len(word) <= 200 or small in KNOWN_THINGS or "[" in word:
+    if not 3 <= len(word) <= 200 or small in KNOWN_THINGS or ("[" in word and not value.in_quotes):
+        return False
+    if not value.in_quotes and link == ":" and _TYPE_NAME.fullmatch(word):
+        return False
+    if "_" in word and word.isupper() and not any(map(str.isdigit, word)):  # PUT_IT_HERE, in whatever language
         return False
     if re.split(r"[|:]", small.strip(".!?,"))[0] in TELLING or small in NO_SECRET or small in LINKS:
         return False
@@ -517,7 +607,7 @@ def _is_password(value: _Value, link: str, count: int, text: str, word_before: s
     if not link and word_before in LINKED_PASSWORD_WORDS:
         return count == 0 and (is_very_strong(word) or (is_strong(word) and len(word) >= 9))
     if not link and word.strip("#*").isdigit():
-        return 4 <= len(word) <= 10 and count == 0 and value.last and not _YEAR.fullmatch(word)
+        return 4 <= len(word) <= 63 and count == 0 and value.last and not _YEAR.fullmatch(word)
     if not link:
         return mixed and len(word) >= 5 and (count == 0 or (count <= 3 and is_strong(word) and value.last))
     if mixed:
@@ -562,7 +652,15 @@ def _is_plain_password(value: _Value, link: str) -> bool:
 
 
 def _before(text: str, start: int) -> Iterator[SecretMark]:
-    """ "hunter2 is the password": what stands before the word."""
+    """ "hunter2 is the password", "type in hunter2 when it asks for the password": what stands before the word."""
+    for told in _TOLD_BEFORE.finditer(text, max(0, start - 90), start):
+        value = _Value(text, *told.span(1))
+        is_sure = (
+            is_very_strong(value.text) or told[0][:3].lower() not in _LOOSE_VERBS or _MEANT.match(text, told.end())
+        )
+        if is_sure and len(value.text) >= 8 and is_strong(value.text) and any(map(str.isdigit, value.text)):
+            yield SecretMark("password", value.start, value.end)
+            return
     words = list(_TOKEN.finditer(text, max(0, start - 80), start))[-5:]
     at = next((at for at in range(len(words) - 1, 0, -1) if words[at][0].lower() in _BACK), 0)
     if not at or words[at - 1].start() == max(0, start - 80) > 0:
@@ -589,6 +687,10 @@ def _codes(text: str, match: _Word) -> Iterator[SecretMark]:
         yield SecretMark(kind, *number.span(1))
     elif match.kind == "pin":
         yield from _mixed_pins(text, match)
+    elif match.kind == "proof" and (code := _LETTERED_CODE.match(text, match.end)):
+        if _BOOKED.search(text, max(0, match.start - 30), match.start):
+            return
+        yield SecretMark(kind, *code.span(1))
 
 
 def _belongs(text: str, match: _Word, number: re.Match[str]) -> bool:
@@ -616,6 +718,8 @@ def _belongs(text: str, match: _Word, number: re.Match[str]) -> bool:
         return is_linked or (len(words) <= _FILLERS and not _YEAR.fullmatch(number[1]))
     if len(words) <= 3 and _PIN_PLACE.search(between):
         return not _YEAR.fullmatch(number[1])
+    if match.text not in ("pin", "pins") and _YEAR.fullmatch(number[1]):
+        return False
     return not words and not _DOES.search(text, max(0, match.start - 6), match.start)
 
 
@@ -630,12 +734,10 @@ def _mixed_pins(text: str, match: _Word) -> Iterator[SecretMark]:
 
 
 def _listed_codes(text: str, at: int) -> Iterator[SecretMark]:
-    lead = re.compile(
-        r"[^\d\n:]{0,40}?(?:[:=]|\bare\b|\bis\b|\bsind\b|\bsont\b|\bson\b|(?=\s[A-Za-z0-9-]*\d))\s*"
-    ).match(text, at)
-    if lead is None:
+    leads = [lead.end() for pattern in _CODE_LEADS if (lead := pattern.match(text, at))]
+    at = next((at for at in leads if _CODES.match(text, at)), -1)
+    if at < 0:
         return
-    at = lead.end()
     for _ in range(24):
         code = _CODES.match(text, at)
         if code is None or (code[1].isalpha() and "-" not in code[1]):
@@ -653,6 +755,9 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
         if not value.in_quotes:
             _cut(text, value, match)
+        if _is_signed_key(value, link):
+            yield SecretMark("token", value.start, value.end)
+            return
         _skip_name(value)
         if _is_reference(value):
             return
@@ -661,6 +766,22 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
                 "API key" if "key" in match.text or "api" in match.text else "token", value.start, value.end
             )
             return
+
+
+def _is_signed_key(value: _Value, link: str) -> bool:
+    """What frameworks make up: a long value in quotation marks with signs of any kind among letters and figures."""
+    key = value.text
+    signs = {char for char in key if char in "!@#$%^&*()-_=+"}
+    return (
+        value.in_quotes
+        and link == ":"
+        and len(key) >= 24
+        and len(signs) >= 4
+        and len(set(key)) >= 12
+        and any(map(str.isdigit, key))
+        and not _TEMPLATE.search(key)
+        and not is_placeholder(key)
+    )
 
 
 def _skip_name(value: _Value) -> None:
@@ -684,7 +805,12 @@ def _cookies(text: str, at: int) -> Iterator[SecretMark]:
 
 def _is_token(value: _Value, match: _Word, link: str, count: int) -> bool:
     token = value.text
-    if not _TOKEN_LETTERS.fullmatch(token) or is_thing(token) or is_public(token) or token.lower() in KNOWN_THINGS:
+    if (
+        not _TOKEN_LETTERS.fullmatch(token)
+        or (is_thing(token) and token[0] != "~")
+        or is_public(token)
+        or token.lower() in KNOWN_THINGS
+    ):
         return False
     if not any(map(str.isdigit, token)) or not any(map(str.isalpha, token)):
         return False
@@ -711,7 +837,7 @@ def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
 
 
 def _options(text: str) -> Iterator[SecretMark]:
-    """Those that commands are given, those of accounts that every system has, and the codes of "use … to verify"."""
+    """Those that commands are given, and those of accounts that every system has."""
     for needle, pattern in _DASHED + _UNDASHED if " -" in text else _UNDASHED:
         for match in pattern.finditer(text) if needle in text else ():
             if _is_given(match[1]):
@@ -719,8 +845,17 @@ def _options(text: str) -> Iterator[SecretMark]:
     for match in _ACCOUNT_PAIR.finditer(text) if _has_account(text) else ():
         if is_very_strong(match[1]) and _is_given(match[1]):
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
-    for match in _USE_CODE.finditer(text) if "se " in text and " to " in text else ():
-        yield SecretMark("one-time code", *match.span(1))
+
+
+def _opened(small: str) -> Iterator[SecretMark]:
+    """A number by which something is opened: "unlock my phone with 280593", "type 4711 at the gate", "gate: 4711"."""
+    if any(verb in small for verb in OPENING):
+        for match in _OPENED.finditer(small):
+            if _OPENED_THING.search(small, max(0, match.start() - 24), match.start(1)):
+                yield SecretMark("PIN", *match.span(1))
+    if any(thing in small for thing in KEYPADS):
+        yield from (SecretMark("PIN", *match.span(1)) for match in _TYPED.finditer(small))
+        yield from (SecretMark("PIN", *match.span(1)) for match in _THING_NUMBER.finditer(small))
 
 
 def _has_account(text: str) -> bool:

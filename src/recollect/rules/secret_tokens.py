@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secret_values import (
@@ -27,34 +28,46 @@ _PIECE = re.compile(r"(?<![A-Za-z0-9+/_~.%@#\\-])[A-Za-z0-9][A-Za-z0-9+/_~.%-]{1
 _BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----")
 _HINT = re.compile("|".join(SECRET_HINTS))
 _ID = re.compile("|".join(ID_WORDS) + rf"|\b(?:{'|'.join(OTHER_KEYS)})[ _-]keys?")
+SHORTEST_KEY = 16
 _NEAR = 48  # characters before a run in which a word says what it is
 _FAR = 160  # and in which it says that secrets are spoken of
+_FIGURE = re.compile(r"\d")
 _RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
-_SHORTEST_KEY = 16
+_MOST = 10_000  # pieces of one text that are looked at: after them only keys of a known form are found
 _SHORTEST = 20  # of a run that nothing announces
 
 
 def tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[SecretMark]:
-    """The random ones of the runs without a space."""
+    """The random ones of the runs without a space: of the first `_MOST` pieces of them."""
     blocks = _blocks(text) if "-----BEGIN" in text else []
+    for piece in islice(_pieces(text, runs, blocks), _MOST):
+        value = piece[0].rstrip(".-_/%~")
+        if _is_token(text, piece.start(), value):
+            yield SecretMark("token", piece.start(), piece.start() + len(value))
+
+
+def _pieces(text: str, runs: Iterable[tuple[int, int]], blocks: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
+    """What of the runs may be a token: nothing of an address, of an encoded file or of a block."""
     for start, end in runs:
         if text.find("://", start, end) >= 0 or text.find("base64,", start, end) >= 0:
             continue
         while blocks and blocks[-1][1] <= start:
             blocks.pop()
-        if blocks and blocks[-1][0] <= start:
-            continue
-        for piece in _PIECE.finditer(text, start, end):
-            value = piece[0].rstrip(".-_/%~")
-            if _is_token(text, piece.start(), value):
-                yield SecretMark("token", piece.start(), piece.start() + len(value))
+        if not blocks or blocks[-1][0] > start:
+            yield from _PIECE.finditer(text, start, end)
 
 
-def long_runs(text: str, words: list[str]) -> list[tuple[int, int]]:
-    """Where a text has so many characters without a space that they may be a key."""
-    if max(map(len, words), default=0) < _SHORTEST_KEY:
-        return []
-    return [match.span() for match in _RUN.finditer(text)]
+def key_runs(text: str, small: str, words: list[str]) -> list[tuple[int, int]]:
+    """Where a text has so many characters without a space that they may be a key: capitals or figures are in each."""
+    runs = []
+    at = 0
+    for word in [word for word in words if len(word) >= SHORTEST_KEY]:
+        at = small.find(word, at)
+        end = at + len(word)
+        if not text[at:end].islower() or _FIGURE.search(word):
+            runs += [match.span() for match in _RUN.finditer(text, at, end)]
+        at = end
+    return runs
 
 
 def _blocks(text: str) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ from recollect.rules.secret_words import ENCODED_FILES, ID_PREFIXES, KNOWN_THING
 
 _SIGNS = "!@#$%^&*?+=~"
 _THING = re.compile(
-    r"(?:https?://|www\.|[./~]+\w|@|#\w+$)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|[\w-]+\.(?:[a-z]{2,4}|[a-z]{2}\d)$|v?\d+(?:\.\d+)+\w*$|"
+    r"(?:https?://|www\.|\d{4}-(?:\d\d-\d\d(?:[T_]|$)|Q\d$)|\d{1,2}(?::\d\d){1,2}(?:[.,]\d+)?Z?$|[./~]+\w|@|#\w+$)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|[\w-]+\.(?:[a-z]{2,4}|[a-z]{2}\d)$|v?\d+(?:\.\d+)+\w*$|"
     r"\d+(?:st|nd|rd|th|s|x|k|m|h|kb|mb|gb|tb|km|kg|g|ml|cm|mm|px|am|pm|min|hrs?|ms|bits?)$|\d+-[a-z]+(?:-[a-z]+)*$|"
     r"[a-z]+-\d{1,2}$|\d{1,2}[:/.-]\d{1,2}(?:[:/.-]\d{2,4})?$|[$€£]\d|\d+%|ssh-|"
     r"(?:iphone|ipad|galaxy|pixel|windows|win|office|python|node|java|ubuntu|debian|macos|ios|android)[-_ ]?\d",
@@ -26,7 +26,7 @@ _THING = re.compile(
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _PUBLIC = re.compile(
-    r"AAAA[A-Z0-9]|MII[A-Z]|(?:sha\d+|SHA\d+|md5)[-:~]|pk[_-]|pub|0x[0-9a-fA-F]{40}$|"
+    r"[0-9A-F]{40}$|0x[0-9A-F]{8,16}$|(?:[rnbqkpRNBQKP1-8]{1,8}/){7}|AAAA[A-Z0-9]|MII[A-Z]|(?:sha\d+|SHA\d+|md5)[-:~]|pk[_-]|pub|0x[0-9a-fA-F]{40}$|"
     r"[13][1-9A-HJ-NP-Za-km-z]{25,34}$|Qm[1-9A-HJ-NP-Za-km-z]{44}|T[1-9A-HJ-NP-Za-km-z]{33}$|bc1|[xyz]pub|age1|AC[0-9a-f]{32}$"
 )
 _PATH_WORD = re.compile(r"(?:^|/)(?:[a-z]{3,}|[A-Z][a-z]{2,}|[a-z]+[-_][a-z]+)(?=/|$)")
@@ -35,8 +35,6 @@ _PATH_WORD = re.compile(r"(?:^|/)(?:[a-z]{3,}|[A-Z][a-z]{2,}|[a-z]+[-_][a-z]+)(?
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows where one would stand."""
     small = value.lower()
-    if len(small) >= 40 and small.endswith(("example", "examplekey")):  # a provider's own example is masked as a key is
-        return False
     return len(set(small)) < 3 or any(part in small for part in PLACEHOLDERS)
 
 
@@ -100,7 +98,12 @@ def is_encoded(value: str) -> bool:
         plain = base64.b64decode(value[: min(len(value), 200) // 4 * 4], altchars=b"-_", validate=True)
     except (ValueError, binascii.Error):
         return False
-    return plain.isascii() and plain.decode("ascii").isprintable()
+    for cut in range(4):  # the last letter may have been cut in two
+        try:
+            return plain[: len(plain) - cut].decode().replace("\n", " ").isprintable()
+        except UnicodeDecodeError:
+            continue
+    return False
 
 
 def is_public(value: str) -> bool:

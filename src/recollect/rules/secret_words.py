@@ -72,6 +72,7 @@ COMMANDS = (
     ("WIFI:", r"WIFI:[^\n]{0,80}?P:([^;\n]{4,63});"),
     (" -u|--user|--proxy-user", r"(?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'@/]{1,60}:([^\s\"']{2,120})"),
     (" -p", r"\b(?:mysql\w{0,10}|mariadb|mongo\w{0,8}|7z[ar]?)\b[^\n]{0,80}?\s-p[\"']?([^\s\"'-][^\s\"']{2,80})"),
+    ("requirepass", r"requirepass\s+[\"']?([^\s\"']{4,80})"),
     ("sshpass", r"sshpass -p ?[\"']?([^\s\"'-][^\s\"']{2,80})"),
     (
         " -p | -P | -a | -w | -k ",
@@ -144,7 +145,8 @@ ANY_CODE_WORDS = (
 CARD_CODE_WORDS = (
     "cvv", "cvv2", "cvc", "cvc2", "csc", "prüfnummer", "prüfziffer", "kartenprüfnummer",
     "cryptogramme", "kartenprüfziffer", "güvenlik kodu", "安全码", "セキュリティコード", "보안코드", "cvn",
-    "digits on the back", "numbers on the back", "number on the back",
+    "digits on the back", "numbers on the back", "number on the back", "digits on the front", "numbers on the front",
+    "number on the front", "code on the front",
 )  # fmt: skip
 # Words after which a key or a token stands; after the weak ones only what is surely random.
 KEY_WORDS = (
@@ -157,7 +159,10 @@ KEY_WORDS = (
     "cookie", "クッキー", "쿠키", "куки",
     "accountkey", "sharedaccesskey", "accesskey", "secretkey",
 )  # fmt: skip
-WIRELESS = r"wi-?fi|wlan|\bwpa|wep|hotspot|router|вай-?фа|无线|無線|와이파이|واي فاي|वाईफाई"  # whose key is a password
+WIRELESS = (  # whose key is a password
+    r"wi-?fi|wlan|\bssid\b|\bnetwork(?: name)?\s?[:=]|\bnetzwerk(?:name)?\s?:|\bréseau\s?:|\bwpa|wep|hotspot|router|"
+    r"вай-?фа|无线|無線|와이파이|واي فاي|वाईफाई"
+)
 WEAK_KEY_WORDS = (
     "clé",
     "chave",
@@ -175,6 +180,8 @@ WEAK_KEY_WORDS = (
     "key",
     "keys",
 )
+# Parts of several of these words: a text without the part has none of them.
+ROOTS = ("cv", "cod", "log", "sign", "cred", "ombina", "on the back", "on the front", "wort", "kata ")
 # Before "key": which are secret, and which are not.
 SECRET_KEYS = _set(
     """
@@ -189,7 +196,7 @@ OTHER_KEYS = _set(
     """
     primary foreign partition sort cache public idempotency issue row object lookup hash unique dictionary dict map
     index
-    group composite natural surrogate publishable site host
+    group composite natural surrogate publishable site host gpg pgp recv receive send refresh
     """
 )
 # Near a word for "code": what says that it opens something, and what says that it proves who somebody is. Any other
@@ -211,10 +218,20 @@ PIN_PLACES = _patterns(
     \bcard\b \bphone\b \bhouse\b \bfront\sdoor\b \bback\sdoor\b \boffice\sdoor\b \broom\ssafe\b
     """
 )
+# How something is opened, and what: the number by which that is done is a PIN.
+OPENING = _patterns("unlock open disarm entsperr öffne déverrouill desbloque sblocc")
+KEYPADS = ("unlock", "gate", "door", "safe", "keypad", "alarm", "phone", "padlock", "lockbox", "garage")
+OPENED_THINGS = _patterns(
+    r"""
+    phone\b \bipad\b \btablet\b \blaptop\b \bsafe\b \bdoor\b \bgate\b \bpadlock\b \blockbox\b \blocker\b \bgarage\b
+    \balarm\b \bhandy\b tür\b \btor\b \btresor\b téléphone \bporte\b \bcoffre\b \bpuerta\b \bmóvil\b teléfono
+    \bporta\b \bcancello\b \bportão\b \bcelular\b telefono \bcomputer\b
+    """
+)
 PROOF_HINTS = _patterns(
     r"""
     backup recovery rescue scratch verif vérif authent one[-\s]?time \blog-?in \bsecurity 2fa \bmfa \bsms \botp
-    sign-?in two-factor emergency whatsapp telegram signal confirmation bestätig sicherheit einmal secours
+    sign-?in two-factor emergency steam whatsapp telegram signal confirmation bestätig sicherheit einmal secours
     sécurité connexion doğrula onay confirmaci confirmaç conferma segur sicurezza respaldo acceso entrar\b подтвержд
     \bсмс резерв вход 验证 驗證 認証 確認 인증 تحقق تأكيد सत्याप वेरिफ
     """
@@ -370,10 +387,32 @@ NO_CARD_HINTS = (
     "case", "meter", "member", "policy", "barcode", "encomenda", "colis", "paket", "number of", "phone",
     "timestamp", "claim",
 )  # fmt: skip
+EXAMPLE_HINTS = (
+    "format",
+    "e.g.",
+    "for example",
+    "regex",
+    "pattern",
+    "fake ",
+    "dummy",
+)  # before a number that shows a form
+NO_SSN_HINTS = (
+    "order", "part", "phone", "ticket", "model", "call", "fax", "tel", "serial", "sku", "invoice", "isbn",
+    "issn", "case", "item", "cas ", "cas no", "track", "ref", "version", "barcode", "catalog", "batch", "build",
+    "bestell", "pedido", "commande", "ordine", "заказ", "account", "policy", "permit", "example", "format",
+    "fake", "regex", "pattern", "ein ", "parcel", "badge", "claim", "docket", "code", "lot ", "stock", "spare",
+    "id-", "booking", "member",
+)  # fmt: skip
+# Near letters of base32: what is set up with them.
+SEED_HINTS = (
+    "otp", "2fa", "authenticator", "two-factor", "2-factor", "mfa", "zwei-faktor", "authy",
+)  # fmt: skip
 SSN_HINTS = (
-    "ssn", "social security", "my social", "social is", "social:", "sozialversicherung", "itin", "tax id",
-    "seguro social", "seguridad social", "segurança social", "sécurité sociale", "sicurezza sociale", "соцстрах",
-    "социальн", "社会保障", "社会安全", "사회보장", "sosyal güvenlik",
+    "ssn", "social security", "soc sec", "soc. sec", "socials", "social #", "social number", "my social",
+    "social is", "social:", "sozialversicherung", "itin", "tax id", "seguro social", "seguridad social",
+    "segurança social", "sécurité sociale", "sicurezza sociale", "соцстрах", "социальн", "社会保障", "社会安全",
+    "사회보장",
+    "sosyal güvenlik",
 )  # fmt: skip
 # What a text calls a recovery phrase.
 PHRASE_HINTS = _patterns(

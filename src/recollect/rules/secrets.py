@@ -15,7 +15,7 @@ from recollect.model.secrets import mask_text as mask_text
 from recollect.model.secrets import placeholder_of as placeholder_of
 from recollect.rules.secret_formats import formats
 from recollect.rules.secret_phrases import phrases
-from recollect.rules.secret_tokens import long_runs, tokens
+from recollect.rules.secret_tokens import SHORTEST_KEY, key_runs, tokens
 
 _PLACEHOLDER = re.compile(r"\[secret: [a-zA-Z -]{1,30}\]")
 
@@ -26,15 +26,25 @@ def find_secrets(text: str) -> tuple[SecretMark, ...]:
     for match in _PLACEHOLDER.finditer(text) if "[secret: " in text else ():
         cover[match.start() : match.end()] = b"\1" * len(match[0])
     marks: list[SecretMark] = []
-    words = text.split()
-    runs = long_runs(text, words)
-    for mark in formats(text, words, runs):
+    small = _small(text)
+    words = small.split()
+    has_long_words = max(map(len, words), default=0) >= SHORTEST_KEY
+    runs = key_runs(text, small, words) if has_long_words else []
+    for mark in formats(text, small, words, runs, has_long_words=has_long_words):
         _keep(mark, cover, marks)
-    for mark in phrases(text, bytearray(cover)):
+    for mark in phrases(text, small, bytearray(cover)):
         _keep(mark, cover, marks)
     for mark in tokens(text, runs) if runs else ():
         _keep(mark, cover, marks)
     return tuple(sorted(marks, key=lambda mark: mark.start))
+
+
+def _small(text: str) -> str:
+    """In small letters, each where it was: some capitals have small letters of two signs."""
+    small = text.lower()
+    if len(small) == len(text):
+        return small
+    return "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
 
 
 def _keep(mark: SecretMark, cover: bytearray, marks: list[SecretMark]) -> None:
