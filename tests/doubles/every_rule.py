@@ -315,9 +315,13 @@ def two_sentences(given: Given) -> list[sentence_forms.SourcedSentence]:
 
 # Rules that need more than their types say, and the classes that read a text.
 CALLS: dict[str, Callable[[Given], Any]] = {
-    "rules.secret_formats.formats": lambda given: list(RULES["rules.secret_formats.formats"](given.text)),
+    "rules.secret_formats.formats": lambda given: list(
+        RULES["rules.secret_formats.formats"](
+            given.text, given.text.lower(), given.text.lower().split(), [(0, len(given.text))], has_long_words=True
+        )
+    ),
     "rules.secret_phrases.phrases": lambda given: list(
-        RULES["rules.secret_phrases.phrases"](given.text, bytearray(len(given.text)))
+        RULES["rules.secret_phrases.phrases"](given.text, given.text.lower(), bytearray(len(given.text)))
     ),
     "rules.sealed_changes.contains_turn": lambda given: RULES["rules.sealed_changes.contains_turn"]([[1, 2]], 1),
     "rules.sealed_changes.with_audience": lambda given: RULES["rules.sealed_changes.with_audience"](

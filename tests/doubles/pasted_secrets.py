@@ -11,7 +11,7 @@ from recollect import Draft
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7Zq9kJ2yXw3Vt"
 SECRETS = {
     "kQ81xZpL0mVn4TyUw92RcJ": ("Our OpenAI key is ", "sk-proj-" + "aB3dE5fG7hkQ81xZpL0mVn4TyUw92RcJ6sDf", ", try it."),
-    "J5XQ7EXAMPLEK": ("Our AWS access key id is ", "AKIA" + "J5XQ7EXAMPLEK3QZ", ", keep it safe."),
+    "J5XQ7RTWVNMPK": ("Our AWS access key id is ", "AKIA" + "J5XQ7RTWVNMPK3QZ", ", keep it safe."),
     "q1W2e3R4t5Y6u7I8": ("GitHub token: ", "ghp_" + "q1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM", " as we said."),
     "k9ZxQ2mVb7LtYw4HnRd8Pc3J": (
         "The Slack bot has ", "xoxb-" + "248163957204-7305918264471-k9ZxQ2mVb7LtYw4HnRd8Pc3J", " now."

@@ -145,6 +145,9 @@ _WITH_PAIR = re.compile(
     r"[^\n/|\"]{0,30}?\b(?:with|as|using|mit|als|avec|con|com|under|is|are|[:=])\s[^\s/|:;=<\"]{2,40}\s?"
     r"(?:and|with|und|mit|et|avec|y|con|e|com|i|и|ve|\+|,|/)\s(?=[^\s\"]*\d)(?=[^\s\"]*[a-z])([^\s\"]{6,60})"
 )
+_SYNTAX = re.compile(r"\?|\^?\(\?|\^[\[(]|![a-z]+(?:-[a-z]+)+$")  # of an address, a pattern, a tag of YAML
+_MAIL_PAIR = re.compile(r"[\w.+-]{1,40}@[\w-]{1,40}\.[\w.-]{2,20}\s[/|]\s([^\s/|\"']{6,60})(?!\S)")
+_LOGIN_IS = re.compile(r"\s(?:is now|is|to)\s(?=\S*\d)(\S{8,60})")
 _ACCOUNT_PAIR = re.compile(
     r"(?<![\w/.@:-])(?:root|admin|administrator|guest|postgres|sa|pi)\s?[/:]\s?([^\s/\"']{6,60})"
 )
@@ -581,6 +584,8 @@ def _is_reference(value: _Value) -> bool:
         return False
     if not value.text or value.text[0] in "[<{>" or _VARIABLE.fullmatch(value.text):
         return True
+    if not value.in_quotes and _SYNTAX.match(value.text):
+        return True
     if not value.in_quotes and (_CALL.match(value.text) or _ELSEWHERE.match(value.text)):
         return True
     return not value.in_quotes and bool(_REFERENCE.match(value.text)) and not re.search(r"\d", value.text[:60])
@@ -755,6 +760,9 @@ def _keys(text: str, match: _Word) -> Iterator[SecretMark]:
     for value, link, count in _values(text, match):
         if not value.in_quotes:
             _cut(text, value, match)
+        if value.text.startswith("base64:"):  # which says how it is written
+            value.text = value.text.removeprefix("base64:")
+            value.start = value.end - len(value.text)
         if _is_signed_key(value, link):
             yield SecretMark("token", value.start, value.end)
             return
@@ -827,6 +835,9 @@ def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
     """A name and its password side by side: "login: anna / hunter2", "log in with anna and hunter2", or on lines of
     their own after "credentials"."""
     match = _PAIR.match(text, word.end, word.limit) or _WITH_PAIR.match(text, word.end, word.limit)
+    if match is None and word.text.startswith("log"):
+        changed = _LOGIN_IS.match(text, word.end, word.limit)
+        match = changed if changed and is_strong(changed[1].rstrip(".,;!")) else None
     if match is None and word.text in _CREDENTIALS:
         match = _SIGNED_TOKEN.search(text, word.end, word.limit)
     value = _Value(text, *match.span(1)) if match else None
@@ -842,6 +853,9 @@ def _options(text: str) -> Iterator[SecretMark]:
         for match in pattern.finditer(text) if needle in text else ():
             if _is_given(match[1]):
                 yield SecretMark("password", *match.span(1))
+    for match in _MAIL_PAIR.finditer(text) if "@" in text else ():
+        if is_strong(match[1].rstrip(".,;!")) and _is_given(match[1]):
+            yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
     for match in _ACCOUNT_PAIR.finditer(text) if _has_account(text) else ():
         if is_very_strong(match[1]) and _is_given(match[1]):
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))

@@ -35,6 +35,8 @@ _FIGURE = re.compile(r"\d")
 _RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
 _MOST = 10_000  # pieces of one text that are looked at: after them only keys of a known form are found
 _SHORTEST = 20  # of a run that nothing announces
+_SURELY_LONG = 40  # of one in letters of one case
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
 
 
 def tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[SecretMark]:
@@ -95,4 +97,5 @@ def _is_token(text: str, start: int, value: str) -> bool:
         return False
     if is_sure and len(value) >= _SHORTEST and not is_camel_case(value):
         return True
-    return hint >= 0 or _HINT.search(before) is not None
+    is_long = len(value) >= _SURELY_LONG and not is_sure and not _HEX.fullmatch(value)
+    return is_long or hint >= 0 or _HINT.search(before) is not None

@@ -68,7 +68,8 @@ def is_one_case_random(value: str) -> bool:
         return False
     if re.fullmatch(r"[0-9a-fA-F]+", value):
         return len(value) >= 32
-    return len(value) >= 16 and sum(map(str.isdigit, value)) >= 2 and _changes(value) >= 0.25
+    figures = sum(map(str.isdigit, value))
+    return (len(value) >= 16 and figures >= 2 and _changes(value) >= 0.25) or (len(value) >= 40 and figures >= 8)
 
 
 def is_unguessable(token: str, *, hexes: bool) -> bool:

@@ -115,8 +115,8 @@ PASSWORD_PARTS = (
 PASSWORD_WORDS = ("pass", "passw", "pw", "pwd", "psw", "psk", "passe", "mdp", "clave", "parola", "chiave")
 LINKED_PASSWORD_WORDS = ("pass", "passe", "clave", "chiave")  # with other uses: only after a link
 LOGIN_WORDS = (
-    "login", "log-in", "log in", "logon", "sign in", "signin", "credential", "credentials", "creds", "user",
-    "username",
+    "login", "log-in", "log in", "log into", "logon", "sign in", "sign into", "signin",
+    "credential", "credentials", "creds", "user", "username",
     "wifi", "wi-fi", "wlan", "account", "zugang", "zugangsdaten", "anmeldung", "identifiants", "identifiant",
     "usuario",
     "acceso", "accesso", "credenziali", "credenciales", "utente", "логин", "вход", "giriş", "kullanıcı", "账号",
@@ -353,7 +353,7 @@ ID_WORDS = _patterns(
     \bevent \border\b customer invoice track parcel serial model\b modell version build\b \bclass \bfile datei
     fichier archivo certificat nonce tx\b transaction block video channel playlist \bdecode \bencode booking
     container \bpod\b image\b \bdoc\b \bcid\b ipfs \bsignature site_?key measurement \bseed\b
-    \btest(?:ing)?\svector
+    \btest(?:ing)?\svector \bh1: cf-ray [\"'](?:x|y|n|x5[ct])[\"']:\s?[\"']$
     """
 )
 # and which that secrets are spoken of.

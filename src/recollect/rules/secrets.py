@@ -18,6 +18,13 @@ from recollect.rules.secret_phrases import phrases
 from recollect.rules.secret_tokens import SHORTEST_KEY, key_runs, tokens
 
 _PLACEHOLDER = re.compile(r"\[secret: [a-zA-Z -]{1,30}\]")
+# Before a number or a phrase that everybody may know, since it was published to be tried or shown.
+_PUBLISHED = re.compile(
+    r"\b(?:tests?|dummy|sandbox|example|sample|beispiel|exemple|ejemplo|exemplo|esempio)[\s-]{1,2}(?:[\w'-]{1,12}\s)?"
+    r"(?:cards?|visa|mastercard|iban|vector|phrase)\b"
+)
+_MAY_BE_PUBLISHED = frozenset(["card number", "IBAN", "recovery phrase"])
+_BEFORE = 48  # characters
 
 
 def find_secrets(text: str) -> tuple[SecretMark, ...]:
@@ -31,7 +38,8 @@ def find_secrets(text: str) -> tuple[SecretMark, ...]:
     has_long_words = max(map(len, words), default=0) >= SHORTEST_KEY
     runs = key_runs(text, small, words) if has_long_words else []
     for mark in formats(text, small, words, runs, has_long_words=has_long_words):
-        _keep(mark, cover, marks)
+        if mark.kind not in _MAY_BE_PUBLISHED or not _PUBLISHED.search(small, max(0, mark.start - _BEFORE), mark.start):
+            _keep(mark, cover, marks)
     for mark in phrases(text, small, bytearray(cover)):
         _keep(mark, cover, marks)
     for mark in tokens(text, runs) if runs else ():
