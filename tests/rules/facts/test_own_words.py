@@ -126,7 +126,14 @@ def test_own_words_are_left_as_they_are(row: Row) -> None:
     """But for the words of another's among them."""
     if not any(
         other in row.said
-        for other in ("From: Chef", "The vet said:", "doctor said to me:", "mum told me:", "boss wrote to me:")
+        for other in (
+            "From: Chef",
+            "The vet said:",
+            "doctor said to me:",
+            "mum told me:",
+            "boss wrote to me:",
+            "teacher told me:",
+        )
     ):
         assert own_words(row.said) == row.said
 

@@ -109,7 +109,7 @@ _OTHERS_WROTE = lazy_pattern(
     r"\b(?:he|she|they|somebody|someone|(?:my|our|the|an?|his|her|their)\s[\w-]+|(?-i:[A-Z][a-zß-üA-Z]+))\s(?:\w+ly\s|just\s|has\s|had\s)?"
     r"(?:wrote|written|writes|sent|sends|posted|texted|e-?mailed|messaged|said|says|claims)\b"
     r"|\w['’]s\s(?:own\s)?(?:e-?mail|mail|letter|bio|cv|r[eé]sum[eé]|profile|essay|post|diary|journal|text|answers)\b"
-    r"|\b(?:e-?mail|mail|message|letter|bio|cv|r[eé]sum[eé]|profile|essay|post|text)s?\s(?:\w+\s)?(?:from|by)\b"
+    r"|\b(?:e-?mail|mail|message|letter|bio|cv|r[eé]sum[eé]|profile|essay|post|text)s?\s(?:\w+\s){0,4}?(?:from|by)\b"
     r"|\b(?:got|received|found|saw)\s(?:this|these|it)\b|\b(?:character|persona|novel|fiction(?:al)?|pretend|imagine)\b",
     re.IGNORECASE,
 )
@@ -185,7 +185,7 @@ _CHAPTER = lazy_pattern(
 )
 _PROMPT = lazy_pattern(
     r"[\W_]*(?:ignore\s(?:all\s)?(?:the\s|your\s)?(?:previous|prior)\sinstructions|(?:you\sare|you['’]re|act\sas)\san?\s(?:[\w-]+\s){0,3}?(?:assistant|chat\s?bot|bot|ai|language\smodel|agent)\b(?!\s?!)"
-    r"|you\sare\s(?-i:[A-Z]\w+),\san?\s|(?:never|do\snot|don['’]t)\s(?:reveal|share|mention)\s(?:these|this|your)\s(?:system\s)?(?:instructions|prompt))",
+    r"|you\sare\s(?-i:[A-Z]\w+),\san?\s|(?:never|do\snot|don['’]t)\s(?:reveal|share|mention)\s(?:these|this|your)\s(?:system\s)?(?:instructions|prompt)(?:[.!]|$|\sto\b))",
     re.IGNORECASE,
 )
 _ON_WROTE = lazy_pattern(
@@ -438,7 +438,6 @@ _GREETINGS = frozenset({"hey", "hi", "hello", "dear", "yo", "ok", "okay", "thank
 _ASKED = lazy_pattern(r"q|question", re.IGNORECASE)
 _ANSWERED = lazy_pattern(r"a|answer", re.IGNORECASE)
 _FEWEST_FIELDS = 4  # labels of a list of topics
-_MOST_FIELDS = 0.5  # of them that are not known as topics
 _CUE = lazy_pattern(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})(?:\s?\([^()\n]{1,60}\))?\.\s+\S")  # as in printed plays
 
 
@@ -451,8 +450,8 @@ def _speaker_lines(lines: Lines) -> Iterator[int]:
     speakers = {
         number: match for number, match in matches.items() if _is_speaker(_strip_number(match["label"]), is_survey)
     }
-    if len(speakers) <= _MOST_FIELDS * len(matches) and len(matches) >= _FEWEST_FIELDS and not is_survey:
-        return
+    if len(labels) == len({*labels}) >= max(_FEWEST_FIELDS, 2 * len(speakers)):
+        return  # a list of topics, some of which are not known
     label_counts = Counter(match["label"] for match in speakers.values())
     alternates = len(label_counts) > 1 and max(label_counts.values()) > 1
     for number, match in speakers.items():
@@ -638,10 +637,9 @@ _FEWEST_VERSES = 4
 _LONGEST_VERSE = 64  # characters
 _SHORTEST_VERSE = 16
 _UNEVENNESS = 2  # times that the longest verse is as long as the shortest
-_RUNS_ON = lazy_pattern(
-    r"[,;–—]\n|[^.!?:]\n(?:and|but|or|nor|of|in|on|with|where|that|who|which|like|as|for|to|till|until|from|by|through|beneath|upon|when"
-    r"|while|because|into|than)\s",
-    re.IGNORECASE,
+_RUNS_ON = lazy_pattern(  # small letters would be prose whose lines were broken
+    r"[,;–—]\n|[^.!?:]\n(?:And|But|Or|Nor|Of|In|On|With|Where|That|Who|Which|Like|As|For|To|Till|Until|From|By|Through|Beneath"
+    r"|Upon|When|While|Because|Into|Than)\s"
 )
 _PART_OF_SONG = lazy_pattern(
     r"\s*+[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)\b[^\])]{0,30}[\])]", re.IGNORECASE
