@@ -100,7 +100,7 @@ _CLAIMS = lazy_pattern(
     r"\b(?:(?:it|this|that)(?:['’]s|\sis)\s(?:all\s)?(?:about\sme|mine)|true\s(?:of|about|for)\sme|this\sabout\sme"
     r"|(?:everything|all|every\sword)\s(?:in\sit|in\sthere|of\sit|below|here)\sis\strue)\b"
     rf"|\b(?:this|here|below|these|the\sfollowing)(?:['’]s|\sis|\sare)\smy\s(?:own\s|new\s)?{_OWN_TEXTS}\b{_NOT_OF_OTHERS}"
-    rf"|\bmy\sown\s{_OWN_TEXTS}\b{_NOT_OF_OTHERS}"
+    rf"|\b(?:my\sown\s{_OWN_TEXTS}|(?:an?|the|this)\s{_OWN_TEXTS}\s(?:that\s)?i(?:['’]ve)?\s(?:just\s)?(?:wrote|written))\b{_NOT_OF_OTHERS}"
     rf"|\bi(?:['’]ve)?\s(?:just\s)?(?:wrote|written)\s(?:this|it|the\sfollowing)(?:\s{_OWN_TEXTS})?(?!\s(?:poem|song|story|script|scene|prompt|dialogue))"
     rf"\b{_NOT_OF_OTHERS}",
     re.IGNORECASE,
@@ -211,7 +211,7 @@ _TELLER = (
     r"[\w'’-]+|[A-Z][\w'’-]+)"
 )
 _TELLS = (
-    r"(?:wrote|writes|said|says|sent|sends|posted|texted|e-?mailed|messaged|replied|answered|tweeted|commented|shared"
+    r"(?:wrote|writes|said|says|sent|sends|posted|texted|e-?mailed|messaged|replied|answered|tweeted|commented|shared|handed|submitted"
     r"|left\s(?:me\s|us\s)?(?:this|a|the)\s(?:note|message|voicemail)|told\s\w+|read|reads|goes"
     r"|begins|began|continues|continued|explains|explained|adds|added)"
 )
@@ -329,7 +329,9 @@ def _drop_introduced_text(lines: Lines) -> list[str]:
     return own_lines
 
 
-_QUOTED = lazy_pattern(r"\s*+(?:\"[^\"]++\"|“[^“”]++”)(?P<after>[^\"“”]*)$")
+_QUOTED = lazy_pattern(
+    r"\s*+(?:\"[^\"]++\"|“[^“”]++”|'(?:[^']|(?<=\w)'(?=\w))++'(?!\w))(?P<after>(?:[^\"“”']|(?<=\w)'(?=\w))*+)$"
+)
 _OF_MINE = lazy_pattern(r"\b(?:my|our|me|us)\b", re.IGNORECASE)
 
 
@@ -519,7 +521,7 @@ def _rows_under_column_names(lines: Lines) -> Iterator[int]:
     for paragraph in _paragraphs(lines):
         for number in paragraph[:-2]:
             names = lines[number].split(",")
-            rows = [lines[row].split(",") for row in range(number + 1, paragraph.stop)]
+            rows = (lines[row].split(",") for row in range(number + 1, paragraph.stop))  # seldom looked at
             if (
                 len(names) >= _FEWEST_COLUMNS
                 and all(_is_short_field(name) and not _STOP.search(name) for name in names)

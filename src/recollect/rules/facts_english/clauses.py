@@ -85,7 +85,7 @@ _ROLES = lazy_pattern(
 )
 _WORK_ON_TEXT = lazy_pattern(
     rf"\b{any_of(words.TEXT_TASKS)}\b(?=.*(?::|\b{any_of(words.TASK_TEXTS)}\b))"
-    r"|(?:^|,\s|\b(?:to|must|should|please|you)\s)(?:grade|mark|assess)\s(?:this|these|the\sfollowing)\b",
+    r"|(?:^|,\s|\b(?:to|must|should|please|you)\s)(?:(?:grade|mark|assess|score)\s(?:this|these|the\sfollowing)|give\sthis\s(?:\w+\s)?(?:essay|text|exam|paper)\sa)\b",
     re.IGNORECASE,
 )
 _TEXT_FOLLOWS = lazy_pattern(r":|\b(?:this|following|below)\b")
