@@ -148,7 +148,27 @@ def test_any_text_is_read_without_an_error_and_nothing_is_added(text: str) -> No
 
 @pytest.mark.parametrize(
     "unit",
-    [" ", "\n", "\t", "a ", "A: ", "<p>", "“", '"', "-", "=", "10:32 ", "a,b,c\n", "a  ", "On ", "the ", "_", "A. "],
+    [
+        " ",
+        "\n",
+        "\t",
+        "a ",
+        "A: ",
+        "<p>",
+        "“",
+        '"',
+        "-",
+        "=",
+        "10:32 ",
+        "a,b,c\n",
+        "a  ",
+        "On ",
+        "the ",
+        "_",
+        "A. ",
+        "I a,\n",
+        "a: b\n",
+    ],
 )
 def test_the_longest_texts_take_a_moment(unit: str) -> None:
     # Were any step quadratic, this would take minutes.
