@@ -4,7 +4,9 @@ A mail, a chat, a page, data, a song, a letter, a script: all of them say "I", a
 them. They are recognised by their form, not by their content: headers, a time and a name before a line, speakers and a
 colon, tags, delimiters, timings, verses, fences like ours, a sentence that says that somebody else wrote what follows.
 If such a text has a visible end, what comes after it is read again; otherwise all that follows counts as foreign. When
-in doubt a line is foreign: a missed fact will be said again, a wrong one stays.
+in doubt a line is foreign: a missed fact will be said again, a wrong one stays. Where the author says that a text
+is theirs and true of them, the form of a letter, a table, a survey or a page does not count; a chat, a prompt or a song
+is foreign even then.
 """
 
 from __future__ import annotations
@@ -31,10 +33,13 @@ def own_words(text: str) -> str:
     if is_plain_line(text):
         return text
     lines = _drop_introduced_text(_drop_tags_and_quotations(text).split("\n"))
+    is_own = is_claimed_as_own(text)
     foreign_lines: set[int] = set()
     for rule in _RULES:
-        foreign_lines.update(rule(lines))
-    foreign_start = next((number for number in range(len(lines)) if _opens_foreign_text(lines, number)), len(lines))
+        if not (is_own and rule in _RULES_OF_FORMS):
+            foreign_lines.update(rule(lines))
+    opens = _opens_another_text if is_own else _opens_foreign_text
+    foreign_start = next((number for number in range(len(lines)) if opens(lines, number)), len(lines))
     own_lines = ["" if number in foreign_lines or number > foreign_start else line for number, line in enumerate(lines)]
     if foreign_start < len(lines):
         own_lines[foreign_start] = _text_before_introduction(lines[foreign_start])
@@ -46,6 +51,7 @@ def is_plain_line(text: str) -> bool:
     begins a foreign text without a sign is asked for itself."""
     return not (
         "\n" in text
+        or any(map(text.__contains__, _MARKS_OF_PAGES))
         or (_may_have_sign(text) and SIGN_OF_FOREIGN_TEXT.search(text))
         or _PUBLISHED.search(text)
         or _KNOWN.fullmatch(text)
@@ -74,9 +80,58 @@ def _may_have_sign(text: str) -> bool:
     return not text.isascii() and not _SIGNS_BEYOND_ASCII.isdisjoint(text)
 
 
+_MARKS_OF_PAGES = ("|", "@", "·", "•")
 _PARTS_OF_SIGNS = (":", "<", '"', "/", "ago", "forwarded", "original", "weitergeleitete", "ursprüngliche")
 _PARTS_OF_SONGS = ("verse", "chorus", "bridge", "refrain", "hook", "outro")
 _SIGNS_BEYOND_ASCII = frozenset("：“«„「\u0130\u0131\u017f")  # the last three may stand for the i and s of a word
+
+
+# -- what the author claims
+
+_OWN_TEXTS = (
+    r"(?:answers|e-?mail|mail|(?:cover\s|motivation\s)?letter|bio|biography|cv|r[eé]sum[eé]|(?:dating\s)?profile|essay|post|diary|journal"
+    r"|statement|introduction|intro|text|week|day|schedule|timetable|routine|plan)"
+)
+_NOT_OF_OTHERS = (
+    r"(?!['’]s\b|\s(?:from|by|thread|history|with|about\s(?!me\b|myself\b)"
+    r"|(?:for|as)\s(?:my|an?|our|his|her|someone)\b))"
+)
+_CLAIMS = lazy_pattern(
+    r"\b(?:(?:it|this|that)(?:['’]s|\sis)\s(?:all\s)?(?:about\sme|mine)|true\s(?:of|about|for)\sme|this\sabout\sme"
+    r"|(?:everything|all|every\sword)\s(?:in\sit|in\sthere|of\sit|below|here)\sis\strue)\b"
+    rf"|\b(?:this|here|below|these|the\sfollowing)(?:['’]s|\sis|\sare)\smy\s(?:own\s|new\s)?{_OWN_TEXTS}\b{_NOT_OF_OTHERS}"
+    rf"|\b(?:my\sown\s{_OWN_TEXTS}|(?:an?|the|this)\s{_OWN_TEXTS}\s(?:that\s)?i(?:['’]ve)?\s(?:just\s)?(?:wrote|written))\b{_NOT_OF_OTHERS}"
+    rf"|\bi(?:['’]ve)?\s(?:just\s)?(?:wrote|written)\s(?:this|it|the\sfollowing)(?:\s{_OWN_TEXTS})?(?!\s(?:poem|song|story|script|scene|prompt|dialogue))"
+    rf"\b{_NOT_OF_OTHERS}",
+    re.IGNORECASE,
+)
+_OTHERS_WROTE = lazy_pattern(
+    r"\b(?:he|she|they|somebody|someone|(?:my|our|the|an?|his|her|their)\s[\w-]+|(?-i:[A-Z][a-zß-üA-Z]+))\s(?:\w+ly\s|just\s|has\s|had\s)?"
+    r"(?:wrote|written|writes|sent|sends|posted|texted|e-?mailed|messaged|said|says|claims)\b"
+    r"|\w['’]s\s(?:own\s)?(?:e-?mail|mail|letter|bio|cv|r[eé]sum[eé]|profile|essay|post|diary|journal|text|answers)\b"
+    r"|\b(?:e-?mail|mail|message|letter|bio|cv|r[eé]sum[eé]|profile|essay|post|text)s?\s(?:\w+\s){0,4}?(?:from|by)\b"
+    r"|\b(?:got|received|found|saw)\s(?:this|these|it)\b|\b(?:character|persona|novel|fiction(?:al)?|pretend|imagine)\b",
+    re.IGNORECASE,
+)
+
+
+def is_claimed_as_own(text: str) -> bool:
+    """Whether the first paragraph says that what follows was written by its author, of themselves. A claim inside a
+    foreign text is not the author's."""
+    lines = text.strip()[:_LONGEST_CLAIM].partition("\n\n")[0].split("\n")
+    if not any(map(_CLAIMS.search, lines)) or any(map(_OTHERS_WROTE.search, lines)):
+        return False
+    for number, line in enumerate(lines):
+        label = _LABELLED.match(line)
+        if line.lstrip()[:1] in _MARKS_OF_OTHERS or (label and _is_speaker(label["label"], True)):
+            return False
+        if _CLAIMS.search(line) or _opens_foreign_text(lines, number):
+            return _CLAIMS.search(line) is not None
+    return False
+
+
+_LONGEST_CLAIM = 400  # characters
+_MARKS_OF_OTHERS = frozenset('|>"“«„')
 
 
 # -- inside lines: tags and quotations
@@ -129,7 +184,8 @@ _CHAPTER = lazy_pattern(
     re.IGNORECASE,
 )
 _PROMPT = lazy_pattern(
-    r"[\W_]*(?:ignore\s(?:all\s)?(?:the\s|your\s)?(?:previous|prior)\sinstructions|(?:you\sare|you['’]re|act\sas)\san?\s(?:[\w-]+\s){0,3}?(?:assistant|chat\s?bot|bot|ai|language\smodel|agent)\b(?!\s?!))",
+    r"[\W_]*(?:ignore\s(?:all\s)?(?:the\s|your\s)?(?:previous|prior)\sinstructions|(?:you\sare|you['’]re|act\sas)\san?\s(?:[\w-]+\s){0,3}?(?:assistant|chat\s?bot|bot|ai|language\smodel|agent)\b(?!\s?!)"
+    r"|you\sare\s(?-i:[A-Z]\w+),\san?\s|(?:never|do\snot|don['’]t)\s(?:reveal|share|mention)\s(?:these|this|your)\s(?:system\s)?(?:instructions|prompt)(?:[.!]|$|\sto\b))",
     re.IGNORECASE,
 )
 _ON_WROTE = lazy_pattern(
@@ -146,6 +202,7 @@ _MAIL = lazy_pattern(
 )
 _SALUTATION = lazy_pattern(
     r"\s*+(?:dear\s(?!.{0,20}\b(?:assistant|bot|ai|chatgpt|gpt|claude|copilot|gemini|recollect)\b)[^\n]{1,60}[,:]"
+    r"|(?:hello|hi|hey|welcome)(?:\s(?:to\s)?(?:dear|all|my|our|lovely))*\s(?:readers|subscribers|customers|residents|tenants|parents)\s?[,:!]"
     r"|to\swhom\sit\smay\sconcern\W?)\s*$",
     re.IGNORECASE,
 )
@@ -154,7 +211,7 @@ _TELLER = (
     r"[\w'’-]+|[A-Z][\w'’-]+)"
 )
 _TELLS = (
-    r"(?:wrote|writes|said|says|sent|sends|posted|texted|e-?mailed|messaged|replied|answered|tweeted|commented|shared"
+    r"(?:wrote|writes|said|says|sent|sends|posted|texted|e-?mailed|messaged|replied|answered|tweeted|commented|shared|handed|submitted"
     r"|left\s(?:me\s|us\s)?(?:this|a|the)\s(?:note|message|voicemail)|told\s\w+|read|reads|goes"
     r"|begins|began|continues|continued|explains|explained|adds|added)"
 )
@@ -192,19 +249,27 @@ _KNOWN = lazy_pattern(
 def _opens_foreign_text(lines: Lines, number: int) -> bool:
     """Whether a line begins a foreign text that has no visible end."""
     line = lines[number]
+    return bool(line.strip()) and bool(
+        (number == 0 and _SUBJECT.match(line))
+        or _SIGNATURE.fullmatch(line)
+        or _is_mail(lines, number)
+        or (_SALUTATION.match(line) and any(map(str.strip, lines[number + 1 :])))
+        or _opens_another_text(lines, number)
+    )
+
+
+def _opens_another_text(lines: Lines, number: int) -> bool:
+    """Whether a line begins a foreign text even in one that the author claims."""
+    line = lines[number]
     if not line.strip():
         return False
     two_lines = line if number + 1 >= len(lines) else f"{line} {lines[number + 1]}"
     return bool(
         _FORWARDED.match(line)
-        or (number == 0 and _SUBJECT.match(line))
-        or _SIGNATURE.fullmatch(line)
         or _CHAPTER.fullmatch(line)
         or _PROMPT.match(line)
         or _ON_WROTE.match(line)
         or (line.lstrip()[:3].lower() == "on " and _ON_WROTE.match(two_lines))
-        or _is_mail(lines, number)
-        or (_SALUTATION.match(line) and any(map(str.strip, lines[number + 1 :])))
         or _KNOWN.fullmatch(line)
         or _is_structure(line)
         or ((introduction := _find_introduction(line)) and not line[introduction.end() :].strip(_MARKUP))
@@ -232,7 +297,9 @@ def _find_introduction(line: str) -> re.Match[str] | None:
     for colon in islice(_COLON.finditer(line), _MOST_COLONS):
         start = max(colon.start() - _LONGEST_INTRODUCTION, 0)
         introduction = _INTRODUCES.search(line, start, colon.end())
-        if introduction is not None and not _MINE.search(line, start, introduction.end() - 1):
+        if introduction is not None and (
+            not _MINE.search(line, start, introduction.end() - 1) or _OTHERS_WROTE.search(introduction[0])
+        ):
             return introduction
     return None
 
@@ -254,11 +321,24 @@ def _drop_introduced_text(lines: Lines) -> list[str]:
         in_foreign_text = in_foreign_text and bool(line.strip())
         introduction = None if in_foreign_text else _find_introduction(line)
         if introduction is not None and line[introduction.end() :].strip(_MARKUP):
-            own_lines.append(line[: introduction.start()])
-            in_foreign_text = True
+            text_after = _text_after_quotation(introduction)
+            own_lines.append(f"{line[: introduction.start()]}{text_after}")
+            in_foreign_text = not text_after
         else:
             own_lines.append("" if in_foreign_text else line)
     return own_lines
+
+
+_QUOTED = lazy_pattern(
+    r"\s*+(?:\"[^\"]++\"|“[^“”]++”|'(?:[^']|(?<=\w)'(?=\w))++'(?!\w))(?P<after>(?:[^\"“”']|(?<=\w)'(?=\w))*+)$"
+)
+_OF_MINE = lazy_pattern(r"\b(?:my|our|me|us)\b", re.IGNORECASE)
+
+
+def _text_after_quotation(introduction: re.Match[str]) -> str:
+    """What follows the only quotation of a line, if the author tells what somebody close to them said."""
+    quoted = _QUOTED.match(introduction.string, introduction.end())
+    return quoted["after"] if quoted is not None and _OF_MINE.search(introduction[0]) else ""
 
 
 _DELIMITER = lazy_pattern(r"\s*+([-=*_<>#\"'+])(?:\s?\1){2,}\s*+")
@@ -287,7 +367,8 @@ _SPOKEN = lazy_pattern(
 _HEAD = lazy_pattern(
     rf"\s*+[^\s:\[][^:\n\[]{{0,40}}?(?:\s{{2,}}+|\t|\s[–—|·•»]\s|,?\s\[){_WHEN}\]?\s*(?:\(edited\))?\s*$"
     rf"|\s*+[^@\n]{{0,40}}(?<!\S)(?:@|u/)[\w.-]{{2,30}}\s(?:[–—|·•]\s)?(?:{_WHEN}|{_NAMED_DATE}|\d{{1,2}}[smhdwy])\s*(?:\(edited\))?\s*$"
-    rf"|\s*+\[{_WHEN}\]\s*[^\s:][^:\n]{{0,40}}$|\s*+\[?{_WHEN}\]?[^:\n]{{1,60}}:\s*$",
+    rf"|\s*+\[{_WHEN}\]\s*[^\s:][^:\n]{{0,40}}$|\s*+\[?{_WHEN}\]?[^:\n]{{1,60}}:\s*$"
+    r"|\s*+(?:[-*+•]\s|\d{1,3}[.)]\s)?@[\w.]{2,30}\s[–—|·•]\s",  # a handle, and who it is
     re.IGNORECASE,
 )
 _SHORT_HEAD = lazy_pattern(rf"\s*+(?:[^\s:]{{1,24}}\s){{0,4}}\(?{_WHEN}\)?\s*$", re.IGNORECASE)
@@ -309,7 +390,7 @@ def _log_lines(lines: Lines) -> Iterator[int]:
 
 
 def _lines_under_heads(lines: Lines) -> Iterator[int]:
-    """The lines under a name and a time, or under a timing, up to an empty line; with several short heads, the whole
+    """The lines under a name and a time, a handle or a timing, up to an empty line; with several short heads, the whole
     paragraph of each."""
     short_heads = {number for number, line in enumerate(lines) if _SHORT_HEAD.match(line)}
     # Several in a row are a timetable.
@@ -351,12 +432,14 @@ _TOPIC_WORDS = """
     instruction instructions intro introduction issue job kids language languages lifestyle likes living
     location me money morning myself name need note notes nutrition occupation personal pets plan plans preference
     preferences problem profession profile ps question reminder request requirement requirements role second
-    situation so sport sports status summary task third tldr today topic travel update warning weather well work
+    situation so sport sports status subject summary task third tldr today topic travel update warning weather well what
+    when where who why work monday tuesday wednesday thursday friday saturday sunday
 """
 _TOPICS = frozenset(_TOPIC_WORDS.split())
 _GREETINGS = frozenset({"hey", "hi", "hello", "dear", "yo", "ok", "okay", "thanks", "sorry", "please"})
 _ASKED = lazy_pattern(r"q|question", re.IGNORECASE)
 _ANSWERED = lazy_pattern(r"a|answer", re.IGNORECASE)
+_FEWEST_FIELDS = 4  # labels of a list of topics
 _CUE = lazy_pattern(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})(?:\s?\([^()\n]{1,60}\))?\.\s+\S")  # as in printed plays
 
 
@@ -369,6 +452,8 @@ def _speaker_lines(lines: Lines) -> Iterator[int]:
     speakers = {
         number: match for number, match in matches.items() if _is_speaker(_strip_number(match["label"]), is_survey)
     }
+    if len(labels) == len({*labels}) >= max(_FEWEST_FIELDS, 2 * len(speakers)):
+        return  # a list of topics, some of which are not known
     label_counts = Counter(match["label"] for match in speakers.values())
     alternates = len(label_counts) > 1 and max(label_counts.values()) > 1
     for number, match in speakers.items():
@@ -412,7 +497,8 @@ _FEWEST_COLUMNS = 3
 _LONGEST_NAME = 3  # words of a column's name, and of the first field under it
 _STOP = lazy_pattern(r"[.!?:]")
 _BARRED = lazy_pattern(r"\s*+\|[^|\n]++\|.*\|\s*")
-_KEY = lazy_pattern(r"(?P<indent>\s*)(?:-\s)?[\w.-]{1,30}:(?:\s(?P<value>.*))?$")
+_OPENS_LEVEL = lazy_pattern(r"(?:[>|][+-]?)?\s*")
+_KEY = lazy_pattern(r"(?P<indent>\s*)(?P<item>-\s)?[\w.-]{1,30}:(?:\s(?P<value>.*))?$")
 
 
 def _table_rows(lines: Lines) -> Iterator[int]:
@@ -435,7 +521,7 @@ def _rows_under_column_names(lines: Lines) -> Iterator[int]:
     for paragraph in _paragraphs(lines):
         for number in paragraph[:-2]:
             names = lines[number].split(",")
-            rows = [lines[row].split(",") for row in range(number + 1, paragraph.stop)]
+            rows = (lines[row].split(",") for row in range(number + 1, paragraph.stop))  # seldom looked at
             if (
                 len(names) >= _FEWEST_COLUMNS
                 and all(_is_short_field(name) and not _STOP.search(name) for name in names)
@@ -450,17 +536,26 @@ def _is_short_field(field: str) -> bool:
 
 
 def _key_tree_lines(lines: Lines) -> Iterator[int]:
-    """Runs of keys in which one opens a level and others are indented deeper."""
+    """Runs of keys, and of text under one, in which a key or an item opens a level and others are indented deeper."""
+    start = 0
     run: list[re.Match[str]] = []
     for number, line in enumerate([*lines, ""]):
         key = _KEY.match(line)
         if key is not None:
+            start = start if run else number
             run.append(key)
             continue
+        if run and _is_text_under_key(run[-1], "".join(lines[number : number + 2]) if not line.strip() else line):
+            continue
         indents = {len(match["indent"]) for match in run}
-        if len(run) > 2 and len(indents) > 1 and any(not match["value"] for match in run):
-            yield from range(number - len(run), number)
+        if len(run) > 2 and len(indents) > 1 and any(match["item"] or not match["value"] for match in run):
+            yield from range(start, number)
         run = []
+
+
+def _is_text_under_key(key: re.Match[str], line: str) -> bool:
+    is_deeper = len(line) - len(line.lstrip()) > len(key["indent"])
+    return is_deeper and bool(line.strip()) and _OPENS_LEVEL.fullmatch(key["value"] or "") is not None
 
 
 # Pages, mails and terminals: a line that no author writes to a chat
@@ -477,6 +572,8 @@ _OF_A_PAGE = lazy_pattern(
     r"|sort(?:ed)?\sby:.{1,30}|reviewed\s(?:in|on)\s.{4,60}|rated\s.{1,30}\bstars?|.{0,20}[★☆⭐]{3,}.{0,80}"
     r"|.{1,20}\sfound\sthis\shelpful|was\sthis\s.{0,10}helpful\b.{0,40}"
     r"|(?:prep|cook|total)(?:aration|ing)?\stime\s?:.{1,100}|\d+\s(?:km|miles?|mi)\saway|active\s(?:now|today)"
+    r"|(?:(?:view|open|read)\s(?:\w+\s){0,3}in\s(?:your\s|the\s|a\s)?browser|(?:to\s)?unsubscribe)\b[^?]{0,80}|[^?]{0,60}[|·•]\s?unsubscribe\W*"
+    r"|you(?:['’]re|\sare|\shave)?\s(?:receiv(?:ed|ing)|getting|got)\sthis\s(?:e-?mail|mail|message|newsletter|letter)\b.{0,120}"
     r"|(?:©|\(c\)|copyright)\s.{0,4}\d{4}\b.{0,100})\s*",
     re.IGNORECASE,
 )
@@ -513,7 +610,7 @@ def _is_of_a_page(line: str) -> bool:
     is_column_line = (
         not {*"|·•"}.isdisjoint(line) and _COLUMN_LINE.fullmatch(line) and len(line.split()) > _FEWEST_COLUMNS
     )
-    return bool(is_column_line) and not _FIRST_PERSON.search(line)
+    return bool(is_column_line) and not _FIRST_PERSON.search(re.split(r"[|·•]", line, maxsplit=1)[0])
 
 
 def _has_title(lines: Lines) -> bool:
@@ -540,6 +637,12 @@ def _terminal_lines(lines: Lines) -> Iterator[int]:
 _LIST = lazy_pattern(r"\s*+(?:[-*+•]|\d{1,3}[.)])\s")
 _FEWEST_VERSES = 4
 _LONGEST_VERSE = 64  # characters
+_SHORTEST_VERSE = 16
+_UNEVENNESS = 2  # times that the longest verse is as long as the shortest
+_RUNS_ON = lazy_pattern(  # small letters would be prose whose lines were broken
+    r"[,;–—]\n|[^.!?:]\n(?:And|But|Or|Nor|Of|In|On|With|Where|That|Who|Which|Like|As|For|To|Till|Until|From|By|Through|Beneath"
+    r"|Upon|When|While|Because|Into|Than)\s"
+)
 _PART_OF_SONG = lazy_pattern(
     r"\s*+[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)\b[^\])]{0,30}[\])]", re.IGNORECASE
 )
@@ -567,6 +670,28 @@ def _verse_lines(lines: Lines) -> Iterator[int]:
     rhymes = sum(_rhymes(end, [*ends[max(at - 2, 0) : at], *ends[at + 1 : at + 3]]) for at, end in enumerate(ends))
     if repeats or 2 * rhymes >= len(texts):
         yield from numbers
+
+
+def _stanza_lines(lines: Lines) -> Iterator[int]:
+    """The stanzas of a text that has one whose sentences run on from line to line, all lines of about one length."""
+    stanzas = [
+        paragraph for paragraph in _paragraphs(lines) if len(paragraph) > 1 and _has_short_lines(lines, paragraph)
+    ]
+    if any(_runs_on([lines[number].strip() for number in stanza]) for stanza in stanzas):
+        for stanza in stanzas:
+            yield from stanza
+
+
+def _has_short_lines(lines: Lines, paragraph: range) -> bool:
+    return not any(len(lines[number].strip()) > _LONGEST_VERSE or _LIST.match(lines[number]) for number in paragraph)
+
+
+def _runs_on(verses: Sequence[str]) -> bool:
+    lengths = sorted(map(len, verses))
+    if len(verses) < _FEWEST_VERSES or lengths[0] < _SHORTEST_VERSE or lengths[-1] > _UNEVENNESS * lengths[0]:
+        return False
+    runs = sum(_RUNS_ON.search(f"{verse}\n{following}") is not None for verse, following in pairwise(verses))
+    return 2 * runs >= len(verses)
 
 
 def _rhymes(end: str, others: Iterable[str]) -> bool:
@@ -601,5 +726,8 @@ _RULES: tuple[Callable[[Lines], Iterator[int]], ...] = (
     _page_lines,
     _terminal_lines,
     _verse_lines,
+    _stanza_lines,
     _document_lines,
 )
+_RULES_OF_FORMS = frozenset({_speaker_lines, _table_rows, _rows_under_column_names, _page_lines, _document_lines})
+"""Those that do not count in a text that the author claims."""

@@ -21,7 +21,7 @@ from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.since_until import TimedPhrase, parse_times
 from recollect.model import Holds
 from recollect.model.frozen import dataclass, replace
-from recollect.rules.facts.own_words import own_words
+from recollect.rules.facts.own_words import is_claimed_as_own, own_words
 from recollect.rules.facts_english import words
 from recollect.rules.facts_english.words import any_of, longest_first
 
@@ -49,7 +49,9 @@ class Clause:
 
 # What is not stated
 
-_QUOTED_LINE = lazy_pattern(r"^[^\S\n]*+[>|].*$", re.MULTILINE)
+_QUOTED_LINE = lazy_pattern(  # a row of a table is left: `own_words` says whose it is
+    r"^[^\S\n]*+(?:>|\|(?![^|\n]++\|[^\n]*\|[^\S\n]*$)).*$", re.MULTILINE
+)
 _CODE = lazy_pattern(r"```.*?(?:```|$)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTES = lazy_pattern(
     r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|»([^«\n]{1,400})«|„([^“”\n]{1,400})[“”]|‘([^’\n]{1,400})’(?!\w)"
@@ -82,7 +84,8 @@ _ROLES = lazy_pattern(
     re.IGNORECASE,
 )
 _WORK_ON_TEXT = lazy_pattern(
-    rf"\b{any_of(words.TEXT_TASKS)}\b(?=.*(?::|\b{any_of(words.TASK_TEXTS)}\b))",
+    rf"\b{any_of(words.TEXT_TASKS)}\b(?=.*(?::|\b{any_of(words.TASK_TEXTS)}\b))"
+    r"|(?:^|,\s|\b(?:to|must|should|please|you)\s)(?:(?:grade|mark|assess|score)\s(?:this|these|the\sfollowing)|give\sthis\s(?:\w+\s)?(?:essay|text|exam|paper)\sa)\b",
     re.IGNORECASE,
 )
 _TEXT_FOLLOWS = lazy_pattern(r":|\b(?:this|following|below)\b")
@@ -101,7 +104,9 @@ _THEN_ASKS = lazy_pattern(
 
 def prose_sentences(text: str) -> list[Sentence]:
     """The sentences in which the author speaks: no quotations, no code; none if the message is a joke."""
-    text = own_words(limit_text(text))
+    text = limit_text(text)
+    is_own = is_claimed_as_own(text)
+    text = own_words(text)
     if _JOKED.search(text) or _ROLES.search(text):
         return []
     own_sentences = []
@@ -109,7 +114,7 @@ def prose_sentences(text: str) -> list[Sentence]:
         if sentence.kind not in ("prose", "item") or _MADE_UP.match(sentence.text) or _JOKING.search(sentence.text):
             continue
         if _WORK_ON_TEXT.search(sentence.text):
-            if _TEXT_FOLLOWS.search(sentence.text):
+            if _TEXT_FOLLOWS.search(sentence.text) and not is_own:
                 break
             continue
         own_sentences.append(sentence)
