@@ -17,9 +17,10 @@ BESIDE = {"adapters": "project"}  # the examples of the documents import what th
 # Seconds by the clock beside the others; what is not listed takes USUAL. Parts are only as equal as these are true.
 USUAL = 2
 SECONDS = {
-    "server": 102, "stores": 62, "test_engine_machine": 44, "rules": 44, "cli": 43, "web": 32, "project": 23,
+    "server": 150, "stores": 66, "test_engine_machine": 44, "rules": 50, "cli": 55, "web": 32, "project": 23,
     "bots": 21, "llm": 21, "bench": 13, "test_engine_long": 10, "test_engine_held": 9, "test_engine_episodes": 9,
-    "test_engine_outages": 8, "test_engine_injection": 8, "test_engine_input": 7, "test_engine_kill": 7, "formats": 7,
+    "test_engine_outages": 8, "test_engine_injection": 8, "test_engine_input": 7, "test_engine_kill": 7, "formats": 16,
+    "test_engine_secrets": 7, "test_engine_delete_by_hand": 7, "test_engine_wrong_types": 3,
     "test_engine_digests": 7, "embed": 6, "test_engine_damage": 6, "test_engine_members": 6, "test_engine_access": 6,
     "test_engine_facts_last": 6, "language": 6, "test_engine_delete_processes": 5, "test_engine_erase": 5,
     "test_engine_faces": 5, "test_engine_move": 5, "tasks": 5, "test_engine_copy": 4, "test_engine_profile": 4,
