@@ -75,7 +75,7 @@ def print_corpus(path: Path) -> None:
 
 
 def read_line(line: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text of a line, whose secrets are lists of pieces, and where they stand."""
+    """The text of a line and where its secrets stand. Those are kept in pieces, so that no file holds a key."""
     text = ""
     spans = []
     for part in json.loads(line)["text"]:

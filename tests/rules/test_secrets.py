@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.model.secrets import SecretMark
 from recollect.rules.secrets import find_secrets, mask_text, placeholder_of
+from secrets_found import read_line
 
 DATA = Path(__file__).parent / "data"
 CORPORA = (
@@ -26,18 +26,8 @@ ALARMS = 0.02  # of the look-alikes, at most
 
 
 def read(name: str) -> list[tuple[str, list[tuple[int, int]]]]:
-    """The texts of a corpus, and where their secrets stand: those are kept in pieces, so that no file holds a key."""
-    lines = []
-    for line in (DATA / name).read_text(encoding="utf-8").splitlines():
-        text = ""
-        spans = []
-        for part in json.loads(line)["text"]:
-            piece = part if isinstance(part, str) else "".join(part)
-            if piece is not part:
-                spans.append((len(text), len(text) + len(piece)))
-            text += piece
-        lines.append((text, spans))
-    return lines
+    """The texts of a corpus, and where their secrets stand."""
+    return [read_line(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
 
 
 TEXTS = [text for name in CORPORA for text, _ in read(name)]
