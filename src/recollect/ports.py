@@ -8,7 +8,7 @@ across a call to a model. The operations of `Tx` are few and simple; the engine 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from recollect.errors import DamagedMessage, StoreError
 from recollect.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, SetAside, Stats, ViewState
-from recollect.model.frozen import dataclass
 from recollect.model.passages import PassageBlock, PassageCandidate, Posting, ScopeState, Tally
 from recollect.model.vectors import Vectors as Vectors
 

@@ -13,6 +13,7 @@ import hashlib
 import io
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 
 from recollect.embed.wordpiece import WordPiece
 from recollect.errors import EmbedderError
-from recollect.model.frozen import dataclass
 from recollect.ports import Vectors
 
 DATA = Path(__file__).parent / "data"

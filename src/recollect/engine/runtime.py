@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,7 +31,6 @@ from recollect.engine.work.usage import Meter
 from recollect.errors import InvalidInput, MessagesLost, RecollectError, StoreClosed, StoreError
 from recollect.masking import masked_logger
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Draft, Message
-from recollect.model.frozen import dataclass
 from recollect.ports import Clock, Embedder, Models, Store, Tokenizer, Tx
 from recollect.rules import log as rules
 from recollect.rules.episodes.window import WindowRule

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from recollect.engine.tables import log
 from recollect.errors import ScopeError
 from recollect.model import Conversation
-from recollect.model.frozen import dataclass
 from recollect.ports import ConversationKey, Tx
 from recollect.rules import log as rules
 from recollect.rules.access import PROGRAM, Access

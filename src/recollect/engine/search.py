@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TypedDict, Unpack
@@ -14,7 +15,6 @@ from recollect.engine.context.scope_index import QUICK_CHANGES, TooMuchToRead
 from recollect.engine.runtime import Runtime
 from recollect.errors import InvalidInput
 from recollect.model import HIT_KINDS, Filter, Hit, HitKind, Role
-from recollect.model.frozen import dataclass, replace
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.recall.advice_and_account_requests import text_to_compare

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
@@ -29,7 +30,6 @@ from recollect.formats.fields import (
 from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.model import ROLES, BadRecord, Conversation, Draft, Message, Record, Role
-from recollect.model.frozen import replace
 from recollect.parsing import LIMITS, UnreadableJson, read_json
 
 DEFAULT_CONVERSATION = "imported"

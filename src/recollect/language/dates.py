@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from recollect.language.calendar_words import MONTHS, WEEKDAYS
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.model.frozen import dataclass
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are looked at."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -27,7 +28,6 @@ from recollect.language.pattern_heads import (
 )
 from recollect.language.pattern_prefilter import PatternNeeds, pattern_needs
 from recollect.language.word_runs import text_masks
-from recollect.model.frozen import dataclass
 
 OFTEN = 500
 """Uses of a pattern after which it is worth finding out which words it needs."""

@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 from recollect.language.pattern_heads import parse_pattern
 from recollect.language.word_runs import DIGIT, PREFIX, lower_words
-from recollect.model.frozen import dataclass
 
 MAX_PATHS = 1_000  # ways through a pattern that are followed
 MAX_SIGNS = 8  # marks that are looked for one by one

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from recollect.language.calendar_words import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.short_text_cache import remember_short_texts
-from recollect.model.frozen import dataclass
 
 MAX_CHARACTERS = 32_000
 """Characters of one text that are looked at: three quarters from its beginning, the rest from its end."""

@@ -7,11 +7,11 @@ is given only as a year or a month begins on its first day. Words that cannot be
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from recollect.language.calendar_words import MONTH_PATTERN, MONTHS
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.model.frozen import dataclass
 
 _MONTH = f"(?:{MONTH_PATTERN})"
 _NUMBERS = {

@@ -13,6 +13,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
@@ -22,7 +23,6 @@ import Stemmer
 from recollect.language.detect import BY_SCRIPT, UNKNOWN, detect, script_of
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
-from recollect.model.frozen import dataclass
 
 MAX_TERMS = 4_096
 """Terms of one text; what comes after is not indexed. Messages are indexed in passages, which have far fewer."""

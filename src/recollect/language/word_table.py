@@ -6,13 +6,12 @@ once a process, when it is first asked for; it knows no other language than Engl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-
-from recollect.model.frozen import dataclass
 
 LANGUAGE = "en"
 FILE = Path(__file__).parent / "data" / "words.npz"

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 
 from recollect.errors import ModelBusy, ModelCutOff, ModelRefused, ModelSpent, NoModel
 from recollect.llm.answer import Count, estimate_request_tokens, estimate_tokens, rough_token_count
 from recollect.llm.flow import closing
-from recollect.model.frozen import dataclass
 from recollect.ports import LLM, Completion, Request
 
 OK = "ok"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from recollect.model.frozen import dataclass
 from recollect.model.log import Seal
 
 ChangeKind = Literal["edit", "move"]

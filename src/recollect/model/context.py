@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Literal, TypedDict
 
 from recollect.errors import InvalidInput
-from recollect.model.frozen import dataclass
 from recollect.model.log import Degraded, Message
 
 

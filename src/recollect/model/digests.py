@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
-
-from recollect.model.frozen import dataclass
 
 DigestKind = Literal["day", "week"]
 

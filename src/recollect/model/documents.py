@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
-
-from recollect.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, get_args
 
 from recollect.model.digests import Digest
-from recollect.model.frozen import dataclass
 
 FactCategory = Literal[
     "identity", "relationship", "work", "place", "health", "possession",

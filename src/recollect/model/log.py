@@ -4,12 +4,11 @@ and the older ones stay."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from recollect.model.facts import Fact
-from recollect.model.frozen import dataclass, replace
 from recollect.model.secrets import Marks, MaskedParts, mask_parts
 
 Role = Literal["user", "assistant", "system", "tool"]

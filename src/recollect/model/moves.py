@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
-
-from recollect.model.frozen import dataclass
 
 MoveKind = Literal["move", "merge", "undo"]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model.frozen import dataclass
 from recollect.model.views import UNKNOWN_TRAITS
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from recollect.model.facts import Fact, Forgotten, Statement
-from recollect.model.frozen import dataclass
 from recollect.model.log import Message
 
 NameKind = Literal["id", "mention", "display", "nickname", "alias"]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
-
-from recollect.model.frozen import dataclass
 
 RemovalKind = Literal["erase", "delete", "retention", "move", "merge", "undo", "redact"]
 REMOVAL_KINDS: tuple[RemovalKind, ...] = get_args(RemovalKind)

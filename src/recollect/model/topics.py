@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from recollect.model.frozen import dataclass
 from recollect.model.log import Role
 
 TopicKind = Literal["short-term", "transitioning", "long-term"]

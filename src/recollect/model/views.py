@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from recollect.model.frozen import dataclass
 from recollect.model.log import Degraded, Role
 
 UNKNOWN_TRAITS = -1

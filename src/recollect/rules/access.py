@@ -11,9 +11,10 @@ only the speaker, or the person it is about, can take it back. To those who may 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from recollect.errors import Forbidden
 from recollect.model import Fact, RefusedFact, Statement
-from recollect.model.frozen import dataclass
 from recollect.rules.log import check_id
 from recollect.rules.operations import OPERATIONS, READ, RIGHTS
 

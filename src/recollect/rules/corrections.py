@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -22,7 +23,6 @@ from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_runs import has_word_of
 from recollect.language.word_weights import is_content, is_ordinary, stem, words
 from recollect.model import Message
-from recollect.model.frozen import dataclass
 
 REACH = 40  # messages back in which what is corrected is looked for
 JUST_BEFORE = 6  # messages back in which words that mend what was just said find it

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from recollect.errors import InvalidInput
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import ROLES, Conversation, Draft, Fault, Message, Role, Seal
-from recollect.model.frozen import replace
 from recollect.parsing import UnreadableJson, check_nesting, read_json
 
 MAX_ID = 256  # characters

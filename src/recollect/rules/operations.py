@@ -10,9 +10,8 @@ needs `read` besides the right by which it changes something. Errors and headers
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
-
-from recollect.model.frozen import dataclass
 
 RIGHTS = ("read", "write", "admin")
 READ = "read"

@@ -7,10 +7,9 @@ Facts and statements that are active are kept, however long ago they were said: 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
-
-from recollect.model.frozen import dataclass
 
 KINDS = {
     "messages": "messages, with their place in search and their tiers",

@@ -18,13 +18,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from recollect.errors import SecretRefused
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Draft, Message, Version
-from recollect.model.frozen import dataclass, replace
 from recollect.model.secrets import Marks, SecretMark, mask_parts, mask_text, texts_in
 from recollect.rules.secrets import find_secrets
 

@@ -8,12 +8,11 @@ the fence is refused; if not, a COMMIT that is still on its way will be refused.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from secrets import token_hex
 
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
-
-from recollect.model.frozen import dataclass
 
 KEY = "recollect commit"
 DECIDED = "23514"  # check violation: a committed number cannot be fenced off, and a fenced one cannot be committed

@@ -12,12 +12,12 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from recollect.model.frozen import dataclass
 from recollect.stores.prepared import run_on_cursor
 
 T = TypeVar("T")

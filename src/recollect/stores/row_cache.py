@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, TypeAlias
 
 from sqlalchemy import Table
 
-from recollect.model.frozen import dataclass
 from recollect.ports import Vectors
 from recollect.stores import queries, schema
 from recollect.stores.damage import OnDamage, RowReader

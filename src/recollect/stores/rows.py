@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from sqlalchemy import Table, and_, func, or_
 
 from recollect.model import ROLES, Conversation, Message, Seal
-from recollect.model.frozen import fast_maker
 from recollect.model.secrets import Marks, MaskedParts, marks_from_json, marks_to_json, mask_parts
 from recollect.stores.columns import EPOCH, parse_strict_object
 from recollect.stores.schema import FOLLOWS, conversations, cursors, leases
@@ -19,9 +18,6 @@ V = TypeVar("V")
 
 BYTES = (bytes, memoryview)
 UNREADABLE = "a value of the row is of another kind than its column"
-make_conversation = fast_maker(Conversation)
-make_message = fast_maker(Message)
-make_seal = fast_maker(Seal)
 BATCH = 500  # values in one IN (...): every database takes this many
 
 
@@ -32,7 +28,7 @@ def to_conversation(row: Sequence[Any]) -> Conversation:
         raise ValueError(UNREADABLE)
     if type(head) not in BYTES or type(changes_head) not in BYTES:
         raise ValueError(UNREADABLE)
-    return make_conversation(space, id, user, created_at, changed_at, turns, bytes(head), changes, bytes(changes_head))
+    return Conversation(space, id, user, created_at, changed_at, turns, bytes(head), changes, bytes(changes_head))
 
 
 def conversation_row(value: Conversation) -> dict[str, Any]:
@@ -95,7 +91,7 @@ def to_message(row: Any) -> Message:
         marks = marks_from_json(secrets)
         original = (content, metadata, marks)
         content, metadata, marks = mask_parts(content, metadata, marks)
-    return make_message(
+    return Message(
         space,
         conversation,
         turn,
@@ -109,7 +105,7 @@ def to_message(row: Any) -> Message:
         metadata,
         erasure is not None,
         None if expires_at is None else EPOCH + timedelta(0, 0, expires_at),
-        make_seal(salt, digest, link),
+        Seal(salt, digest, link),
         (),
         None,
         None,

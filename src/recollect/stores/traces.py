@@ -10,11 +10,11 @@ replicas and its backups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from recollect.model.frozen import dataclass
 from recollect.stores.connections import RetryPauses
 
 AT_ONCE = 64 << 20  # bytes, of all tables together: rewritten in about a second

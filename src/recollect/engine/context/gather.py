@@ -7,7 +7,7 @@ said in private is shown to many.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, cast
@@ -47,7 +47,6 @@ from recollect.model import (
     Message,
     Tiers,
 )
-from recollect.model.frozen import dataclass
 from recollect.ports import Tx, Vectors
 from recollect.rules import log as rules
 from recollect.rules.access import Viewer

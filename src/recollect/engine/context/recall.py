@@ -10,7 +10,7 @@ of the memory, only some hundred passages are scored.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import repeat
@@ -23,7 +23,6 @@ from recollect.engine.context.message_traits import MessageReader, standing_inst
 from recollect.engine.context.word_likeness import Likeness, knows_language, no_likeness
 from recollect.language.terms import query_groups
 from recollect.model import Filter, Hit, Message
-from recollect.model.frozen import dataclass
 from recollect.model.passages import Posting, Tally
 from recollect.ports import Tx, Vectors
 from recollect.rules.recall import floor as floor_rules

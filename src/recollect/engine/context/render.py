@@ -9,11 +9,10 @@ is unique in the context.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.model import Episode, ExtractLine, Hit, Item, Message, TopicMessage
-from recollect.model.frozen import dataclass
 from recollect.rules.episodes.lines import narrative_lines, render_lines
 from recollect.rules.prompt import fences
 from recollect.rules.prompt.fences import Labels

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.engine.views.digest_texts import MergedDigest
 from recollect.model import Budget, Hit, Message
-from recollect.model.frozen import dataclass
 from recollect.ports import Vectors
 from recollect.rules.recall.advice_and_account_requests import text_to_compare
 from recollect.tasks import standalone

@@ -6,6 +6,7 @@ It stays as it is while others add to the index. A passage is known by its row; 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 from recollect.engine.context.term_codes import Codes, spread_codes, term_code
 from recollect.engine.context.word_likeness import Likeness, likeness_of_words, load_known_words
 from recollect.model import ROLES, Filter
-from recollect.model.frozen import dataclass
 from recollect.model.passages import Tally
 from recollect.model.vectors import products
 from recollect.ports import Vectors

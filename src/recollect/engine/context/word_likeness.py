@@ -7,6 +7,7 @@ it is first needed; a word that is not in it is near to nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from recollect.engine.context.term_codes import BITS, MULTIPLIER, Codes, line_codes, spread_codes, term_code
 from recollect.language.word_table import LANGUAGE, load_word_table
-from recollect.model.frozen import dataclass
 
 Likeness = NDArray[np.float32]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 
 from recollect.model import Batch, Conversation, Filter, Message
-from recollect.model.frozen import dataclass
 from recollect.ports import ConversationKey
 
 MAX_BYTES = 64 << 20  # of what is said in held messages

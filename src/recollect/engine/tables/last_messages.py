@@ -7,11 +7,11 @@ are read again. The version is read in the same transaction, so this is right wi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from recollect.engine.tables.log import warn_of_damage
 from recollect.errors import DamagedMessage
 from recollect.model import Conversation, Filter, Message
-from recollect.model.frozen import dataclass
 from recollect.ports import Tx
 
 

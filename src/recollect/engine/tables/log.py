@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -17,7 +18,6 @@ from recollect.engine.tables.changes import changes_of, find_change_faults
 from recollect.errors import DamagedMessage, InvalidInput, ScopeError, SecretRefused, StoreError
 from recollect.masking import masked_logger
 from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
-from recollect.model.frozen import replace
 from recollect.model.secrets import Marks
 from recollect.ports import Tx
 from recollect.rules import log as rules

@@ -7,13 +7,12 @@ for each member. If the model fails at one part, the built-in writer writes that
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, tzinfo
 from typing import Any
 
 from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.model import Message
-from recollect.model.frozen import dataclass
 from recollect.rules.days import split_day
 from recollect.rules.people.xml_transcript import transcript
 from recollect.tasks import day_digest

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Any
 
@@ -23,7 +24,6 @@ from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.single_flight import FlightKey, FlightResult, SingleFlight, WaitLimit
 from recollect.language.sentences import split_sentences
 from recollect.model import Digest, Span
-from recollect.model.frozen import dataclass
 from recollect.ports import Clock, Telemetry, Tx
 from recollect.rules.access import Viewer, is_claim
 from recollect.rules.days import (

@@ -11,6 +11,7 @@ that has grown the model is asked only about what is new.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -30,7 +31,6 @@ from recollect.engine.work.faults import readable_messages, reason_of
 from recollect.engine.work.view import Run, SaveResult
 from recollect.masking import masked_logger
 from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
-from recollect.model.frozen import dataclass, replace
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
 from recollect.rules.episodes.level_merging import next_merge
 from recollect.rules.episodes.lines import SpokenLine, from_object, narrative_lines, to_object

@@ -11,6 +11,7 @@ forgotten, even if the facts are rebuilt.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -57,7 +58,6 @@ from recollect.engine.views.facts_input import (
 from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Fact, FoundFact, Message, RefusalKind, Statement
-from recollect.model.frozen import dataclass, replace
 from recollect.ports import Telemetry, Tx
 from recollect.rules.access import Viewer, is_claim, may_take_back
 from recollect.rules.facts import deciding as rules

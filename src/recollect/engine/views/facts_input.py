@@ -8,6 +8,7 @@ nothing private can come back as something said before many.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from recollect.engine.context.viewers import is_channel, names_in_context, viewer_alone
@@ -17,7 +18,6 @@ from recollect.engine.work.faults import set_aside_rows
 from recollect.engine.work.view import Run
 from recollect.language.terms import analyse
 from recollect.model import Fact, Filter, Message
-from recollect.model.frozen import dataclass
 from recollect.ports import Tx
 from recollect.rules.access import Viewer
 from recollect.rules.facts.keys import is_known

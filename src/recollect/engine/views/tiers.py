@@ -9,13 +9,12 @@ imported messages are searched, not shown, and get their tiers when they are sho
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.engine.work.ask import TaskRunner
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Message, Tiers
-from recollect.model.frozen import dataclass
 from recollect.ports import Tokenizer, Tx
 from recollect.rules.tiers import tiers as rules
 from recollect.rules.tiers.shown_tier import tier_after_request

@@ -9,7 +9,7 @@ phrases, and is found and packed without a summary.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.engine.tables import topics as rows
@@ -19,7 +19,6 @@ from recollect.engine.views.topics import TITLES, Topics, lock_conversation
 from recollect.engine.work.ask import TaskResult, TaskRunner
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import ExtractLine
-from recollect.model.frozen import dataclass
 from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
 from recollect.rules.episodes.lines import SpokenLine, from_object, to_object, whole_line

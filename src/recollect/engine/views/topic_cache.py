@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from recollect.engine.tables import topics as rows
 from recollect.engine.tables.topic_stamp import Stamp
-from recollect.model.frozen import dataclass
 from recollect.ports import Tx
 from recollect.rules.topics.faded import FadedTopics
 from recollect.rules.topics.topic_set import TopicSet

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
@@ -24,7 +24,6 @@ from recollect.engine.views.topic_cache import CachedTopics, load_topics
 from recollect.engine.work.faults import readable_messages, set_aside_rows
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Filter, Message
-from recollect.model.frozen import dataclass
 from recollect.ports import Tx, Vectors
 from recollect.rules.topics import topics as rule
 from recollect.rules.topics.centroids import Row, round_vectors

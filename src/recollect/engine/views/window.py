@@ -9,6 +9,7 @@ the subject changes: nothing is embedded twice.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from recollect.engine.views import episodes
@@ -16,7 +17,6 @@ from recollect.engine.views.tiers import load_tiers
 from recollect.engine.work.faults import readable_messages
 from recollect.engine.work.view import Run
 from recollect.model import Budget, Chunk, Filter, Message, Tiers
-from recollect.model.frozen import dataclass
 from recollect.ports import Clock, Lag, Tokenizer, Tx
 from recollect.rules.episodes.window import (
     WindowMessage,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelTimeout, NoModel
 from recollect.masking import masked_logger
-from recollect.model.frozen import dataclass
 from recollect.ports import LLM, Completion, Models, Request, Telemetry
 from recollect.tasks.task import Task
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,6 @@ from recollect.engine.work.lease import Lease
 from recollect.engine.work.view import Patience, Run, View
 from recollect.errors import DamagedMessage
 from recollect.model import Filter, Message
-from recollect.model.frozen import dataclass
 from recollect.ports import ConversationKey, Lag, Tx
 from recollect.rules.fairness import fair_order
 

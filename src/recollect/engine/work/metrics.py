@@ -13,12 +13,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.masking import mask_credentials
 from recollect.model import Activity
-from recollect.model.frozen import dataclass
 from recollect.ports import Call, Telemetry
 
 CALLS = ("chat", "memory")  # roles, under which calls of models are counted

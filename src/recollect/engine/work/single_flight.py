@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
@@ -17,7 +18,6 @@ from recollect.engine.tables.log import DIGESTING
 from recollect.engine.work.lease import Lease
 from recollect.errors import RecollectError
 from recollect.masking import mask_credentials, masked_logger
-from recollect.model.frozen import dataclass
 from recollect.ports import STAND_IN, Clock, ConversationKey, Tx
 
 log = masked_logger("recollect.once")

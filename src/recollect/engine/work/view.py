@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol, TypeVar
 
 from recollect.errors import DamagedMessage
 from recollect.model import Message
-from recollect.model.frozen import dataclass
 from recollect.ports import ConversationKey, Lag, Tx
 
 R = TypeVar("R")

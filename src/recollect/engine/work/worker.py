@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from recollect.engine.work.faults import (
@@ -31,7 +31,6 @@ from recollect.engine.work.view import Hooks, Run, SaveResult, View
 from recollect.errors import EmbedderMismatch, EmbedderRefused, StoreClosed
 from recollect.masking import masked_logger
 from recollect.model import Filter, SetAside
-from recollect.model.frozen import dataclass
 from recollect.ports import STAND_IN, Clock, ConversationKey, Lag, Telemetry, Tx
 
 log = masked_logger("recollect.followers")

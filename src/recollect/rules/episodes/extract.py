@@ -10,13 +10,13 @@ corrected in `rules.corrections`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from recollect.language.detect import detect
 from recollect.language.filler import is_filler
 from recollect.language.sentences import Sentence, limit_text, sentences, split_sentences
 from recollect.model import ExtractLine
-from recollect.model.frozen import replace
 from recollect.rules.corrections import ComparedSentence, find_corrections
 from recollect.rules.episodes.lines import (
     NAMELESS,

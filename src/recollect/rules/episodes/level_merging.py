@@ -8,9 +8,9 @@ episodes leave the active set. Call again after each merge, until there is no ne
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from recollect.errors import InvalidInput
-from recollect.model.frozen import dataclass
 
 AT_MOST = 5
 """Active episodes of one level."""

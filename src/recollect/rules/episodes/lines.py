@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,7 +20,6 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import split_sentences
 from recollect.language.word_weights import is_unspaced
 from recollect.model import ExtractLine, Role
-from recollect.model.frozen import dataclass
 from recollect.rules.prompt.fences import GUARD, Labels, byline, escape_line, with_sign
 from recollect.rules.prompt.speaker_labels import author_labels, without_posing
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import Any, NamedTuple
 
@@ -21,7 +21,6 @@ from recollect.language.sentences import Kind, Sentence, clauses
 from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.word_weights import is_unspaced, stems, weigh
 from recollect.model import ExtractLine
-from recollect.model.frozen import replace
 from recollect.rules.corrections import is_retraction, says_new_value
 from recollect.rules.episodes.lines import prefix, render_lines, speaker_labels
 from recollect.rules.episodes.sentence_forms import drop_addition

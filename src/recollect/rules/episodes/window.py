@@ -7,9 +7,9 @@ messages that each trigger keeps. Messages that leave are archived, not deleted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from recollect.model import Role
-from recollect.model.frozen import dataclass
 
 REQUESTED = "asked for"  # the trigger of a departure that somebody asked for
 LONGEST_QUESTION = 20  # messages without an answer after which each stands for itself, as in a busy channel

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from recollect.language.fact_words import species
 from recollect.language.terms import analyse
 from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FactRefusal, FoundFact, Message
-from recollect.model.frozen import dataclass, replace
 from recollect.rules.access import channels_of
 from recollect.rules.facts.claims_by_others import UNDONE_BY, has_same_subject, is_answered
 from recollect.rules.facts.keys import find_home, holds_several_values, home_of_planned

@@ -7,12 +7,13 @@ same; what can be said in other words (a small number spelt out, a month) is not
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import CALENDAR, CAPITAL_NOUNS
 from recollect.language.sentences import split_sentences
 from recollect.language.terms import analyse
 from recollect.language.word_weights import WORD, is_content, is_ordinary
-from recollect.model.frozen import dataclass
 
 _NUMBER = lazy_pattern(r"\d+(?:[.,]\d+)*")
 _SEPARATORS = lazy_pattern(r"[.,]")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from recollect.language.dates import TimeSpan, spans
@@ -23,7 +23,6 @@ from recollect.language.smalltalk import is_small_talk
 from recollect.language.terms import analyse
 from recollect.language.word_weights import is_content, is_ordinary, words
 from recollect.model import FactRefusal, FoundFact, Role
-from recollect.model.frozen import dataclass
 from recollect.rules.facts.keys import holds_several_values
 from recollect.rules.facts_english.finder import stated_text, states_something
 

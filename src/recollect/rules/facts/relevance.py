@@ -9,6 +9,7 @@ from 0.5 on, a fact is relevant. A fact has few words, so one that it shares wit
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.terms import analyse, query_groups
 from recollect.model import Fact
-from recollect.model.frozen import dataclass
 from recollect.rules.facts.keys import keys_named
 from recollect.rules.facts.remembered_lists import remember_fact_lists
 from recollect.rules.recall.floor import rarity, relevance

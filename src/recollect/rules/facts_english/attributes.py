@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from recollect.language.fact_words import DEMONYMS, RELATIONS, species
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import FactCategory
-from recollect.model.frozen import dataclass
 from recollect.rules.facts.keys import normalise_key
 from recollect.rules.facts_english import words
 from recollect.rules.facts_english.clauses import Clause

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 
@@ -20,7 +21,6 @@ from recollect.language.sentences import Sentence, limit_text, sentences
 from recollect.language.short_text_cache import remember_short_texts
 from recollect.language.since_until import TimedPhrase, parse_times
 from recollect.model import Holds
-from recollect.model.frozen import dataclass, replace
 from recollect.rules.facts.own_words import is_claimed_as_own, own_words
 from recollect.rules.facts_english import words
 from recollect.rules.facts_english.words import any_of, longest_first

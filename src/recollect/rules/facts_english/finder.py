@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
@@ -16,7 +17,6 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import Sentence
 from recollect.language.word_runs import has_word_of
 from recollect.model import FoundFact, Holds
-from recollect.model.frozen import replace
 from recollect.rules.facts.deciding import acceptable_facts
 from recollect.rules.facts.echoes import is_echo
 from recollect.rules.facts.values import fold

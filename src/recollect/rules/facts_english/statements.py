@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date
 
 from recollect.language.english_predicates import PLAIN_VERBS
@@ -19,7 +20,6 @@ from recollect.language.stopwords import function_words
 from recollect.language.verbs import PAST_FORMS, gerund, is_past
 from recollect.language.word_weights import is_ordinary
 from recollect.model import FactCategory, FoundFact
-from recollect.model.frozen import dataclass, replace
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.statement_clarity import is_unclear
 from recollect.rules.facts_english.statement_clauses import (

@@ -7,11 +7,11 @@ main verb and the pronouns change; what cannot be told for certain (what somebod
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Literal
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.verbs import COMMON_VERBS, PAST_FORMS, SAME_IN_THE_PAST, form_after_name, is_past
-from recollect.model.frozen import dataclass
 from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.words import BEFORE_PERFECT, any_of
 

@@ -9,10 +9,11 @@ belong to another occasion; and all that is said on one occasion is a little abo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.model.frozen import dataclass
 from recollect.rules.recall.passage_columns import (
     ASSISTANT,
     KEYS_APART,

@@ -6,13 +6,13 @@ Names repeat, so conversations, authors and roles are numbers, and the names of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model import ROLES, Role
-from recollect.model.frozen import dataclass
 from recollect.model.passages import PassageCandidate
 
 Numbers = NDArray[np.int64]

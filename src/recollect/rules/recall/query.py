@@ -9,7 +9,7 @@ another language is left as it is.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -20,7 +20,6 @@ from recollect.language.dates import TimeSpan, spans
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.stopwords import function_words
 from recollect.language.terms import MAX_GROUPS, query_groups
-from recollect.model.frozen import dataclass
 from recollect.rules.recall.advice_and_account_requests import (
     RECOUNT_WORDS,
     REQUEST,

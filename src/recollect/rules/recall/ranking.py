@@ -12,6 +12,7 @@ itself or by its neighbours.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
@@ -19,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import ConfigError
-from recollect.model.frozen import dataclass
 from recollect.model.passages import Posting, Tally
 from recollect.rules.recall.neighbours import Surroundings, surroundings
 from recollect.rules.recall.passage_columns import USER, Passages

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from math import fsum
 
 from recollect.language.detect import detect
 from recollect.language.sentences import Sentence, sentences
 from recollect.language.word_weights import is_unspaced, matters, shorten_phrase, stems, weigh
-from recollect.model.frozen import dataclass
 from recollect.rules.tiers.message_claims import KeyValue, question_pairs, statement_pairs
 from recollect.rules.tiers.particulars import list_pairs, mention_pairs, technical_pairs, topic_pairs
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from recollect.language.filler import is_filler, trim
 from recollect.language.lazy_patterns import lazy_pattern
@@ -16,7 +17,6 @@ from recollect.language.names_times_amounts import AMOUNT, WHEN
 from recollect.language.sentences import Sentence, clauses
 from recollect.language.word_runs import words_before
 from recollect.language.word_weights import is_content, is_ordinary, words
-from recollect.model.frozen import dataclass
 
 MAX_VALUE = 8
 """Words of one value."""

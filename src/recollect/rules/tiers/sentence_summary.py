@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from math import fsum
 from operator import itemgetter
 
@@ -18,7 +19,6 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import AMOUNT, WHEN
 from recollect.language.sentences import Sentence, clauses, sentences
 from recollect.language.word_weights import is_unspaced, stems, weigh
-from recollect.model.frozen import dataclass
 from recollect.rules.tiers.keyvalues import drop_dangling
 from recollect.rules.tiers.message_claims import last_clauses
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import MAX_CHARACTERS, limit_text
 from recollect.model import Tiers
-from recollect.model.frozen import dataclass
 from recollect.rules.facts.grounding import Grounds
 from recollect.rules.prompt import fences
 from recollect.rules.tiers.keyvalues import key_values

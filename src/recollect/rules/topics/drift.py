@@ -10,6 +10,7 @@ before it, and so does an assistant's reply. The weights were learned by `benchm
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from math import exp, log, log1p, sqrt
@@ -21,7 +22,6 @@ from numpy.typing import NDArray
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.word_runs import lower_words
 from recollect.model import Role
-from recollect.model.frozen import dataclass
 from recollect.rules.topics.centroids import is_zero
 from recollect.rules.topics.topic_words import MessageWords, detect_language, read_words
 

@@ -9,10 +9,10 @@ ones above all, close a part of the gap to 1. With one topic and no word in comm
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from recollect.model.frozen import dataclass
 from recollect.rules.topics.centroids import Similarities
 from recollect.rules.topics.drift import Scale
 from recollect.rules.topics.topic_words import TopicWords, shared_weight, total_weight

@@ -7,6 +7,7 @@ when the messages arrived (`topic_words`). A greeting, thanks or filler is no ti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import log1p
 from typing import NamedTuple, TypeAlias
@@ -14,7 +15,6 @@ from typing import NamedTuple, TypeAlias
 from recollect.language.detect import detect
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.word_weights import matters, words
-from recollect.model.frozen import dataclass
 from recollect.rules.topics.faint_words import describing_words
 from recollect.rules.topics.topic_words import (
     LONGEST_PHRASE,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from recollect.model.frozen import dataclass
 from recollect.model.topics import IMPORTANCE
 from recollect.rules.topics.half_lives import half_life, priority, remaining_time
 from recollect.rules.topics.topic_words import NO_WORDS, TopicWords

@@ -9,7 +9,7 @@ the oldest. So following a topic never needs to read its messages again, and cos
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log
 from sys import intern
@@ -20,7 +20,6 @@ from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.short_text_cache import remember_short_texts, remember_words
 from recollect.language.word_weights import is_unspaced, matters, stem, words
 from recollect.model import Role
-from recollect.model.frozen import dataclass
 from recollect.rules.topics.faint_words import faint_words, phatic_words
 
 READ = 600

@@ -11,7 +11,7 @@ keeps its own centroid and count, and can be split off unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Protocol
@@ -19,7 +19,6 @@ from typing import Protocol
 import numpy as np
 
 from recollect.model import Role
-from recollect.model.frozen import dataclass, replace
 from recollect.model.topics import IMPORTANCE
 from recollect.rules.topics.centroids import Row, direction, move_centroid
 from recollect.rules.topics.drift import LIKELY, REACH, DriftMessage, Scale, shift
