@@ -142,7 +142,7 @@ _HINTS = (
     *("day", "night", "week", "month", "year", "ago", "last", "past", "this", "next", "hour", "morrow"),
     *("christmas", "halloween", *MONTHS, *_SEASONS),
 )
-_HINT = lazy_pattern(rf"(?i)\d|{'|'.join(_HINTS)}", skips=True)
+_HINT = lazy_pattern(rf"(?i)\d|{'|'.join(_HINTS)}")
 _DIGIT = lazy_pattern(r"\d")
 _FROM = lazy_pattern(r"(?i)\b(?:from|between)\b")
 _TO = lazy_pattern(r"(?i)\s*(?:and|to|until|till|through|-|–)\s*(?:on\s+|the\s+)?")

@@ -60,9 +60,7 @@ _CONTRACTION = lazy_pattern(
     re.IGNORECASE,
 )
 _ADVERB = r"(?:\w+ly|also|just|still|never|always|often|even|all|both|now|then|usually|sometimes|ever|already|once)"
-_SUBJECT_VERB = lazy_pattern(
-    rf"\b(?:i|we|they|he|she|who)\s+(?:{_ADVERB}\s+)*(?P<verb>[a-z]{{2,}})\b", re.IGNORECASE, skips=True
-)
+_SUBJECT_VERB = lazy_pattern(rf"\b(?:i|we|they|he|she|who)\s+(?:{_ADVERB}\s+)*(?P<verb>[a-z]{{2,}})\b", re.IGNORECASE)
 _NO_VERB = wordlist("and or but of in on at to for with from by as the a an my our all both too not am")
 _OBJECT = r"(?:an?|the|my|our|your|his|her|its|their|this|these|those|some|any|all|each|every|me|you|him|us|them|it)"
 _PARTICLE = r"(?:to|in|on|at|for|with|from|by|out|up|down|off|over|into|about|as|away|back|through|around|that|how)"
@@ -108,7 +106,6 @@ _SUBORDINATE = lazy_pattern(
     r"(?<=[\w,])\s(?:when|while|whenever|because|if|as|since|where|who|that|which|every\stime|after|before|until|how|what"
     r"|so\sthat|whose|than)\s[^,;:.!?–—]*",
     re.IGNORECASE,
-    skips=True,
 )
 
 

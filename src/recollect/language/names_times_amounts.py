@@ -125,7 +125,6 @@ WHEN = lazy_pattern(
         | (?:in|by)\s(?:19|20)\d\d(?!\w|[.,]\d|\s?%) | \d{{1,2}}月\d{{1,2}}[日号] | \d{{4}}年(?:\d{{1,2}}月)?
     )""",
     re.VERBOSE | re.IGNORECASE,
-    rare=True,
 )
 """A date, a time of day, or a time relative to now."""
 

@@ -227,7 +227,7 @@ _SHORTENED = """
     г ул
 """
 _ABBREVIATIONS = frozenset((*_SHORTENED.split(), *MONTH_ABBREVIATIONS, *WEEKDAY_ABBREVIATIONS))
-_END = lazy_pattern(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*", skips=True)
+_END = lazy_pattern(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？｡।॥؟۔։]+[\"”’」』）)]*\s*")
 _ASCII_END = lazy_pattern(  # finds the same in plain text: it looks at end marks alone, in a third of the time
     r"[.!?](?<![.!?][.!?])[.!?]*[\"')\]]*(?:\s+|$)"
 )
@@ -300,7 +300,7 @@ _BEFORE_CLAUSE = (
 _AFTER_MARK = r"(?<=[,;:])\s+|(?<!\s)\s+(?:[—–-]+\s+|--+\s*)|--+\s*"
 _AT_WORD = rf"(?<!\s)\s+(?=(?:and|but|so|or)\s(?:{_SUBJECT}|do\s|can\s|what\b)|(?:{_BEFORE_CLAUSE})\s)"
 _CLAUSE = lazy_pattern(rf"{_AFTER_MARK}|(?<=[，；：、،؛])\s*|…\s*|{_AT_WORD}", re.IGNORECASE)
-_ASCII_CLAUSE = lazy_pattern(rf"{_AFTER_MARK}|{_AT_WORD}", re.IGNORECASE, skips=True)
+_ASCII_CLAUSE = lazy_pattern(rf"{_AFTER_MARK}|{_AT_WORD}", re.IGNORECASE)
 _CLAUSE_WORDS = 4
 _CLAUSE_CHARACTERS = 6
 

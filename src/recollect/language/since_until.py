@@ -31,7 +31,7 @@ _BETWEEN = lazy_pattern(rf"\bfrom\s({_POINT})\s(?:to|until|till)\s({_POINT})", r
 _SINCE = lazy_pattern(rf"\b(?:ever\s)?since\s(?:about\s|early\s|late\s|the\s)?({_POINT})", re.IGNORECASE)
 _FOR = lazy_pattern(rf"\bfor\s(?:the\s(?:last|past)\s)?({_AGO})(?:\snow)?(?=[\s,.!]|$)", re.IGNORECASE)
 _UNTIL = lazy_pattern(rf"\b(?:until|till|up\sto)\s(?:about\s|early\s|late\s|the\s)?({_POINT})", re.IGNORECASE)
-_THEN = lazy_pattern(rf"\b(?:(?:back\s)?in\s)?({_POINT})(?=[\s,.!]|$)", re.IGNORECASE, rare=True)
+_THEN = lazy_pattern(rf"\b(?:(?:back\s)?in\s)?({_POINT})(?=[\s,.!]|$)", re.IGNORECASE)
 _ISO = lazy_pattern(r"(\d{4})-(\d\d)-(\d\d)")
 _YEAR = lazy_pattern(r"\b(?:19|20)\d\d\b")
 _DAY = lazy_pattern(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?(?!\d)")

@@ -10,17 +10,16 @@ Among messages, a correction is shown with what it may correct (`corrected_turns
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from recollect.language.detect import detect
 from recollect.language.fact_words import wordlist
-from recollect.language.lazy_patterns import lazy_pattern, words_needed_by
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.names_times_amounts import WHEN
 from recollect.language.short_text_cache import remember_short_texts
-from recollect.language.word_runs import has_word_of
 from recollect.language.word_weights import is_content, is_ordinary, stem, words
 from recollect.model import Message
 
@@ -63,7 +62,6 @@ _STATES = lazy_pattern(
     r"\b(?:is|are|['’]s|will\sbe|costs?|starts?|begins?|ends?|due|opens?|closes?|leaves?|arrives?|takes\splace|weighs?"
     r"|scheduled|amounts?)\b",
     re.IGNORECASE,
-    skips=True,
 )
 _DIGIT = lazy_pattern(r"\d")
 _DEFINITE = lazy_pattern(r"^(?:\w+\s){0,3}?(?:the|my|our|your|his|her|their|its)\s|^it\b|['’]s\s", re.IGNORECASE)
@@ -125,26 +123,7 @@ class Correction:
 def has_correction(text: str) -> bool:
     """Whether a text says that something earlier, in it or before it, was wrong or has changed."""
     text = _plain_quotes(text)
-    if not _correction_test()(text):
-        return False
     return bool(MENDING.search(text) or CONTRASTING.search(text) or CHANGING.search(text) or ENDING.search(text))
-
-
-@cache
-def _correction_test() -> Callable[[str], bool]:
-    """A test whether a text has a word that one of the patterns needs: most have none."""
-    return _test_for_words(MENDING, CONTRASTING, CHANGING, ENDING)
-
-
-@cache
-def _value_test() -> Callable[[str], bool]:
-    """A test whether a text has a digit or a word that a time needs."""
-    return _test_for_words(_DIGIT, WHEN)
-
-
-def _test_for_words(*patterns: re.Pattern[str]) -> Callable[[str], bool]:
-    needed_words = words_needed_by(patterns)
-    return bool if needed_words is None else has_word_of(needed_words)
 
 
 def says_new_value(text: str) -> bool:
@@ -167,8 +146,6 @@ def is_change(text: str) -> bool:
 @remember_short_texts
 def states_value(text: str) -> bool:
     """Whether a text says of one thing when or how much it is."""
-    if not _value_test()(text):
-        return False
     verb = _STATES.search(text)
     return verb is not None and _has_value(text, verb.end()) and _DEFINITE.search(text) is not None
 

@@ -12,39 +12,14 @@ from hypothesis import strategies as st
 
 from recollect.model import FoundFact
 from recollect.rules.facts.echoes import is_echo
-from recollect.rules.facts_english.clauses import assertions_in, expand_short_forms, parse_clauses, prose_sentences
+from recollect.rules.facts_english.clauses import expand_short_forms
 from recollect.rules.facts_english.finder import find_facts, reconcile_facts
-from recollect.rules.facts_english.patterns import readings
-from recollect.rules.facts_english.subject_verb_guard import may_have_readings
 
 TODAY = date(2024, 9, 10)
 
 
 def found(text: str) -> list[str]:
     return sorted(map(notation, find_facts(text, TODAY)))
-
-
-def test_no_sentence_with_a_fact_is_left_unread() -> None:
-    sentences = [text for row in utterances() for text in assertions_in(prose_sentences(row.said))]
-    for sentence in sentences:
-        facts = [reading for clause in parse_clauses([sentence], TODAY) for reading in readings(clause)]
-        assert not facts or may_have_readings(sentence), sentence
-    assert not all(map(may_have_readings, sentences))
-
-
-def test_no_sentence_with_a_fact_is_left_unread_however_it_is_put() -> None:
-    chance = random.Random(4)
-    sentences = [text for row in utterances() for text in assertions_in(prose_sentences(row.said))]
-    extras = "and but or , Well, well- I we my our Bob Bob's It The - ( = : here".split()  # noqa: SIM905
-    extras += ["also", "not", "Anna-Lena", "O'Neil", "@al"]
-    extras += ["since May", "for two years", "used to", "no longer", "in March"]
-    for _ in range(3_000):
-        words = chance.choice(sentences).split()
-        for _ in range(chance.randint(1, 3)):
-            words.insert(chance.randrange(len(words) + 1), chance.choice(extras))
-        sentence = " ".join(words)
-        facts = [reading for clause in parse_clauses([sentence], TODAY) for reading in readings(clause)]
-        assert not facts or may_have_readings(sentence), sentence
 
 
 def test_short_forms_are_written_out() -> None:

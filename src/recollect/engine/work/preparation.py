@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 
-from recollect.language.lazy_patterns import prepare_patterns
+from recollect.language.lazy_patterns import compile_patterns
 from recollect.ports import Embedder, Tokenizer
 
 TURN_MODULE = "recollect.engine.conversation"
@@ -51,7 +51,8 @@ def prepare_turns(tokenizer: Tokenizer, embedder: Embedder) -> Iterator[None]:
         yield
     yield from _read_sample()
     for name in PATTERN_MODULES:
-        yield from prepare_patterns(vars(import_module(name)))
+        for _ in compile_patterns(vars(import_module(name))):
+            yield
     import_module(TURN_MODULE)  # most of what it imports has been imported by now
 
 

@@ -71,7 +71,6 @@ _MATTERS = lazy_pattern(
         | bought|sold|won|lost|broke|finished|built|met|because|result\w*|total|solution|error|fail\w*|recommend\w*
         | my\s\w+|our\s\w+|name(?:d|\sis)|called )\b""",
     re.VERBOSE | re.IGNORECASE,
-    skips=True,
 )
 _DIGIT = lazy_pattern(r"\d")
 # A sentence is shortened only where its rest begins so, and not if a part of the rest changes what is said.

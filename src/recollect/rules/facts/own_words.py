@@ -65,7 +65,6 @@ SIGN_OF_FOREIGN_TEXT = lazy_pattern(
     r"[:：<“«„「\"/]|\sago\b|forwarded|original|weitergeleitete|ursprüngliche"
     r"|[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)",
     re.IGNORECASE,
-    skips=True,
 )
 
 

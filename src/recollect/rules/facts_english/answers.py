@@ -7,12 +7,9 @@ question that is known here is completed, and only by a short answer to it: what
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache
 
-from recollect.language.lazy_patterns import lazy_pattern, words_needed_by
+from recollect.language.lazy_patterns import lazy_pattern
 from recollect.language.sentences import limit_text, sentences
-from recollect.language.word_runs import has_word_of
 from recollect.rules.facts_english.statement_words import (
     ANSWERS_NO,
     ANSWERS_YES,
@@ -74,7 +71,7 @@ _QUESTIONS: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
 def complete_answer(text: str, question: str) -> str:
     """The sentence that a text states as an answer to a question, or an empty text."""
     asked = _last_question(question)
-    if not asked or not _may_be_known()(asked):
+    if not asked:
         return ""
     first = next((sentence.text for sentence in sentences(limit_text(text)) if sentence.text.strip()), "")
     if len(asked.split()) > MAX_QUESTION or not first or first.rstrip().endswith("?"):
@@ -87,13 +84,6 @@ def complete_answer(text: str, question: str) -> str:
                 return ""
             return _complete(first.strip(), value_form, yes_form, no_form).replace("{what}", what)
     return ""
-
-
-@cache
-def _may_be_known() -> Callable[[str], bool]:
-    """A test whether a question has a word that one of the known questions needs: most have none."""
-    needed_words = words_needed_by(pattern for pattern, *_ in _QUESTIONS)
-    return has_word_of(needed_words) if needed_words is not None else bool
 
 
 def _last_question(text: str) -> str:

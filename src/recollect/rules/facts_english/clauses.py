@@ -65,7 +65,6 @@ _LONG_QUOTE = 3  # words; a longer one is somebody's sentence, a shorter one may
 _JOKED = lazy_pattern(
     r"(?:^|\s)/s\b|\b(?:jk|j/k|just\s(?:kidding|joking)|(?:i['’]?m|only)\s(?:kidding|joking))\b",
     re.IGNORECASE,
-    skips=True,
 )
 _JOKING = lazy_pattern(
     rf"\b(?:{any_of(words.JOKE_WORDS)}|(?:ha){{2,}}h?|(?:he){{2,}}|yeah,?\sright|oh,?\ssure)|[🙄😂🤣😜😝🤪😏]",
@@ -182,7 +181,6 @@ _SHORT_FORMS = lazy_pattern(
       | (?P<can_not>can'?t\b|cannot)\b | (?P<will_not>won'?t)\b | (?P<not>{any_of(words.BEFORE_NOT)})n'?t\b
       | (?P<is>{any_of(words.BEFORE_IS)})'s\b | (?P<anymore>any\s?more|any\slonger)\b )""",
     re.VERBOSE | re.IGNORECASE,
-    skips=True,
 )
 _BARE_SHORT_FORM = lazy_pattern(  # those that have no apostrophe
     rf"\b(?:im|ive|cant|cannot|wont|{any_of(words.BEFORE_NOT)}nt|any\s?more|any\slonger)\b", re.IGNORECASE
@@ -209,7 +207,7 @@ _HEDGES = lazy_pattern(
     r"\s(?:that\s)?(?=i\b|my\b|we\b)",
     re.IGNORECASE,
 )
-_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING, any_case=True)}\b", re.IGNORECASE, skips=True)
+_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING, any_case=True)}\b", re.IGNORECASE)
 _SUBJECT = rf"{any_of(words.SUBJECTS, any_case=True)}\b"
 _VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES, any_case=True)}\s)?{any_of(words.VERBS_OF_CLAUSES, any_case=True)}\b"
 _MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND, any_case=True)}\b"
@@ -224,7 +222,6 @@ _SPLIT = lazy_pattern(
     rf"|(?P<soft>\s+(?:and|or)\s+(?={_SUBJECT}))"
     rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS})))",
     re.IGNORECASE,
-    skips=True,
 )
 _BUT = lazy_pattern(r"\bbut\b", re.IGNORECASE)
 _CONDITION = lazy_pattern(rf"(?:^|\s){any_of(words.CONDITION_WORDS)}\b", re.IGNORECASE)
@@ -235,7 +232,6 @@ _TIME_FIRST = lazy_pattern(
 _PASSING = lazy_pattern(
     rf"\b(?:{any_of(words.PASSING_TIMES, any_case=True)}|for\s(?:a|the)\s{any_of(words.OCCASIONS, any_case=True)})\b",
     re.IGNORECASE,
-    skips=True,
 )
 _MAX_CLAUSES = 400
 

@@ -27,7 +27,6 @@ from recollect.rules.facts_english.instructions import instructions
 from recollect.rules.facts_english.patterns import readings
 from recollect.rules.facts_english.statement_words import LONG_AGO
 from recollect.rules.facts_english.statements import read_clauses, split_statement
-from recollect.rules.facts_english.subject_verb_guard import may_have_readings
 from recollect.rules.facts_english.third_person_retelling import retell_pronouns
 from recollect.rules.facts_english.values import name
 from recollect.rules.facts_english.words import (
@@ -103,13 +102,9 @@ def _attributes_of_messages(
 ) -> list[list[list[FoundFact]]]:
     """As `_attribute_facts`, of each assertion of many messages."""
     instructions_of_all = [[[*instructions([assertion])] for assertion in part] for part in assertions]
-    is_readable = [[may_have_readings(assertion) for assertion in part] for part in assertions]
     facts_in_clauses = [
-        [
-            [*_facts_in_clauses([assertion], message.today)] if may_have_facts else []
-            for assertion, may_have_facts in zip(part, part_is_readable, strict=True)
-        ]
-        for message, part, part_is_readable in zip(messages, assertions, is_readable, strict=True)
+        [[*_facts_in_clauses([assertion], message.today)] for assertion in part]
+        for message, part in zip(messages, assertions, strict=True)
     ]
     return [
         [acceptable_facts([*facts, *orders]) for facts, orders in zip(part_facts, part_orders, strict=True)]

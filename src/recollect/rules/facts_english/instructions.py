@@ -58,7 +58,6 @@ _MAY_INSTRUCT = lazy_pattern(  # without one of these words nothing below is fou
     r"|imperial|celsius|fahrenheit|tone"
     rf"|{any_of(words.FOR_GOOD, words.LENGTHS, words.TONES, words.FORMATS, any_case=True)})\b",
     re.IGNORECASE,
-    skips=True,
 )
 _AT_ONCE = ("emojis", "answer length", "tone", "format")
 _JOINT = lazy_pattern(

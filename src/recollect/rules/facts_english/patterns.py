@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
 
 from recollect.language.fact_words import (
     BELIEFS,
@@ -21,7 +20,6 @@ from recollect.language.fact_words import (
     species,
 )
 from recollect.language.lazy_patterns import lazy_pattern
-from recollect.language.pattern_heads import SIZE, Heads, may_begin, pattern_heads
 from recollect.language.since_until import strip_final_time
 from recollect.model import FactCategory
 from recollect.rules.facts_english import words
@@ -74,7 +72,7 @@ def readings(clause: Clause) -> Iterator[FactReading]:
     if clause.attribute:
         yield from attribute_readings(clause)
         return
-    for pattern, finder in _verbs_beginning(clause.text[:SIZE]):
+    for pattern, finder in _VERBS:
         match = pattern.match(clause.text)
         if match:
             yield from finder(clause.text[match.end() :].strip(), clause)
@@ -459,17 +457,3 @@ _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
         (r"be", _be),
     )
 )  # fmt: skip
-
-
-@lru_cache(maxsize=4_096)
-def _verbs_beginning(beginning: str) -> tuple[tuple[re.Pattern[str], Finder], ...]:
-    """The verbs, in their order, that a clause with these first characters may begin with."""
-    return tuple(
-        verb for verb, heads in zip(_VERBS, verb_heads(), strict=True) if heads is None or may_begin(heads, beginning)
-    )
-
-
-@cache
-def verb_heads() -> tuple[Heads | None, ...]:
-    """How the text of a clause with a fact begins, verb by verb; None if that is not known."""
-    return tuple(pattern_heads(pattern.pattern, re.IGNORECASE) for pattern, _ in _VERBS)

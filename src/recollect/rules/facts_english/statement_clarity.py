@@ -15,7 +15,7 @@ from recollect.rules.facts_english import statement_words as words
 from recollect.rules.facts_english.words import NUMBERS_TO_SIX, any_of, longest_first
 
 _UNREAL = lazy_pattern(rf"\b{any_of(words.UNREAL_WORDS)}\b")
-_TALK = lazy_pattern(rf"\b{any_of(words.YOU_WORDS, words.TALK_WORDS)}\b", re.IGNORECASE, skips=True)
+_TALK = lazy_pattern(rf"\b{any_of(words.YOU_WORDS, words.TALK_WORDS)}\b", re.IGNORECASE)
 _SO_THAT = lazy_pattern(r"\b(?:so|such)\s(?:\w+\s){1,6}that\b", re.IGNORECASE)
 _THEN = lazy_pattern(
     r"\b(?:(?:since|by|until|before|after)\sthen|the\s(?:same|whole)\s\w+$|a\ssimilar|got\sthe\s\w+(?:$|\sand\b)"
@@ -41,7 +41,7 @@ def is_unclear(unit: str) -> bool:
     return _points_away(unit)
 
 
-_POINTER = lazy_pattern(rf"\b{any_of(words.POINTERS, any_case=True)}\b", re.IGNORECASE, skips=True)
+_POINTER = lazy_pattern(rf"\b{any_of(words.POINTERS, any_case=True)}\b", re.IGNORECASE)
 _PERSON = lazy_pattern(
     rf"\b(?:{any_of(longest_first(RELATIONS))}|{any_of(words.PERSON_NOUNS)})s?\b|(?<=\s)(?!I\b)[A-Z][a-z]+"
 )

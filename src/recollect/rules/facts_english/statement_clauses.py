@@ -50,7 +50,6 @@ _CUT = lazy_pattern(
     rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
     rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT}))))",
     re.IGNORECASE,
-    skips=True,
 )
 _OPENER = lazy_pattern(
     rf"(?:{any_of(words.OPENING_WORDS, any_case=True)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"

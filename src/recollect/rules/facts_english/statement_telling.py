@@ -64,7 +64,7 @@ _TROUBLE = lazy_pattern(
 )
 _LIKES = frozenset(word_tuple("love like enjoy adore loved liked enjoyed prefer hate hated dislike"))
 _DOES_TO_ONE = lazy_pattern(rf"\w+ing\sthe\s(?!{any_of(KNOWN_TO_ALL)}\b)[a-z]+(?:$|\sand\b)")
-_POINTED_AT = lazy_pattern(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE, skips=True)
+_POINTED_AT = lazy_pattern(rf"(?:all\s)?{any_of(words.POINTING_OBJECTS)}\b", re.IGNORECASE)
 _UNNAMED = lazy_pattern(
     r"(?:\w+\s)?(?:something|things|stuff|a\snew\s(?:hobby|thing|project)|(?:on\s)?an?\s(?:big\s|cool\s)?project"
     r"|a\sgroup\sof\sfriends|up\s(?:some\s)?new\sskills|out\son\stop)(?:\s\w+)?\W*$",

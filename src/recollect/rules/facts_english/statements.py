@@ -97,7 +97,6 @@ _HINT = lazy_pattern(
     r"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been"
     rf"|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE, any_case=True)})\b",
     re.IGNORECASE,
-    skips=True,
 )
 
 # One unit
@@ -274,7 +273,7 @@ def _add_company(text: str, other: str) -> str:
 _NO_ACTOR = lazy_pattern(  # "took some time", "gave me hope": something else is the subject
     r"(?:me|us|be|some|lots|time|\d+|two|three|a\s(?:lot|while|bit|few|day|week))\b", re.IGNORECASE
 )
-_FINITE = lazy_pattern(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE, skips=True)
+_FINITE = lazy_pattern(rf"\b(?:{any_of(words.FINITE_VERBS)}|{any_of(words.UNREAL_WORDS)})\b", re.IGNORECASE)
 _HABIT = lazy_pattern(rf"{any_of(words.ADVERBS_OF_HABIT)}\s")
 _COUNTED = lazy_pattern(rf"(?:{any_of(NUMBERS_TO_SIX)}|an?|one|\d+|in)\s", re.IGNORECASE)
 _WITH_OTHERS = lazy_pattern(r"\btogether$|\b(?:our|their)\s(?:shared|mutual|common)\b", re.IGNORECASE)

@@ -212,7 +212,6 @@ CUE = lazy_pattern(
     r"|something (?:else|different)|enough about|one (?:more|other|last) thing|moving on|next (?:question|topic)"
     r"|(?:i|we)(?:'m|'d| am| would)? also (?:need|want|like|look\w*|wonder\w*|hav\w+)|can you also"
     r"|different (?:question|topic|subject))\b",
-    skips=True,
 )
 _CUE_WORD_LIST = """
     another also anyway anyways btw different enough gear gears matter moving next note question speaking subject thing
