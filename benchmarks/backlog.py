@@ -28,7 +28,7 @@ from corpus import corpus
 from quality import datasets
 from recollect import AsyncMemory, Batch, Draft
 from recollect.cli.terminal.settling import collect_seldom
-from recollect.engine.work.follower import settle
+from recollect.follow.follower import settle
 from recollect.model import Role
 
 BATCH = 500

@@ -8,7 +8,7 @@ the first half of each, then the second. Does the message that comes back join i
 and does the same message open one where its topic has never been? The first is asked of TIAGE's chats between people,
 whose shifts are marked; the second of those and of LongMemEval's chats with an assistant, of what the user says in
 each. For each the threshold with the best F1 of joining is printed, and that with the best mean of the two sets. The
-second is what the threshold decides in recollect, where the first is left to `rules/topics/drift.py`: TOPIC_SIMILARITY
+second is what the threshold decides in recollect, where the first is left to `topics/rules/drift.py`: TOPIC_SIMILARITY
 in `recollect.wiring` is near what is best with an assistant, in steps of 0.05. People's chit-chat is hardly recognised
 when it comes back, whatever the threshold, and a topic too many can be merged, while a message under a wrong one is
 lost there.
@@ -32,7 +32,7 @@ from quality.dialogues import Dialogue, Line, load
 from recollect.config import Settings
 from recollect.errors import RecollectError
 from recollect.ports import Vectors
-from recollect.rules.topics.centroids import direction, move_centroid
+from recollect.topics.rules.centroids import direction, move_centroid
 from recollect.wiring import open_embedder
 
 TOPICS = 20  # dealt out together

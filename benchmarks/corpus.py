@@ -10,9 +10,9 @@ import random
 from itertools import accumulate
 from pathlib import Path
 
-import recollect.embed.static
+import recollect.models.embedding.static
 
-VOCABULARY = Path(recollect.embed.static.__file__).parent / "data" / "vocab.txt"
+VOCABULARY = Path(recollect.models.embedding.static.__file__).parent / "data" / "vocab.txt"
 FIRST_WORD = 1996  # the vocabulary begins with marks and single characters
 
 

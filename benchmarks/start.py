@@ -21,7 +21,7 @@ from pathlib import Path
 
 from corpus import corpus
 from recollect import Draft, Memory
-from recollect.engine.work.follower import settle
+from recollect.follow.follower import settle
 from table import show
 
 BATCH = 1_000

@@ -26,15 +26,15 @@ from quality.talks import read_talk
 from recollect import AsyncMemory
 from recollect.cli.demo.script import drafts
 from recollect.config import Settings
-from recollect.embed.static import StaticEmbedder
-from recollect.engine.conversation import AsyncConversation
-from recollect.engine.views.topics import may_lean
+from recollect.memory.conversation import AsyncConversation
 from recollect.model import TopicMessage
-from recollect.rules.topics import lossless_message_compression as compression
-from recollect.rules.topics import topics as rule
-from recollect.rules.topics.centroids import round_vector
-from recollect.rules.topics.faded import FadedTopics
-from recollect.rules.topics.topics import Book, IncomingMessage
+from recollect.models.embedding.static import StaticEmbedder
+from recollect.topics.rules import lossless_message_compression as compression
+from recollect.topics.rules import topics as rule
+from recollect.topics.rules.centroids import round_vector
+from recollect.topics.rules.faded import FadedTopics
+from recollect.topics.rules.topics import Book, IncomingMessage
+from recollect.topics.view import may_lean
 from recollect.wiring import topic_rule
 from table import milliseconds, percentile, show
 

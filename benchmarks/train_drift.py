@@ -1,4 +1,4 @@
-"""Learn the weights of `recollect.rules.topics.drift` from published dialogues, and print them to be put there.
+"""Learn the weights of `recollect.topics.rules.drift` from published dialogues, and print them to be put there.
 
     python benchmarks/train_drift.py --tiage tiage_train.json --longmemeval longmemeval_oracle.json
 
@@ -29,10 +29,10 @@ from quality.dialogues import Dialogue, Line, load
 from quality.segmentation import Scores, score
 from quality.tasks import assemble_tasks
 from recollect.config import Settings
-from recollect.embed.static import StaticEmbedder
-from recollect.rules.topics.centroids import round_vector
-from recollect.rules.topics.drift import BUILT_IN, REACH, WEIGHTS, DriftMessage, signs
-from recollect.rules.topics.topics import Book, IncomingMessage, add_message, fit_active_topics, follows, open_topic
+from recollect.models.embedding.static import StaticEmbedder
+from recollect.topics.rules.centroids import round_vector
+from recollect.topics.rules.drift import BUILT_IN, REACH, WEIGHTS, DriftMessage, signs
+from recollect.topics.rules.topics import Book, IncomingMessage, add_message, fit_active_topics, follows, open_topic
 from recollect.wiring import topic_rule
 
 Floats = NDArray[np.float64]
@@ -244,7 +244,7 @@ def main() -> None:
     for least, found in zip(CHANCES, left_out(tiage, others, embedder), strict=True):
         print(f"  chance {least:.2f}: Pk {found.pk:.3f}  WindowDiff {found.window_diff:.3f}  F1 {found.f1:.3f}")
     weights, bias = learn([share_of(rows(tiage, embedder), 3.0), *others])
-    print("\nfor rules/topics/drift.py:\nWEIGHTS = {")
+    print("\nfor topics/rules/drift.py:\nWEIGHTS = {")
     for name, weight in zip(WEIGHTS, weights, strict=True):
         print(f'    "{name}": {weight:.2f},')
     print(f"}}\nBIAS = {bias:.2f}")

@@ -27,10 +27,10 @@ from itertools import pairwise
 
 from corpus import corpus
 from recollect import AsyncConversation, AsyncMemory, Draft
-from recollect.embed.static import StaticEmbedder
 from recollect.model import ChatMessage
+from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.tokens.tiktoken import TiktokenTokenizer
 from recollect.ports import Completion, Request
-from recollect.tokens.tiktoken import TiktokenTokenizer
 from table import milliseconds, percentile, show
 
 BATCH = 1_000

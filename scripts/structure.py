@@ -250,7 +250,7 @@ def circles(imports: dict[str, set[str]]) -> list[list[str]]:
 
 def is_task_class(name: str, file: str) -> bool:
     """Every task has its own `Inputs` and `Reply`: a task is a module with the same names in it."""
-    return name in ("Inputs", "Reply") and "/tasks/" in file
+    return name in ("Inputs", "Reply") and ("/prompt" in file or file.endswith("standalone.py"))
 
 
 def percent(part: int, whole: int) -> float:

@@ -16,7 +16,7 @@ from pathlib import Path
 from driver import Embed, Message
 
 from recollect import Draft, Memory
-from recollect.engine.work.follower import settle
+from recollect.follow.follower import settle
 
 
 class AskedClock:

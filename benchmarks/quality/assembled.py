@@ -27,17 +27,17 @@ from quality.datasets import Haystack, Session, Turn
 from quality.segmentation import tiling
 from quality.topics import CUTOFFS, OURS, START, STRICT, TILING
 from recollect.config import Settings
-from recollect.engine.views.topics import may_lean
-from recollect.language.filler import is_filler
-from recollect.language.sentences import sentences
-from recollect.language.smalltalk import is_small_talk
 from recollect.ports import Vectors
-from recollect.rules.topics import topics as topic_rules
-from recollect.rules.topics.centroids import round_vector
-from recollect.rules.topics.faded import FadedTopics
-from recollect.rules.topics.topic_set import root
-from recollect.rules.topics.topic_words import read_words
-from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule
+from recollect.text.filler import is_filler
+from recollect.text.sentences import sentences
+from recollect.text.smalltalk import is_small_talk
+from recollect.topics.rules import topics as topic_rules
+from recollect.topics.rules.centroids import round_vector
+from recollect.topics.rules.faded import FadedTopics
+from recollect.topics.rules.topic_set import root
+from recollect.topics.rules.topic_words import read_words
+from recollect.topics.rules.topics import Book, IncomingMessage, TopicRule
+from recollect.topics.view import may_lean
 from recollect.wiring import open_embedder, topic_rule
 
 SESSIONS = 20  # of one conversation

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quality.datasets import Turn
-from recollect.language.detect import detect
-from recollect.language.terms import analyse
 from recollect.ports import Embedder, Vectors
+from recollect.text.detect import detect
+from recollect.text.terms import analyse
 
 Scores = NDArray[np.float64]
 

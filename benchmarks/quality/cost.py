@@ -21,10 +21,10 @@ from quality.datasets import Haystack, Turn
 from quality.work_tokens import OfflineModel
 from recollect.bench.tokens import follow
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine
+from recollect.facts.english.finder import states_something
+from recollect.facts.prompts import reading
+from recollect.memory.memory import MemoryEngine
 from recollect.model import Draft, FoundFact
-from recollect.rules.facts_english.finder import states_something
-from recollect.tasks import reading
 from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
 

@@ -25,8 +25,8 @@ from typing import Any
 from quality.datasets import Haystack, Part, load, select
 from recollect import Draft, Memory
 from recollect.errors import InvalidInput
-from recollect.language.terms import analyse
 from recollect.model import Fact, Message
+from recollect.text.terms import analyse
 
 OF_FACT = 0.6
 """The least share of a fact's words that are in an observation."""

@@ -33,7 +33,7 @@ from quality.recall import (
     _memory,
 )
 from recollect.config import Settings
-from recollect.engine.context.build import NOTHING_RELEVANT
+from recollect.context.build import NOTHING_RELEVANT
 from recollect.model import Section
 from recollect.wiring import Memory, open_embedder, open_tokenizer
 

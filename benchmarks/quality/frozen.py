@@ -18,7 +18,7 @@ from pathlib import Path
 from quality.datasets import Dataset, Haystack, Question
 from quality.recall import BATCH, OWNER, PATIENCE, SetClock
 from recollect import Budget, Draft, Episode, Fact, Memory
-from recollect.engine.sync import BlockingConversation, BlockingMemory
+from recollect.memory.sync import BlockingConversation, BlockingMemory
 
 DIGEST = 8  # hexadecimal digits
 RANKED = 20  # hits

@@ -18,7 +18,7 @@ from quality.datasets import Dataset, Haystack
 from quality.recall import _author as author_of
 from recollect import Draft, Memory
 from recollect.model import Episode, Message
-from recollect.rules.episodes.lines import speaker_labels
+from recollect.summaries.rules.lines import speaker_labels
 
 PATIENCE = 600.0
 BATCH = 500

@@ -1,6 +1,6 @@
 """Where the subject shifts: as recollect assigns topics, beside simple methods, on the same dialogues and vectors.
 
-Ours is what the product does, the rule that gives each message its topic as it arrives (`rules/topics/topics.py`): a
+Ours is what the product does, the rule that gives each message its topic as it arrives (`topics/rules/topics.py`): a
 shift is where a message has another topic than the one before. So it sees only what came before, while TextTiling sees
 the whole dialogue. The sets have no times: messages follow each other within seconds. No model is asked.
 """
@@ -17,11 +17,11 @@ from quality.baselines import embedded
 from quality.dialogues import Dialogue, Marked
 from quality.segmentation import Scores, by_chance, score, tiling
 from recollect.config import Settings
-from recollect.engine.views.topics import may_lean
 from recollect.ports import Vectors
-from recollect.rules.topics.centroids import round_vector
-from recollect.rules.topics.faded import FadedTopics
-from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule, step
+from recollect.topics.rules.centroids import round_vector
+from recollect.topics.rules.faded import FadedTopics
+from recollect.topics.rules.topics import Book, IncomingMessage, TopicRule, step
+from recollect.topics.view import may_lean
 from recollect.wiring import open_embedder, topic_rule
 
 OURS = "recollect"

@@ -16,9 +16,9 @@ from hashlib import sha256
 
 from quality.datasets import AFTER_THE_LAST, Dataset, Haystack, Question, Turn
 from quality.recall import OWNER, PATIENCE, SetClock
-from recollect.engine.sync import BlockingConversation
+from recollect.memory.sync import BlockingConversation
 from recollect.model import Context, Draft
-from recollect.rules.prompt.fences import GUARD, escape
+from recollect.text.fences import GUARD, escape
 from recollect.wiring import Memory
 
 LAST = 18  # messages before the cut whose evidence has to be there

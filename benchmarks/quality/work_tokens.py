@@ -23,12 +23,12 @@ from quality import datasets
 from recollect.bench.talks import Exchange
 from recollect.bench.tokens import Plan, RecordedModel, follow, history_costs, prompt_tokens
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.work.ask import ASKED
+from recollect.facts.prompts.reading import numbered_lines
+from recollect.follow.ask import ASKED
+from recollect.memory.memory import MemoryEngine
 from recollect.model import Budget
 from recollect.ports import Completion, Request
-from recollect.rules.episodes.lines import render_lines
-from recollect.tasks.reading import numbered_lines
+from recollect.summaries.rules.lines import render_lines
 from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
 

@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recollect.client import AsyncClient, Client
     from recollect.config import Settings
-    from recollect.engine.conversation import AsyncConversation
-    from recollect.engine.documents import AsyncDocuments
-    from recollect.engine.sync import BlockingConversation
-    from recollect.engine.sync_documents import BlockingDocuments
     from recollect.errors import (
         AnswerGone,
         CommitUnknown,
@@ -44,7 +40,11 @@ if TYPE_CHECKING:
         StoreLocked,
         StoreUnwritable,
     )
-    from recollect.faces import ConversationFace, DocumentsFace, MemoryFace
+    from recollect.memory.conversation import AsyncConversation
+    from recollect.memory.documents import AsyncDocuments
+    from recollect.memory.faces import ConversationFace, DocumentsFace, MemoryFace
+    from recollect.memory.sync import BlockingConversation
+    from recollect.memory.sync_documents import BlockingDocuments
     from recollect.model import (
         Activity,
         Added,
@@ -115,10 +115,10 @@ _HOMES = {
         "Client",
     ),
     "recollect.config": ("Settings",),
-    "recollect.engine.conversation": ("AsyncConversation",),
-    "recollect.engine.documents": ("AsyncDocuments",),
-    "recollect.engine.sync": ("BlockingConversation",),
-    "recollect.engine.sync_documents": ("BlockingDocuments",),
+    "recollect.memory.conversation": ("AsyncConversation",),
+    "recollect.memory.documents": ("AsyncDocuments",),
+    "recollect.memory.sync": ("BlockingConversation",),
+    "recollect.memory.sync_documents": ("BlockingDocuments",),
     "recollect.errors": (
         "AnswerGone",
         "CommitUnknown",
@@ -152,7 +152,7 @@ _HOMES = {
         "StoreLocked",
         "StoreUnwritable",
     ),
-    "recollect.faces": (
+    "recollect.memory.faces": (
         "ConversationFace",
         "DocumentsFace",
         "MemoryFace",

@@ -4,7 +4,7 @@ It is called where text leaves: when one of our errors is made, when a record is
 label or a line of the terminal is written. It masks passwords in addresses, values that are named as secret
 (`password=…`, `Authorization: …`), tokens of well-known formats, and the secrets that this process was given itself
 (`keep_out_of_texts`), in whatever form they turn up. In doubt it masks: a reader can do without a value. Secrets in
-what people say are found by `rules.secrets`.
+what people say are found by `secrets.detector`.
 """
 
 from __future__ import annotations

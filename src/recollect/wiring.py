@@ -12,24 +12,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from recollect.changes.retention_rules import Retention
 from recollect.clock import SystemClock
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.runtime import Parts
-from recollect.engine.sync import BlockingMemory
-from recollect.engine.work.metrics import ActivityCounter
-from recollect.engine.work.usage import Meter
 from recollect.errors import ConfigError
+from recollect.follow.metrics import ActivityCounter
+from recollect.follow.usage import Meter
 from recollect.masking import keep_password_out_of_texts
+from recollect.memory.memory import MemoryEngine
+from recollect.memory.runtime import Parts
+from recollect.memory.sync import BlockingMemory
 from recollect.model import Degraded
 from recollect.ports import LLM, Clock, Embedder, Models, Store, Telemetry, Tokenizer
-from recollect.rules.episodes.window import WindowRule
-from recollect.rules.recall.ranking import Weights
-from recollect.rules.retention import Retention
-from recollect.rules.secret_policy import SecretMode, SecretPolicy
+from recollect.recall.rules.ranking import Weights
+from recollect.secrets.policy import SecretMode, SecretPolicy
+from recollect.summaries.rules.window import WindowRule
 
 if TYPE_CHECKING:
-    from recollect.rules.topics.topics import TopicRule
+    from recollect.topics.rules.topics import TopicRule
 
 # The cosine of texts that have nothing to do with each other, its mean and deviation, is a property of the embedder.
 WEIGHTS = {"minilm": Weights(unrelated=0.06, spread=0.09)}
@@ -73,10 +73,10 @@ def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int
 
 
 def open_embedder(settings: Settings, telemetry: Telemetry | None = None) -> Embedder:
-    from recollect.embed.cache import CachedEmbedder
+    from recollect.models.embedding.cache import CachedEmbedder
 
     if settings.embedder == "endpoint":
-        from recollect.embed.endpoint import EndpointEmbedder
+        from recollect.models.embedding.endpoint import EndpointEmbedder
 
         if not settings.embedder_url:
             raise ConfigError(
@@ -85,10 +85,10 @@ def open_embedder(settings: Settings, telemetry: Telemetry | None = None) -> Emb
         endpoint = EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model)
         return CachedEmbedder(endpoint, telemetry=telemetry)
     if settings.embedder == "minilm":
-        from recollect.embed.minilm import MiniLMEmbedder
+        from recollect.models.embedding.minilm import MiniLMEmbedder
 
         return CachedEmbedder(MiniLMEmbedder(threads=settings.embedder_threads), telemetry=telemetry)
-    from recollect.embed.static import StaticEmbedder
+    from recollect.models.embedding.static import StaticEmbedder
 
     return StaticEmbedder()  # faster than a look into a cache
 
@@ -120,10 +120,10 @@ def open_telemetry(settings: Settings) -> list[Telemetry]:
 
 def open_tokenizer(settings: Settings) -> Tokenizer:
     if settings.tokenizer == "estimate":
-        from recollect.tokens.estimate import EstimateTokenizer
+        from recollect.models.tokens.estimate import EstimateTokenizer
 
         return EstimateTokenizer()
-    from recollect.tokens.tiktoken import TiktokenTokenizer
+    from recollect.models.tokens.tiktoken import TiktokenTokenizer
 
     return TiktokenTokenizer(settings.tokenizer)
 
@@ -137,7 +137,7 @@ def open_models(
     small: LLM | None = None,
 ) -> tuple[Models, Models]:
     """The models that reply and those that do memory work: those given, those configured, or none."""
-    from recollect.llm.role import Role, TaskRouter
+    from recollect.models.chat.role import Role, TaskRouter
 
     count = tokenizer.count
     limit = settings.daily_tokens or None
@@ -158,7 +158,7 @@ def open_models(
 
     work: Models = memory_role(memory_llms)
     if small_llms:
-        from recollect.tasks import context_merge, week_history
+        from recollect.summaries.prompts import context_merge, week_history
 
         # Counted as memory work, too: one ceiling holds for all of it.
         work = TaskRouter(work, memory_role(small_llms), (week_history.name, context_merge.name))
@@ -190,17 +190,17 @@ def small_models(settings: Settings) -> list[LLM]:
 
 
 def build_models(settings: Settings, names: str, url: str, key: str) -> list[LLM]:
-    from recollect.llm.absent import NoModelLLM
+    from recollect.models.chat.absent import NoModelLLM
 
     return [build_model(settings, name, url, key) for name in split_names(names)] or [NoModelLLM()]
 
 
 def build_model(settings: Settings, name: str, url: str, key: str) -> LLM:
     if name == LOCAL:
-        from recollect.llm.local import LocalModel
+        from recollect.models.chat.local import LocalModel
 
         return LocalModel()
-    from recollect.llm.openai import OpenAIModel
+    from recollect.models.chat.openai import OpenAIModel
 
     model, _, own_url = name.partition("@")
     if not (own_url or url):
@@ -214,8 +214,8 @@ def split_names(names: str) -> list[str]:
 
 def topic_rule(settings: Settings) -> TopicRule:
     """How messages are given topics, with the embedder's own calibration."""
-    from recollect.rules.topics.drift import Scale
-    from recollect.rules.topics.topics import TopicRule
+    from recollect.topics.rules.drift import Scale
+    from recollect.topics.rules.topics import TopicRule
 
     return TopicRule(
         similarity=settings.topic_similarity or TOPIC_SIMILARITY.get(settings.embedder, 0.7),

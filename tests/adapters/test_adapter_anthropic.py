@@ -22,7 +22,7 @@ from sample_sizes import sample
 
 from recollect import AsyncMemory, Memory
 from recollect.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
-from recollect.rules.documents.anthropic_memory_tool import FileCommandRefused, run_file_command
+from recollect.documents.anthropic_memory_tool import FileCommandRefused, run_file_command
 
 PATHS = st.sampled_from(
     [

@@ -29,7 +29,7 @@ from recollect import AsyncMemory, Document, InvalidInput, Memory, NotFound, Rec
 from recollect.adapters.anthropic import MemoryTool
 from recollect.adapters.langchain import RecollectChatMessageHistory
 from recollect.adapters.langgraph import RecollectStore
-from recollect.engine.documents import MAX_LIMIT
+from recollect.memory.documents import MAX_LIMIT
 from recollect.testing import FrozenClock
 
 LABELS = st.sampled_from(["users", "alex", "sam", "notes", "日本", "a b"])

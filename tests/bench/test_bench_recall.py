@@ -20,8 +20,8 @@ from quality.baselines import METHODS, Baselines, Signals, TextIndex, as_indexed
 from quality.datasets import Turn, load, sample, select
 from quality.main import program
 from quality.recall import OURS, OURS_AND_SUMMARIES, evaluate
-from recollect.embed.static import StaticEmbedder
 from recollect.errors import InvalidInput
+from recollect.models.embedding.static import StaticEmbedder
 
 # -- the files
 

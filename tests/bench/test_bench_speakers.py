@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from quality.main import program
 from quality.speakers import SpeakerCounts, check_episode
 from recollect.model import Episode, ExtractLine, Message
-from recollect.rules.episodes.lines import render_lines
+from recollect.summaries.rules.lines import render_lines
 
 TIME = datetime(2024, 5, 1, 9, tzinfo=UTC)
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from quality.main import program as benchmarks
 from recollect.bench.chart import ticks
-from recollect.rules.tiers import tiers
-from recollect.tasks.reply import InlineTiers, instructions, render_inline
-from recollect.tokens.tiktoken import TiktokenTokenizer
+from recollect.context.prompt import InlineTiers, instructions, render_inline
+from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.summaries.rules import tiers
 
 count = TiktokenTokenizer().count
 

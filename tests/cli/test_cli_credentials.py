@@ -22,8 +22,8 @@ from click.testing import Result
 from recollect import AsyncMemory, Client, Memory
 from recollect.cli.main import COMMANDS
 from recollect.config import Secret, Settings, token_variable
-from recollect.embed.endpoint import EndpointEmbedder
 from recollect.errors import NotSettled, RecollectError
+from recollect.models.embedding.endpoint import EndpointEmbedder
 from recollect.ports import Request
 from recollect.testing import ScriptedLLM
 

@@ -17,7 +17,7 @@ from recollect.cli.terminal.settling import (
     stop_helper,
     view_states,
 )
-from recollect.engine.work.follower import settle
+from recollect.follow.follower import settle
 from recollect.stores.sqlite import SqliteStore
 
 

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from recollect import EmbedderError, Memory
-from recollect.embed.static import StaticEmbedder
-from recollect.engine.work.follower import settle
+from recollect.follow.follower import settle
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.ports import Store, Tx, Vectors
 
 T = TypeVar("T")

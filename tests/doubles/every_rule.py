@@ -8,10 +8,8 @@ signature says is in `CALLS`, and one that has nothing to do with a text or a ti
 from __future__ import annotations
 
 import collections.abc
-import importlib
 import inspect
 import json
-import pkgutil
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
@@ -21,30 +19,28 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union
 
 import numpy as np
+from pure_modules import pure_modules
 
-import recollect.language
-import recollect.rules
-import recollect.tasks
+from recollect.changes import retention_rules as retention
+from recollect.context.rules import reply_filter
+from recollect.context.rules import requests_for_more as markers
+from recollect.documents import anthropic_memory_tool as memory_files
 from recollect.errors import ModelNonsense
-from recollect.language import dates
+from recollect.facts.prompts import fact_repair, reading
+from recollect.facts.rules import model_facts_check
+from recollect.facts.rules.grounding import Grounds
+from recollect.follow import task_answers as answers
 from recollect.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from recollect.model.passages import PassageCandidate
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.openai import messages, reconcile, stream
+from recollect.openai import verbatim_tail as tail
 from recollect.ports import Request
-from recollect.rules import retention
-from recollect.rules.documents import anthropic_memory_tool as memory_files
-from recollect.rules.episodes import sentence_forms
-from recollect.rules.facts import model_facts_check
-from recollect.rules.facts.grounding import Grounds
-from recollect.rules.openai import messages, reconcile, stream
-from recollect.rules.openai import verbatim_tail as tail
-from recollect.rules.prompt import reply_filter
-from recollect.rules.prompt import requests_for_more as markers
-from recollect.rules.recall import query, ranking
-from recollect.rules.recall.passage_columns import to_columns
-from recollect.rules.topics import topic_set, topic_state, topics
-from recollect.rules.topics.faded import FadedTopics
-from recollect.tasks import answers, fact_repair, reading
-from recollect.tokens.estimate import EstimateTokenizer
+from recollect.recall.rules import query, ranking
+from recollect.recall.rules.passage_columns import to_columns
+from recollect.text import dates, sentence_forms
+from recollect.topics.rules import topic_set, topic_state, topics
+from recollect.topics.rules.faded import FadedTopics
 
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
 COUNT = EstimateTokenizer().count
@@ -58,7 +54,7 @@ class Given:
     moment: datetime = NOON
 
 
-LONGEST_ID = 256  # characters: what is longer is refused before a rule sees it (`rules.log.MAX_ID`)
+LONGEST_ID = 256  # characters: what is longer is refused before a rule sees it (`log.rules.MAX_ID`)
 IDS = frozenset(["author", "authors", "id", "member", "members", "name", "names", "people", "speaker", "space", "user"])
 
 # Parameters whose name says more than their type.
@@ -182,13 +178,11 @@ def arguments_of(rule: Callable[..., Any], given: Given) -> tuple[list[Any], dic
 def public_rules() -> dict[str, Callable[..., Any]]:
     """Every public function of the rules and the tasks, by its name."""
     found = {}
-    for package in (recollect.language, recollect.rules, recollect.tasks):
-        for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            module = importlib.import_module(each.name)
-            for name, value in vars(module).items():
-                own = getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
-                if own and callable(value) and not inspect.isclass(value) and not hasattr(value, "__supertype__"):
-                    found[f"{each.name.removeprefix('recollect.')}.{name}"] = value
+    for module in pure_modules():
+        for name, value in vars(module).items():
+            own = getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
+            if own and callable(value) and not inspect.isclass(value) and not hasattr(value, "__supertype__"):
+                found[f"{module.__name__.removeprefix('recollect.')}.{name}"] = value
     return found
 
 
@@ -315,118 +309,114 @@ def two_sentences(given: Given) -> list[sentence_forms.SourcedSentence]:
 
 # Rules that need more than their types say, and the classes that read a text.
 CALLS: dict[str, Callable[[Given], Any]] = {
-    "rules.secret_formats.formats": lambda given: list(
-        RULES["rules.secret_formats.formats"](
+    "secrets.formats.formats": lambda given: list(
+        RULES["secrets.formats.formats"](
             given.text, given.text.lower(), given.text.lower().split(), [(0, len(given.text))], has_long_words=True
         )
     ),
-    "rules.secret_phrases.phrases": lambda given: list(
-        RULES["rules.secret_phrases.phrases"](given.text, given.text.lower(), bytearray(len(given.text)))
+    "secrets.phrases.phrases": lambda given: list(
+        RULES["secrets.phrases.phrases"](given.text, given.text.lower(), bytearray(len(given.text)))
     ),
-    "rules.sealed_changes.contains_turn": lambda given: RULES["rules.sealed_changes.contains_turn"]([[1, 2]], 1),
-    "rules.sealed_changes.with_audience": lambda given: RULES["rules.sealed_changes.with_audience"](
+    "log.sealed_changes.contains_turn": lambda given: RULES["log.sealed_changes.contains_turn"]([[1, 2]], 1),
+    "log.sealed_changes.with_audience": lambda given: RULES["log.sealed_changes.with_audience"](
         changed_message_of(given).metadata, given.text
     ),
-    "rules.sealed_changes.give_names": lambda given: RULES["rules.sealed_changes.give_names"](
+    "log.sealed_changes.give_names": lambda given: RULES["log.sealed_changes.give_names"](
         changed_message_of(given), log_changes_of(given)[1], log_changes_of(given)[1].after
     ),
-    "rules.sealed_changes.undo_change": call_with_changes("rules.sealed_changes.undo_change"),
-    "rules.sealed_changes.is_result": call_with_changes("rules.sealed_changes.is_result"),
+    "log.sealed_changes.undo_change": call_with_changes("log.sealed_changes.undo_change"),
+    "log.sealed_changes.is_result": call_with_changes("log.sealed_changes.is_result"),
     **{
-        f"rules.sealed_changes.{name}": lambda given, name=name: RULES[f"rules.sealed_changes.{name}"](  # type: ignore[misc]
+        f"log.sealed_changes.{name}": lambda given, name=name: RULES[f"log.sealed_changes.{name}"](  # type: ignore[misc]
             changed_message_of(given), log_changes_of(given)
         )
         for name in ("original_message", "is_as_changed")
     },
-    "rules.recall.query.closeness": lambda given: query.closeness(
+    "recall.rules.query.closeness": lambda given: query.closeness(
         dates.spans(given.text, given.moment), np.array([given.moment.timestamp()])
     ),
-    "rules.facts.grounding.Grounds": lambda given: (
+    "facts.rules.grounding.Grounds": lambda given: (
         Grounds.of(given.text).shares_word(given.text),
         Grounds.of(given.text).filter_pairs(given.text),
         Grounds.of(given.text).find_inventions(given.text),
     ),
-    "rules.prompt.reply_filter.ReplyFilter": lambda given: feed_in_pieces(reply_filter.ReplyFilter(), given.text, 7),
-    "language.detect.script_of": lambda given: [RULES["language.detect.script_of"](letter) for letter in {*given.text}],
-    "rules.openai.verbatim_tail.tail_start": lambda given: tail.tail_start([message_of(given)], COUNT, 100),
-    "rules.openai.verbatim_tail.lay_out": lambda given: tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
-    "rules.openai.verbatim_tail.is_whole": lambda given: tail.is_whole(
+    "context.rules.reply_filter.ReplyFilter": lambda given: feed_in_pieces(reply_filter.ReplyFilter(), given.text, 7),
+    "text.detect.script_of": lambda given: [RULES["text.detect.script_of"](letter) for letter in {*given.text}],
+    "openai.verbatim_tail.tail_start": lambda given: tail.tail_start([message_of(given)], COUNT, 100),
+    "openai.verbatim_tail.lay_out": lambda given: tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
+    "openai.verbatim_tail.is_whole": lambda given: tail.is_whole(
         body_of(given), tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False)
     ),
-    "rules.corrections.place_of_corrected": lambda given: RULES["rules.corrections.place_of_corrected"](
+    "text.corrections.place_of_corrected": lambda given: RULES["text.corrections.place_of_corrected"](
         [made(Message, given), made(Message, given)], 1
     ),
-    "rules.facts.model_facts_check.Evidence": read_by_evidence,
-    "rules.facts.model_facts_check.settle_time": read_by_evidence,
-    "tasks.reading.LineReader": lambda given: reading.parse(
+    "facts.rules.model_facts_check.Evidence": read_by_evidence,
+    "facts.rules.model_facts_check.settle_time": read_by_evidence,
+    "facts.prompts.reading.LineReader": lambda given: reading.parse(
         json.dumps({"facts": [dict.fromkeys(reading.ENTRY, given.text)]}), made(reading.Inputs, given)
     ),
-    "tasks.fact_repair.choose_lines": lambda given: fact_repair.choose_lines(repair_inputs(given)),
-    "tasks.fact_repair.build": lambda given: fact_repair.build(repair_inputs(given)),
-    "tasks.fact_repair.parse": lambda given: fact_repair.parse(
+    "facts.prompts.fact_repair.choose_lines": lambda given: fact_repair.choose_lines(repair_inputs(given)),
+    "facts.prompts.fact_repair.build": lambda given: fact_repair.build(repair_inputs(given)),
+    "facts.prompts.fact_repair.parse": lambda given: fact_repair.parse(
         json.dumps({"facts": [dict.fromkeys(reading.ENTRY, given.text)]}), repair_inputs(given)
     ),
-    "tasks.fact_repair.repair": lambda given: fact_repair.repair(
+    "facts.prompts.fact_repair.repair": lambda given: fact_repair.repair(
         repair_inputs(given), given.text, ModelNonsense(given.text)
     ),
-    "rules.corrections.place_just_before": lambda given: RULES["rules.corrections.place_just_before"](
+    "text.corrections.place_just_before": lambda given: RULES["text.corrections.place_just_before"](
         [made(Message, given), made(Message, given)], 1
     ),
-    "rules.episodes.sentence_forms.is_first": lambda given: sentence_forms.is_first(two_sentences(given), 1),
-    "rules.episodes.sentence_forms.introduction_before": lambda given: sentence_forms.introduction_before(
+    "text.sentence_forms.is_first": lambda given: sentence_forms.is_first(two_sentences(given), 1),
+    "text.sentence_forms.introduction_before": lambda given: sentence_forms.introduction_before(
         two_sentences(given), 1
     ),
-    "rules.episodes.sentence_forms.question_before": lambda given: sentence_forms.question_before(
-        two_sentences(given), 1
-    ),
-    "rules.episodes.sentence_forms.sentence_before": lambda given: sentence_forms.sentence_before(
-        two_sentences(given), 1
-    ),
-    "rules.prompt.requests_for_more.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
-    "rules.documents.anthropic_memory_tool.missing_folders": lambda given: memory_files.missing_folders(
-        {}, FILE, given.text
-    ),
-    "rules.documents.anthropic_memory_tool.run_file_command": lambda given: memory_files.run_file_command(
+    "text.sentence_forms.question_before": lambda given: sentence_forms.question_before(two_sentences(given), 1),
+    "text.sentence_forms.sentence_before": lambda given: sentence_forms.sentence_before(two_sentences(given), 1),
+    "context.rules.requests_for_more.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
+    "documents.anthropic_memory_tool.missing_folders": lambda given: memory_files.missing_folders({}, FILE, given.text),
+    "documents.anthropic_memory_tool.run_file_command": lambda given: memory_files.run_file_command(
         {FILE: given.text}, {"command": "str_replace", "path": FILE, "old_str": given.text, "new_str": given.text}
     ),
-    "rules.documents.anthropic_memory_tool.insert": lambda given: memory_files.insert(
+    "documents.anthropic_memory_tool.insert": lambda given: memory_files.insert(
         {FILE: given.text}, {"path": FILE, "insert_line": 0, "insert_text": given.text}
     ),
-    "rules.documents.anthropic_memory_tool.view": lambda given: memory_files.view({FILE: given.text}, {"path": FILE}),
-    "rules.openai.stream.ReplyStream": lambda given: relay_in_pieces(given),
-    "rules.recall.ranking.fuse": fuse,
-    "rules.openai.reconcile.match_ending": lambda given: reconcile.match_ending(
+    "documents.anthropic_memory_tool.view": lambda given: memory_files.view({FILE: given.text}, {"path": FILE}),
+    "openai.stream.ReplyStream": lambda given: relay_in_pieces(given),
+    "recall.rules.ranking.fuse": fuse,
+    "openai.reconcile.match_ending": lambda given: reconcile.match_ending(
         utterances_of(given), utterances_of(given), -1, 0, effort_of(given)
     ),
-    "rules.openai.reconcile.is_evident": lambda given: reconcile.is_evident(utterances_of(given), [0]),
-    "rules.openai.reconcile.longest_run": lambda given: reconcile.longest_run(
+    "openai.reconcile.is_evident": lambda given: reconcile.is_evident(utterances_of(given), [0]),
+    "openai.reconcile.longest_run": lambda given: reconcile.longest_run(
         utterances_of(given), utterances_of(given), effort_of(given)
     ),
-    "rules.openai.reconcile.match_run": lambda given: reconcile.match_run(
+    "openai.reconcile.match_run": lambda given: reconcile.match_run(
         utterances_of(given), utterances_of(given), 0, 0, effort_of(given)
     ),
-    "rules.openai.reconcile.stubs_end_place": lambda given: reconcile.stubs_end_place(
+    "openai.reconcile.stubs_end_place": lambda given: reconcile.stubs_end_place(
         utterances_of(given), 0, utterances_of(given), 0, effort_of(given)
     ),
-    "rules.retention.digest_is_over": lambda given: retention.digest_is_over(row_of(given), given.moment),
-    "rules.retention.episode_is_over": lambda given: retention.episode_is_over(row_of(given), given.moment),
-    "rules.retention.is_history": lambda given: retention.is_history(row_of(given), given.moment),
-    "rules.retention.row_day_is_over": lambda given: retention.row_day_is_over(row_of(given), given.moment),
-    "rules.retention.find_expired_topics": lambda given: retention.find_expired_topics([row_of(given)], given.moment),
-    "rules.retention.Retention": lambda given: retention.Retention(messages=90, every=1).cutoff(
+    "changes.retention_rules.digest_is_over": lambda given: retention.digest_is_over(row_of(given), given.moment),
+    "changes.retention_rules.episode_is_over": lambda given: retention.episode_is_over(row_of(given), given.moment),
+    "changes.retention_rules.is_history": lambda given: retention.is_history(row_of(given), given.moment),
+    "changes.retention_rules.row_day_is_over": lambda given: retention.row_day_is_over(row_of(given), given.moment),
+    "changes.retention_rules.find_expired_topics": lambda given: retention.find_expired_topics(
+        [row_of(given)], given.moment
+    ),
+    "changes.retention_rules.Retention": lambda given: retention.Retention(messages=90, every=1).cutoff(
         "messages", given.moment
     ),
-    "rules.openai.messages.count_tokens": lambda given: messages.count_tokens(message_of(given), COUNT),
-    "rules.openai.messages.parse_message": lambda given: messages.parse_message(message_of(given)),
-    "rules.topics.topics.fade_topics": lambda given: topics.fade_topics(book_of(given), given.moment, RULE),
-    "rules.topics.topics.merge_similar": lambda given: topics.merge_similar(book_of(given), RULE),
-    "rules.topics.topic_set.parts": lambda given: topic_set.parts(book_of(given).states, 1),
-    "rules.topics.topics.step": lambda given: topics.step(book_of(given), said_of(given), RULE, FadedTopics),
-    "rules.topics.topics.follow_message": lambda given: topics.follow_message(
+    "openai.messages.count_tokens": lambda given: messages.count_tokens(message_of(given), COUNT),
+    "openai.messages.parse_message": lambda given: messages.parse_message(message_of(given)),
+    "topics.rules.topics.fade_topics": lambda given: topics.fade_topics(book_of(given), given.moment, RULE),
+    "topics.rules.topics.merge_similar": lambda given: topics.merge_similar(book_of(given), RULE),
+    "topics.rules.topic_set.parts": lambda given: topic_set.parts(book_of(given).states, 1),
+    "topics.rules.topics.step": lambda given: topics.step(book_of(given), said_of(given), RULE, FadedTopics),
+    "topics.rules.topics.follow_message": lambda given: topics.follow_message(
         book_of(given), said_of(given), RULE, FadedTopics
     ),
-    "rules.topics.topic_set.whole_topic": lambda given: topic_set.whole_topic(book_of(given).states, 1),
-    "tasks.answers.parts_by_label": lambda given: answers.parts_by_label(given.text, {"question": "question"}),
+    "topics.rules.topic_set.whole_topic": lambda given: topic_set.whole_topic(book_of(given).states, 1),
+    "follow.task_answers.parts_by_label": lambda given: answers.parts_by_label(given.text, {"question": "question"}),
 }
 
 
@@ -441,48 +431,47 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
-        "language.lazy_patterns.words_needed_by",
-        "language.short_text_cache.remember_short_texts",
-        "language.short_text_cache.remember_words",
-        "rules.facts.remembered_lists.remember_fact_lists",
-        "rules.days.is_current",
-        "rules.recall.excerpts.join_sentences",
-        "rules.prompt.requests_for_more.growing_pattern",
-        "rules.prompt.requests_for_more.name_pattern",
-        "rules.episodes.segments.continues",
-        "rules.episodes.segments.cuts",
-        "rules.episodes.segments.depths",
-        "rules.recall.floor.relevance",
-        "rules.recall.floor.is_none_relevant",
-        "rules.recall.floor.relevance_with_neighbours",
-        "rules.recall.floor.shared_rarity",
-        "rules.recall.message_specificity.count_particulars",
-        "rules.recall.message_specificity.is_preference",
-        "rules.recall.message_specificity.is_question",
-        "rules.recall.message_specificity.is_standing",
-        "rules.recall.ranking.word_scores",
-        "rules.recall.ranking.shortlist",
-        "rules.recall.ranking.best_by_themselves",
-        "rules.recall.neighbours.adjacent_keys",
-        "rules.recall.neighbours.lean_shares",
-        "rules.recall.neighbours.mean_lengths",
-        "rules.recall.passage_columns.place_keys",
-        "rules.recall.passage_columns.split_key",
-        "rules.recall.neighbours.split_occasions",
-        "rules.recall.neighbours.missing_places",
-        "rules.recall.passage_columns.as_numbers",
-        "rules.recall.passage_columns.distinct_numbers",
-        "rules.recall.passage_columns.is_among",
-        "rules.recall.passage_columns.joined_columns",
-        "rules.recall.passage_columns.to_columns",
-        "rules.recall.last_messages_near_question.nearest_turns",
-        "rules.recall.neighbours.surroundings",
-        "rules.topics.centroids.compare_with_centroids",
-        "rules.topics.centroids.round_vectors",
-        "rules.topics.matching.fit_topics",
-        "rules.topics.matching.nearest_topics",
-        "rules.topics.topics.merge_topics",
-        "rules.topics.topic_set.root",
-        "rules.topics.topics.split_topic",
+        "text.short_text_cache.remember_short_texts",
+        "text.short_text_cache.remember_words",
+        "facts.rules.remembered_lists.remember_fact_lists",
+        "summaries.rules.days.is_current",
+        "recall.rules.excerpts.join_sentences",
+        "context.rules.requests_for_more.growing_pattern",
+        "context.rules.requests_for_more.name_pattern",
+        "summaries.rules.segments.continues",
+        "summaries.rules.segments.cuts",
+        "summaries.rules.segments.depths",
+        "recall.rules.floor.relevance",
+        "recall.rules.floor.is_none_relevant",
+        "recall.rules.floor.relevance_with_neighbours",
+        "recall.rules.floor.shared_rarity",
+        "recall.rules.message_specificity.count_particulars",
+        "recall.rules.message_specificity.is_preference",
+        "recall.rules.message_specificity.is_question",
+        "recall.rules.message_specificity.is_standing",
+        "recall.rules.ranking.word_scores",
+        "recall.rules.ranking.shortlist",
+        "recall.rules.ranking.best_by_themselves",
+        "recall.rules.neighbours.adjacent_keys",
+        "recall.rules.neighbours.lean_shares",
+        "recall.rules.neighbours.mean_lengths",
+        "recall.rules.passage_columns.place_keys",
+        "recall.rules.passage_columns.split_key",
+        "recall.rules.neighbours.split_occasions",
+        "recall.rules.neighbours.missing_places",
+        "recall.rules.passage_columns.as_numbers",
+        "recall.rules.passage_columns.distinct_numbers",
+        "recall.rules.passage_columns.is_among",
+        "recall.rules.passage_columns.joined_columns",
+        "recall.rules.passage_columns.to_columns",
+        "recall.rules.last_messages_near_question.nearest_turns",
+        "recall.rules.neighbours.surroundings",
+        "topics.rules.centroids.compare_with_centroids",
+        "topics.rules.centroids.round_vectors",
+        "topics.rules.matching.fit_topics",
+        "topics.rules.matching.nearest_topics",
+        "topics.rules.topics.merge_topics",
+        "topics.rules.topic_set.root",
+        "topics.rules.topics.split_topic",
     ]
 )

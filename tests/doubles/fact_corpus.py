@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from recollect.facts.english.finder import find_facts
 from recollect.model import FoundFact
-from recollect.rules.facts_english.finder import find_facts
 
 PATH = Path(__file__).parent.parent / "data" / "fact_utterances.jsonl"
 SAID_ON = date(2024, 9, 10)

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from llm_server import Service
 
-from recollect.llm.openai import OpenAIModel
 from recollect.model import ChatMessage
+from recollect.models.chat.openai import OpenAIModel
 from recollect.ports import Completion, Request
 
 KEY = "sk-very-secret-key"

@@ -22,9 +22,9 @@ import psycopg
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from recollect import Memory, NotFound
+from recollect.changes.moves.names_after_a_move import further_profile_conversation
 from recollect.config import Settings
-from recollect.engine.transfer import copy_store
-from recollect.rules.names_after_a_move import further_profile_conversation
+from recollect.memory.transfer import copy_store
 from recollect.testing import FrozenClock
 from recollect.wiring import open_store
 

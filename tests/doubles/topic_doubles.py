@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recollect import Memory
-from recollect.engine.sync import BlockingConversation
+from recollect.memory.sync import BlockingConversation
 from recollect.ports import Vectors
 from recollect.testing import FrozenClock
 

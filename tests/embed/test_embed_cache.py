@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from recollect.embed.cache import CachedEmbedder
-from recollect.embed.static import StaticEmbedder
 from recollect.errors import EmbedderError, InvalidInput
+from recollect.models.embedding.cache import CachedEmbedder
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.ports import Embedder, Vectors
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.embed.endpoint import EndpointEmbedder
 from recollect.errors import EmbedderError, InvalidInput, MissingExtra
+from recollect.models.embedding.endpoint import EndpointEmbedder
 from recollect.ports import Embedder, Vectors
 
 pytest.importorskip("openai")

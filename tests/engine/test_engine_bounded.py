@@ -14,10 +14,10 @@ import pytest
 
 from recollect import InvalidInput
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine
+from recollect.log.rules import check_metadata
+from recollect.memory.memory import MemoryEngine
 from recollect.model import Budget
-from recollect.rules.log import check_metadata
-from recollect.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens.estimate import EstimateTokenizer
 from recollect.wiring import build
 
 PATIENCE = 120.0  # seconds until a test that waits for something gives up

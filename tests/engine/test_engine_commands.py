@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect import AsyncMemory, InvalidInput, Memory, ScopeError
-from recollect.engine.sync import BlockingConversation
+from recollect.memory.sync import BlockingConversation
 from recollect.model import Answer
 from recollect.ports import Request
 from recollect.testing.llm import ScriptedLLM

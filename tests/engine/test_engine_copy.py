@@ -12,8 +12,8 @@ import pytest
 
 from recollect import Draft, Memory, StoreError
 from recollect.config import Settings
-from recollect.engine import transfer
-from recollect.engine.transfer import TABLES, copy_store
+from recollect.memory import transfer
+from recollect.memory.transfer import TABLES, copy_store
 from recollect.ports import VERSION_NOTE, Store, Tx
 from recollect.testing import FrozenClock
 from recollect.testing.samples import ODD_METADATA, ODD_TEXTS

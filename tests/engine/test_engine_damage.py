@@ -15,9 +15,9 @@ import pytest
 
 from recollect import Memory
 from recollect.config import Settings
-from recollect.engine.tables.log import verify
-from recollect.engine.transfer import copy_store
 from recollect.errors import DamagedMessage, StoreError
+from recollect.log.tables import verify
+from recollect.memory.transfer import copy_store
 from recollect.model import Filter
 from recollect.ports import Tx
 from recollect.wiring import open_store

@@ -15,7 +15,7 @@ from raw_tables import words_held as words_in
 
 from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
 from recollect.config import Settings
-from recollect.engine.tables.answers import LAST_REMOVAL
+from recollect.log.answers import LAST_REMOVAL
 from recollect.ports import Request, Tx
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store

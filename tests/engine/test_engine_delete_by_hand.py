@@ -14,7 +14,7 @@ from raw_tables import words_held
 
 from recollect import Draft, Fact, Memory, Message
 from recollect.config import Settings
-from recollect.engine.tables.findings import json_values
+from recollect.facts.tables.findings import json_values
 from recollect.model import FoundFact
 from recollect.ports import Tx
 from recollect.testing import FrozenClock

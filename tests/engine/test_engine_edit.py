@@ -15,16 +15,16 @@ from raw_tables import Row, change, path_of, rows_of
 from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
 from recollect.cli.terminal.opening import without_embedder
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.scope import scope_for
-from recollect.engine.sync import BlockingMemory
-from recollect.engine.transfer import copy_store
 from recollect.errors import ModelBusy
+from recollect.log.access import Access
+from recollect.log.scope import scope_for
+from recollect.memory.memory import MemoryEngine
+from recollect.memory.sync import BlockingMemory
+from recollect.memory.transfer import copy_store
 from recollect.model import ROLES, Batch
 from recollect.ports import Request
-from recollect.rules.access import Access
-from recollect.rules.topics.lossless_message_compression import unpack
 from recollect.testing import FrozenClock, ScriptedLLM
+from recollect.topics.rules.lossless_message_compression import unpack
 from recollect.wiring import build, open_store
 
 LOG = ("changes", "messages")

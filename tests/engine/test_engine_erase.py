@@ -16,7 +16,7 @@ from raw_tables import path_of
 import recollect
 from recollect import Draft, Memory, NotFound, StoreError
 from recollect.config import Settings
-from recollect.engine.sync import BlockingConversation
+from recollect.memory.sync import BlockingConversation
 from recollect.ports import Tx
 from recollect.wiring import open_store
 
@@ -331,11 +331,11 @@ def test_only_the_method_of_that_name_erases() -> None:
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 callers |= {(path.relative_to(root).as_posix(), function.name) for call in erasing_calls(function)}
     assert {(module, name) for module, name in callers if not module.startswith("cli/")} == {
-        ("engine/sync.py", "erase"),
-        ("engine/memory.py", "erase"),
-        ("engine/removal/deletion.py", "erase"),
+        ("memory/sync.py", "erase"),
+        ("memory/memory.py", "erase"),
+        ("memory/deletion.py", "erase"),
         (
-            "engine/removal/messages.py",
+            "changes/removal/messages.py",
             "put_tombstones",
         ),  # the one place that removes messages
         ("bots/commands/leaving.py", "_erase"),  # after the person was asked twice

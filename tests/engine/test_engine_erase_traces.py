@@ -13,10 +13,10 @@ import pytest
 
 from recollect import Memory, NotFound
 from recollect.config import Settings
-from recollect.engine.tables.log import new_id
+from recollect.log.rules import tombstone
+from recollect.log.tables import new_id
 from recollect.model import Erasure, Filter
 from recollect.ports import Tx
-from recollect.rules.log import tombstone
 from recollect.stores.sqlite import SqliteStore
 from recollect.testing import FrozenClock
 from recollect.wiring import open_store

@@ -17,9 +17,9 @@ import pytest
 from engine_doubles import PATIENCE, GatedEmbedder
 
 from recollect import AsyncMemory, ConfigError, Draft, Memory, Message, RecollectError
-from recollect.engine.sync import BlockingConversation, BlockingMemory
-from recollect.engine.sync_documents import BlockingDocuments
-from recollect.faces import ConversationFace, DocumentsFace, MemoryFace
+from recollect.memory.faces import ConversationFace, DocumentsFace, MemoryFace
+from recollect.memory.sync import BlockingConversation, BlockingMemory
+from recollect.memory.sync_documents import BlockingDocuments
 
 OPEN_FILES = Path("/proc/self/fd")
 TASKS = 16
@@ -38,7 +38,7 @@ def shape(method: Callable[..., Any]) -> tuple[str, str]:
     """Parameters with their defaults and types, and the type of the answer in the words of either face."""
     signature = inspect.signature(method, eval_str=True)
     answer = inspect.formatannotation(signature.return_annotation)
-    home = r"recollect\.(engine|faces)\.(conversation|documents|memory|sync|sync_documents)\."
+    home = r"recollect\.memory(?:\.faces)?\.(?:conversation|documents|memory|sync|sync_documents)\."
     answer = re.sub(rf"{home}|Async(?=I)|Blocking|Face\b", "", answer)
     return str(signature.replace(return_annotation=inspect.Signature.empty)), answer
 

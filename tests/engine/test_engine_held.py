@@ -44,7 +44,7 @@ from recollect import (
     StoreUnwritable,
 )
 from recollect.config import Settings
-from recollect.engine.held.queue import LAST_MESSAGES, RECENT, HeldQueue, HeldWrite, RecentMessages
+from recollect.held.queue import LAST_MESSAGES, RECENT, HeldQueue, HeldWrite, RecentMessages
 from recollect.model import Conversation
 from recollect.testing import ScriptedLLM
 from recollect.testing.samples import T0, make_message

@@ -14,9 +14,9 @@ import pytest
 
 from recollect import AsyncMemory, Draft, Memory, Message
 from recollect.config import Settings
-from recollect.engine import transfer
-from recollect.engine.transfer import ImportProgress, import_records
 from recollect.formats import BadRecord, Record, dump, open_records
+from recollect.memory import transfer
+from recollect.memory.transfer import ImportProgress, import_records
 from recollect.testing import FrozenClock
 from recollect.testing.samples import ODD_METADATA, ODD_TEXTS
 from recollect.wiring import open_store

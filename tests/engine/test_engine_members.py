@@ -15,9 +15,9 @@ from hostile_names import HOSTILE_NAMES
 from prepared_programs import PreparedProgram
 
 from recollect import Draft, Memory
-from recollect.engine.views.digests import public_names
 from recollect.model import Ambiguous, Member, Resolved, Unknown
-from recollect.rules.people.xml_transcript import transcript
+from recollect.summaries.digests import public_names
+from recollect.summaries.rules.xml_transcript import transcript
 from recollect.testing import FrozenClock
 
 GUILD = "guild"

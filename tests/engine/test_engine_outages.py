@@ -38,13 +38,13 @@ from recollect import (
     ModelTimeout,
     NotSettled,
 )
+from recollect.context.rules.requests_for_more import strip
 from recollect.errors import EmbedderError
-from recollect.llm.openai import OpenAIModel
+from recollect.models.chat.openai import OpenAIModel
 from recollect.ports import Completion, Request
-from recollect.rules.prompt.fences import strip_invisible as visible
-from recollect.rules.prompt.requests_for_more import strip
 from recollect.testing.clock import FrozenClock
 from recollect.testing.llm import ScriptedLLM
+from recollect.text.fences import strip_invisible as visible
 
 QUESTION = "How many shops do I run?"
 SOON = {"retry-after-ms": "1"}

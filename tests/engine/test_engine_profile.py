@@ -14,7 +14,7 @@ import pytest
 
 from recollect import InvalidInput, Memory, ModelTimeout, NotFound
 from recollect.config import Settings
-from recollect.engine.transfer import copy_store
+from recollect.memory.transfer import copy_store
 from recollect.ports import Request
 from recollect.testing import FrozenClock
 from recollect.testing.llm import ScriptedLLM

@@ -12,7 +12,7 @@ import pytest
 from raw_tables import rows_of
 
 from recollect import Memory
-from recollect.engine.tables.receipts import MAX_LEFT_OUT, SLOTS, named_ids, pack_receipt, slot_of, unpack_receipt
+from recollect.context.receipts import MAX_LEFT_OUT, SLOTS, named_ids, pack_receipt, slot_of, unpack_receipt
 from recollect.model import Budget, Item, Receipt, Round, Section
 from recollect.testing.llm import ScriptedLLM
 

@@ -15,12 +15,12 @@ from raw_tables import change, path_of, rows_of
 
 from recollect import Draft, InvalidInput, Memory, SecretMark, SecretRefused
 from recollect.config import Settings
-from recollect.engine.transfer import TABLES, copy_store
+from recollect.context.prompt import InlineTiers, render_inline
 from recollect.errors import ModelBusy
+from recollect.memory.transfer import TABLES, copy_store
 from recollect.model import Batch
-from recollect.rules.topics.lossless_message_compression import unpack
-from recollect.tasks.reply import InlineTiers, render_inline
 from recollect.testing import ScriptedLLM
+from recollect.topics.rules.lossless_message_compression import unpack
 from recollect.wiring import open_store
 
 COUNT = len(SECRETS)

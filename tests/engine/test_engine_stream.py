@@ -19,8 +19,8 @@ from llm_server import Exchange, Service, serving, stays_open
 from sample_sizes import sample
 
 from recollect import AsyncMemory, Budget, Memory, Message, ModelBusy, ModelNonsense, RecollectError
-from recollect.rules.prompt.reply_filter import ReplyFilter
-from recollect.rules.prompt.requests_for_more import strip
+from recollect.context.rules.reply_filter import ReplyFilter
+from recollect.context.rules.requests_for_more import strip
 from recollect.testing.llm import ScriptedLLM
 
 QUESTION = "How many shops do I run?"

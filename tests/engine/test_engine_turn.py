@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Budget, Memory, ModelBusy, ModelNonsense, NoModel
+from recollect.log.rules import MAX_CONTENT
 from recollect.ports import Request
-from recollect.rules.log import MAX_CONTENT
 from recollect.testing.clock import FrozenClock
 from recollect.testing.llm import ScriptedLLM
 

@@ -13,8 +13,8 @@ from raw_tables import Row, change, rows_of
 
 from recollect import Draft, Memory, Verification
 from recollect.config import Settings
+from recollect.log.rules import compute_digest, seal_message
 from recollect.model import Filter, Message
-from recollect.rules.log import compute_digest, seal_message
 from recollect.wiring import open_store
 
 Edit = Callable[[list[Row]], None]

@@ -11,7 +11,7 @@ import pytest
 from hostile_names import HOSTILE_NAMES
 
 from recollect.formats import BadRecord, Record, open_records
-from recollect.rules.log import check_metadata
+from recollect.log.rules import check_metadata
 
 DATA = Path(__file__).parent / "data"
 MESSAGE = {"id": "1", "type": "Default", "timestamp": "2025-01-05T10:00:00Z", "content": "hi", "author": {"id": "5"}}

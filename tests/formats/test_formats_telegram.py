@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from recollect.formats import BadRecord, Record, open_records
 from recollect.formats.source import Stream
 from recollect.formats.telegram import _RepairedStream
-from recollect.rules.log import check_metadata
+from recollect.log.rules import check_metadata
 
 DATA = Path(__file__).parent / "data"
 MESSAGE = {"id": 1, "type": "message", "date_unixtime": "1736071200", "from": "Ann", "from_id": "user5", "text": "hi"}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.language.detect import BY_SCRIPT, DEFAULT, SAMPLE, UNKNOWN, detect, script_of
-from recollect.language.stopwords import LANGUAGES, function_words
+from recollect.text.detect import BY_SCRIPT, DEFAULT, SAMPLE, UNKNOWN, detect, script_of
+from recollect.text.stopwords import LANGUAGES, function_words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 

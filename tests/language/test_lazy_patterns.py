@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 
 import pytest
+from pure_modules import pure_modules
 
-import recollect.language
-import recollect.rules
-import recollect.tasks
-from recollect.language.lazy_patterns import compile_patterns, lazy_pattern
+from recollect.text.lazy_patterns import compile_patterns, lazy_pattern
 
 
 def test_it_does_what_a_compiled_pattern_does() -> None:
@@ -33,11 +29,10 @@ def test_an_error_in_a_pattern_is_raised_at_its_first_use() -> None:
 
 def test_every_pattern_of_the_rules_can_be_compiled() -> None:
     count = 0
-    for package in (recollect.language, recollect.rules, recollect.tasks):
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            for pattern in compile_patterns(vars(importlib.import_module(found.name))):
-                assert pattern.groups >= 0
-                count += 1
+    for module in pure_modules():
+        for pattern in compile_patterns(vars(module)):
+            assert pattern.groups >= 0
+            count += 1
     assert count > 200
 
 

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from recollect.language.sentences import sentences
-from recollect.language.short_text_cache import (
-    REMEMBERED,
-    REMEMBERED_WORDS,
-    SHORT,
-    remember_short_texts,
-    remember_words,
-)
-from recollect.language.word_weights import words
+from recollect.text.sentences import sentences
+from recollect.text.short_text_cache import REMEMBERED, REMEMBERED_WORDS, SHORT, remember_short_texts, remember_words
+from recollect.text.word_weights import words
 
 READ: list[str] = []
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.language.terms import MAX_GROUPS, MAX_TERM, MAX_TERMS, analyse, passages, query_groups, word_terms
+from recollect.text.terms import MAX_GROUPS, MAX_TERM, MAX_TERMS, analyse, passages, query_groups, word_terms
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 # Letters and joints in the proportions of chat, from many scripts: st.text() alone rarely makes a word.

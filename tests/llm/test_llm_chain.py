@@ -18,8 +18,8 @@ from recollect.errors import (
     ModelTimeout,
     NoModel,
 )
-from recollect.llm.absent import NoModelLLM
-from recollect.llm.chain import Chain, Cooldowns
+from recollect.models.chat.absent import NoModelLLM
+from recollect.models.chat.chain import Chain, Cooldowns
 from recollect.ports import LLM, Completion
 from recollect.testing.llm import ScriptedLLM
 
@@ -52,7 +52,7 @@ streamed = pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
 def test_the_next_is_asked(failure: ModelError, streamed: bool, caplog: pytest.LogCaptureFixture) -> None:
     first, second = ScriptedLLM([failure], name="first"), ScriptedLLM(["I am here."], chunk=2, name="second")
-    with caplog.at_level(logging.WARNING, "recollect.llm"):
+    with caplog.at_level(logging.WARNING, "recollect.models.chat"):
         assert asyncio.run(ask(Chain([first, second]), streamed)) == "I am here."
     assert first.requests == second.requests == [request()]
     assert caplog.messages == [f"{failure}; asking the next model"]

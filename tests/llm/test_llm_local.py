@@ -18,8 +18,8 @@ from llm_client import request
 from llm_server import PATIENCE
 
 from recollect.errors import InvalidInput, MissingExtra, ModelRefused, NoModel
-from recollect.llm import local
-from recollect.llm.local import LocalModel
+from recollect.models.chat import local
+from recollect.models.chat.local import LocalModel
 from recollect.ports import LLM, Completion
 
 pytest.importorskip("xllamacpp", reason="make test installs it")

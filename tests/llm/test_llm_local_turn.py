@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from recollect import Budget, Memory, Settings
-from recollect.engine.views.tiers import load_tiers
-from recollect.llm.local import LocalModel
 from recollect.model import ChatMessage
+from recollect.models.chat.local import LocalModel
 from recollect.ports import Completion, Request
+from recollect.summaries.tiers import load_tiers
 from recollect.wiring import open_store
 
 pytest.importorskip("xllamacpp", reason="make test installs it")

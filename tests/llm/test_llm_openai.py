@@ -34,7 +34,7 @@ from recollect.errors import (
     ModelRefused,
     ModelTimeout,
 )
-from recollect.llm.openai import OpenAIModel, retry_after
+from recollect.models.chat.openai import OpenAIModel, retry_after
 from recollect.ports import LLM, Completion
 
 pytest.importorskip("openai")

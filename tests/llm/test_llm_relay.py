@@ -15,15 +15,15 @@ from llm_server import delta, fails, says, sends, serving, streams
 from sample_sizes import sample
 
 from recollect.errors import ModelError, ModelNonsense, ModelRefused
-from recollect.llm.absent import NoModelLLM
-from recollect.llm.meter import ModelCall
-from recollect.llm.openai import OpenAIModel
-from recollect.llm.relay import RelayReader
-from recollect.llm.role import Role
-from recollect.llm.trouble import Trouble
+from recollect.models.chat.absent import NoModelLLM
+from recollect.models.chat.meter import ModelCall
+from recollect.models.chat.openai import OpenAIModel
+from recollect.models.chat.relay import RelayReader
+from recollect.models.chat.role import Role
+from recollect.models.chat.trouble import Trouble
+from recollect.openai.messages import calls_metadata
+from recollect.openai.stream import CompleteReply, ReplyStream, sum_usages
 from recollect.ports import LLM
-from recollect.rules.openai.messages import calls_metadata
-from recollect.rules.openai.stream import CompleteReply, ReplyStream, sum_usages
 from recollect.testing.llm import ScriptedLLM
 
 ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi?"}]}

@@ -22,7 +22,7 @@ from llm_server import (
 )
 
 from recollect.errors import ModelBusy, ModelError, ModelNonsense, ModelTimeout
-from recollect.llm.openai import OpenAIModel
+from recollect.models.chat.openai import OpenAIModel
 from recollect.ports import Completion
 
 pytest.importorskip("openai")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import InvalidInput
+from recollect.log.rules import check_id
 from recollect.model.clean_names import MAX_NAME, MAX_NAME_BYTES, clean_name, with_name
-from recollect.rules.log import check_id
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from pure_modules import pure_paths
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "recollect"
@@ -72,7 +73,7 @@ def test_arrows_have_no_cycle() -> None:
         left = {package: needs for package, needs in left.items() if package not in free}
 
 
-PURE = sorted(path for package in ("language", "rules") for path in (SOURCE / package).rglob("*.py"))
+PURE = pure_paths()
 
 
 @pytest.mark.parametrize("path", PURE, ids=lambda path: str(path.relative_to(SOURCE)))

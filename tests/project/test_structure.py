@@ -15,7 +15,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import recollect
-from recollect.faces import ConversationFace, DocumentsFace, MemoryFace
+from recollect.memory.faces import ConversationFace, DocumentsFace, MemoryFace
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "recollect"
@@ -23,11 +23,11 @@ STRUCTURE: dict[str, Any] = runpy.run_path(str(ROOT / "scripts" / "structure.py"
 FACES = (MemoryFace, ConversationFace, DocumentsFace)
 # Where the classes are that have a face.
 WITH_A_FACE = (
-    "engine/memory.py",
-    "engine/conversation.py",
-    "engine/documents.py",
-    "engine/sync.py",
-    "engine/sync_documents.py",
+    "memory/memory.py",
+    "memory/conversation.py",
+    "memory/documents.py",
+    "memory/sync.py",
+    "memory/sync_documents.py",
     "client/memory.py",
     "client/conversation.py",
     "client/documents.py",
@@ -66,14 +66,15 @@ def test_a_class_name_stands_for_one_thing(report: Any) -> None:
 
 
 def test_every_view_is_in_the_module_of_its_name(tmp_path: Path) -> None:
-    """What `stats` and `rebuild` call a view is what its module is called; other modules there help them."""
+    """What `stats` and `rebuild` call a view is what its module is called, or its room, whose module `view` it is."""
     places: dict[str, str] = {}
-    for path in (SOURCE / "engine" / "views").glob("*.py"):
-        module = f"recollect.engine.views.{path.stem}"
-        for value in vars(import_module(module)).values():
-            if inspect.isclass(value) and value.__module__ == module and hasattr(value, "prepare"):
-                places[getattr(value, "name", "")] = path.stem
-    assert places == {name: name for name in places}
+    for room in ("recall", "facts", "summaries", "topics"):
+        for path in (SOURCE / room).glob("*.py"):
+            module = f"recollect.{room}.{path.stem}"
+            for value in vars(import_module(module)).values():
+                if inspect.isclass(value) and value.__module__ == module and hasattr(value, "prepare"):
+                    places[getattr(value, "name", "")] = room if path.stem == "view" else path.stem
+    assert places == {name: name for name in places} | {"index": "recall"}
     with recollect.Memory(str(tmp_path / "views.db"), followers=False) as memory:
         assert sorted(memory.views) == sorted(places)
 
@@ -108,7 +109,9 @@ def collect_classes(hint: Any, into: set[type]) -> None:
 
 def test_what_a_method_does_is_written_once() -> None:
     """Classes with a face have their docstrings from it."""
-    described = {docstring for path in (SOURCE / "faces").glob("*.py") for _, docstring in method_docstrings(path)}
+    described = {
+        docstring for path in (SOURCE / "memory" / "faces").glob("*.py") for _, docstring in method_docstrings(path)
+    }
     repeated = [
         f"{file}: {place}"
         for file in WITH_A_FACE

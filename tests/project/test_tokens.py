@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import ConfigError, Memory
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens.tiktoken import TiktokenTokenizer, load_ranks
 from recollect.ports import Tokenizer
-from recollect.tokens.estimate import EstimateTokenizer
-from recollect.tokens.tiktoken import TiktokenTokenizer, load_ranks
 
 # From OpenAI's guide to counting tokens, and the trivial.
 KNOWN = [

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect import InvalidInput
-from recollect.rules import days
-from recollect.rules.days import Participation
+from recollect.summaries.rules import days
+from recollect.summaries.rules.days import Participation
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR = timedelta(hours=1)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect.errors import RecollectError
-from recollect.rules.log import check_text
+from recollect.log.rules import check_text
 
 EVERY = sorted({*RULES, *CALLS} - OTHERS)
 MOMENTS = (
@@ -42,37 +42,37 @@ UNITS_EACH = sample(9)  # others of the families, for each of these rules
 UNITS_OF_ALL = sample(2)  # for each of all others
 # What reads the whole of a text or of a model's answer, some of it in the event loop.
 LINEAR = (
-    "rules.recall.query.parse_query",
-    "rules.facts_english.answers.complete_answer",
-    "rules.facts_english.attributes.name_readings",
-    "rules.facts_english.clauses.supposes",
-    "language.since_until.parse_date",
-    "rules.facts_english.instructions.instructions",
-    "rules.facts_english.third_person_retelling.retell_predicate",
-    "rules.facts_english.third_person_retelling.retell_pronouns",
-    "rules.facts_english.statement_clauses.statement_clauses",
-    "rules.facts_english.statements.read_clauses",
-    "rules.facts_english.statements.split_statement",
-    "rules.facts_english.values.animals",
-    "rules.facts_english.values.company",
-    "rules.facts_english.values.condition",
-    "rules.facts_english.values.languages",
-    "rules.facts_english.values.name",
-    "rules.facts_english.values.place",
-    "rules.facts_english.values.thing",
-    "rules.facts_english.values.things",
-    "rules.facts_english.values.trade",
-    "language.filler.trim",
-    "rules.secrets.find_secrets",
-    "rules.prompt.reply_filter.ReplyFilter",
-    "rules.prompt.requests_for_more.Cutter",
-    "rules.openai.stream.ReplyStream",
-    "language.sentences.clauses",
-    "rules.tiers.tiers.clean",
-    "rules.tiers.tiers.pairs_in",
-    "language.dates.spans",
-    "tasks.answers.parts_by_label",
-    "tasks.reply.parse_inline",
+    "recall.rules.query.parse_query",
+    "facts.english.answers.complete_answer",
+    "facts.english.attributes.name_readings",
+    "facts.english.clauses.supposes",
+    "text.since_until.parse_date",
+    "facts.english.instructions.instructions",
+    "facts.english.third_person_retelling.retell_predicate",
+    "facts.english.third_person_retelling.retell_pronouns",
+    "facts.english.statement_clauses.statement_clauses",
+    "facts.english.statements.read_clauses",
+    "facts.english.statements.split_statement",
+    "facts.english.values.animals",
+    "facts.english.values.company",
+    "facts.english.values.condition",
+    "facts.english.values.languages",
+    "facts.english.values.name",
+    "facts.english.values.place",
+    "facts.english.values.thing",
+    "facts.english.values.things",
+    "facts.english.values.trade",
+    "text.filler.trim",
+    "secrets.detector.find_secrets",
+    "context.rules.reply_filter.ReplyFilter",
+    "context.rules.requests_for_more.Cutter",
+    "openai.stream.ReplyStream",
+    "text.sentences.clauses",
+    "summaries.rules.tiers.clean",
+    "summaries.rules.tiers.pairs_in",
+    "text.dates.spans",
+    "follow.task_answers.parts_by_label",
+    "context.prompt.parse_inline",
 )
 
 pieces = st.one_of(
@@ -127,11 +127,11 @@ def test_f15_no_rule_raises_on_what_is_odd(text: str) -> None:
 def test_f15_a_date_is_reckoned_from_any_day(moment: datetime) -> None:
     for text in ("I moved to Rome last week.", "Yesterday I quit.", "I have lived here for 90 years.", ODD[4]):
         for name in (
-            "rules.facts_english.finder.find_facts",
-            "rules.facts_english.finder.read_facts",
-            "language.dates.spans",
-            "language.since_until.parse_times",
-            "tasks.reading.offline",
+            "facts.english.finder.find_facts",
+            "facts.english.finder.read_facts",
+            "text.dates.spans",
+            "text.since_until.parse_times",
+            "facts.prompts.reading.offline",
         ):
             call(name, Given(text, moment))
 
@@ -173,22 +173,22 @@ def test_f15_a_rule_takes_time_in_proportion_to_its_text(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "unit"),
     [
-        ("language.english_predicates.has_predicate", "Christmas "),
-        ("language.english_predicates.has_predicate", "works at "),
-        ("rules.facts_english.statement_days.take_time", "Monday "),
-        ("rules.secrets.find_secrets", "password is "),
-        ("rules.secrets.find_secrets", "token="),
-        ("rules.secrets.find_secrets", "4111 "),
-        ("rules.secrets.find_secrets", "abandon "),
-        ("rules.secrets.find_secrets", "-----BEGIN PRIVATE KEY-----"),
-        ("rules.secrets.find_secrets", "a://b:c"),
-        ("rules.secrets.find_secrets", "Zk3mP9qLr0Xv8TnB2s "),
-        ("rules.secrets.find_secrets", "password. it's now "),
-        ("rules.secrets.find_secrets", "door code "),
-        ("rules.secrets.find_secrets", "login with a and "),
-        ("rules.tiers.keyvalues.drop_dangling", "\t"),
-        ("rules.tiers.keyvalues.drop_dangling", " the"),
-        ("rules.tiers.message_claims.statement_pairs", "allergic to "),
+        ("text.english_predicates.has_predicate", "Christmas "),
+        ("text.english_predicates.has_predicate", "works at "),
+        ("facts.english.statement_days.take_time", "Monday "),
+        ("secrets.detector.find_secrets", "password is "),
+        ("secrets.detector.find_secrets", "token="),
+        ("secrets.detector.find_secrets", "4111 "),
+        ("secrets.detector.find_secrets", "abandon "),
+        ("secrets.detector.find_secrets", "-----BEGIN PRIVATE KEY-----"),
+        ("secrets.detector.find_secrets", "a://b:c"),
+        ("secrets.detector.find_secrets", "Zk3mP9qLr0Xv8TnB2s "),
+        ("secrets.detector.find_secrets", "password. it's now "),
+        ("secrets.detector.find_secrets", "door code "),
+        ("secrets.detector.find_secrets", "login with a and "),
+        ("summaries.rules.keyvalues.drop_dangling", "\t"),
+        ("summaries.rules.keyvalues.drop_dangling", " the"),
+        ("text.message_claims.statement_pairs", "allergic to "),
     ],
 )
 def test_f15_what_a_text_names_often_is_read_once(name: str, unit: str) -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.rules.expiry import first_expiry, format_expiry, has_expired, parse_expiry
-from recollect.rules.log import check_expiry
+from recollect.log.expiry import first_expiry, format_expiry, has_expired, parse_expiry
+from recollect.log.rules import check_expiry
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 TICK = timedelta(microseconds=1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import Message
-from recollect.rules.corrections import corrected_turns, has_correction
+from recollect.text.corrections import corrected_turns, has_correction
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -33,10 +33,10 @@ from recollect import (
 )
 from recollect.client.conversation import AsyncClientConversation
 from recollect.client.documents import AsyncClientDocuments
-from recollect.engine.conversation import AsyncConversation
-from recollect.engine.documents import AsyncDocuments
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.sync_documents import BlockingDocuments
+from recollect.memory.conversation import AsyncConversation
+from recollect.memory.documents import AsyncDocuments
+from recollect.memory.memory import MemoryEngine
+from recollect.memory.sync_documents import BlockingDocuments
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 

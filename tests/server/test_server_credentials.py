@@ -26,7 +26,7 @@ from page_reader import PageReader
 
 from recollect.config import Secret, Settings
 from recollect.errors import StoreError
-from recollect.llm.openai import OpenAIModel
+from recollect.models.chat.openai import OpenAIModel
 from recollect.ports import Tx
 from recollect.server.observing import JsonLines
 from recollect.testing.serving import Serving
@@ -156,7 +156,7 @@ def test_a_refusal_of_the_models_server_is_told_in_our_words_with_an_id_in_the_l
         assert error["message"].startswith("the model's server refused (HTTP 400)")
         id = error["message"].rpartition("id ")[2].rstrip(")")
         [line] = [line for line in map(json.loads, lines.getvalue().splitlines()) if id in line["event"]]
-        assert line["logger"] == "recollect.llm"
+        assert line["logger"] == "recollect.models.chat"
 
 
 def test_a_refusal_is_told_in_our_words_over_rest_too(server: Serving) -> None:

@@ -17,7 +17,7 @@ from recollect.adapters.agents import RecollectSession
 from recollect.adapters.anthropic import MemoryTool, async_memory_tool, memory_tool
 from recollect.adapters.langchain import RecollectChatMessageHistory
 from recollect.adapters.langgraph import RecollectStore
-from recollect.rules.documents.anthropic_memory_tool import FileCommandRefused
+from recollect.documents.anthropic_memory_tool import FileCommandRefused
 from recollect.testing.serving import Serving
 
 ROOT = "/v1/spaces/default"

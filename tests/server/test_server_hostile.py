@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from recollect import AsyncMemory
-from recollect.engine import idempotency
+from recollect.memory import idempotency
 from recollect.ports import Request
 from recollect.server.app import create_app
 from recollect.server.options import ServerOptions
@@ -388,7 +388,7 @@ def test_events_are_framed_whatever_is_said(tmp_path: Path) -> None:
 
 def test_every_route_is_counted_under_its_own_name_and_nothing_else(tmp_path: Path) -> None:
     """However many addresses and methods somebody invents, there are no more labels."""
-    from recollect.engine.work.metrics import ActivityCounter
+    from recollect.follow.metrics import ActivityCounter
 
     counting = ActivityCounter()
 

@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from recollect import AsyncMemory
-from recollect.engine.work.metrics import ActivityCounter
+from recollect.follow.metrics import ActivityCounter
 from recollect.ports import Request
 from recollect.server.app import create_app
 from recollect.server.observing import JsonLines, RequestObserver

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from recollect import AnswerGone, Client
-from recollect.engine import idempotency
+from recollect.memory import idempotency
 from recollect.stores.schema import TABLES
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.testing.serving import Serving

@@ -19,7 +19,7 @@ import pytest
 from llm_server import drops, endless, fails, replies, says, sends, stays_open, streams, waits_for_the_end
 from openai_doubles import KEY, Exchange, Step, World, answers, assistant, either, in_turn, user, world_of
 
-from recollect.llm.openai import OpenAIModel
+from recollect.models.chat.openai import OpenAIModel
 from recollect.testing.serving import Serving
 
 QUESTION = "How many shops do I run?"

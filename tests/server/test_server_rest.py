@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from recollect import EmbedderError, ModelBusy, ModelNonsense, ModelRefused, ModelTimeout, RecollectError
-from recollect.engine import idempotency
+from recollect.memory import idempotency
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 

@@ -33,9 +33,9 @@ from every_route import (
     routes_of,
 )
 
+from recollect.log.operations import OPERATIONS, RIGHTS
 from recollect.model import Draft
 from recollect.ports import Request
-from recollect.rules.operations import OPERATIONS, RIGHTS
 from recollect.server.door.keys import TABLE, create_key, load_session_secret, rows_of
 from recollect.server.routes.description import checked_operations
 from recollect.server.web.session import COOKIE, Sessions, is_page

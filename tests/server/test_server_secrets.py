@@ -20,7 +20,7 @@ from page_reader import PageReader
 from pasted_secrets import SECRETS, TALK, pasted_texts, secrets_in
 from raw_tables import rows_of
 
-from recollect.engine.transfer import TABLES
+from recollect.memory.transfer import TABLES
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 

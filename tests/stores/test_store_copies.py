@@ -10,7 +10,7 @@ import pytest
 
 from recollect import Memory, StoreError
 from recollect.config import Settings
-from recollect.engine.transfer import copy_store
+from recollect.memory.transfer import copy_store
 from recollect.model import Draft, Hit
 from recollect.testing import FrozenClock
 from recollect.testing.order import difference

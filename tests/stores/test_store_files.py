@@ -18,8 +18,8 @@ import pytest
 
 from recollect import Memory
 from recollect.config import Settings
-from recollect.engine.tables.log import verify
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
+from recollect.log.tables import verify
 from recollect.model import Filter
 from recollect.ports import Tx
 from recollect.stores.jsonfile import JsonStore

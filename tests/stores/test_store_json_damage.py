@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.engine.tables.log import verify
 from recollect.errors import RecollectError, StoreError
+from recollect.log.tables import verify
 from recollect.stores.jsonfile import JsonStore
 from recollect.testing import FrozenClock
 

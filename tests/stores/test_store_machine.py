@@ -21,14 +21,14 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from recollect.changes.removal.messages import erase_person
 from recollect.config import Settings
-from recollect.engine.removal.messages import erase_person
-from recollect.engine.tables import log
 from recollect.errors import InvalidInput, NotFound, ScopeError
+from recollect.log import tables as log
+from recollect.log.rules import hash_platform_id, tombstone
 from recollect.model import Batch, Draft, Entry, Filter, Message
 from recollect.ports import Store, Tx
-from recollect.rules.log import hash_platform_id, tombstone
-from recollect.rules.secret_policy import SecretPolicy
+from recollect.secrets.policy import SecretPolicy
 from recollect.testing.postgres import PostgresServer
 from recollect.testing.samples import WIDTH, axis, find_matches, make_entry
 from recollect.wiring import open_store

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
-from recollect.rules.people.commands import NO_COMMAND, Command
-from recollect.tasks import command
-from recollect.tasks.command import Inputs, Reply, build, offline, parse, repair
-from recollect.tasks.task import Task, TaskMessage
+from recollect.facts.prompts import command
+from recollect.facts.prompts.command import Inputs, Reply, build, offline, parse, repair
+from recollect.facts.rules.commands import NO_COMMAND, Command
+from recollect.follow.task import Task, TaskMessage
 
 NAMES = ("Bot", "<@999>")
 

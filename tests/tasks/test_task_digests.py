@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import Message, ModelNonsense
-from recollect.tasks import context_merge, day_digest, week_history
+from recollect.summaries.prompts import context_merge, day_digest, week_history
 
 DAY = date(2026, 3, 2)
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
-from recollect.rules.episodes.lines import SpokenLine
-from recollect.tasks import episode_batch, episode_summary, level_summary
-from recollect.tasks.task import Task
+from recollect.follow.task import Task
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.summaries.prompts import episode_batch, episode_summary, level_summary
+from recollect.summaries.rules.lines import SpokenLine
 from recollect.testing.llm import ScriptedLLM
-from recollect.tokens.estimate import EstimateTokenizer
-from recollect.tokens.tiktoken import TiktokenTokenizer
 
 count = TiktokenTokenizer().count
 rough = EstimateTokenizer().count

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
-from recollect.tasks import forget
-from recollect.tasks.forget import Inputs, Reply, build, offline, parse, repair
-from recollect.tasks.task import Task
+from recollect.facts.prompts import forget
+from recollect.facts.prompts.forget import Inputs, Reply, build, offline, parse, repair
+from recollect.follow.task import Task
 
 KNOWN = (
     "Alex likes tea.",

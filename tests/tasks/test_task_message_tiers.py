@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
+from recollect.follow.task import MAX_QUOTED, MAX_SHOWN, Task, TaskMessage
 from recollect.model import Tiers
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens.tiktoken import TiktokenTokenizer
 from recollect.ports import Request
-from recollect.rules.tiers.tiers import write_tiers
-from recollect.tasks import message_tiers
-from recollect.tasks.message_tiers import Inputs, Reply, build, offline, parse, repair
-from recollect.tasks.task import MAX_QUOTED, MAX_SHOWN, Task, TaskMessage
-from recollect.tokens.estimate import EstimateTokenizer
-from recollect.tokens.tiktoken import TiktokenTokenizer
+from recollect.summaries.prompts import message_tiers
+from recollect.summaries.prompts.message_tiers import Inputs, Reply, build, offline, parse, repair
+from recollect.summaries.rules.tiers import write_tiers
 
 count = TiktokenTokenizer().count
 rough = EstimateTokenizer().count

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
+from recollect.facts.english.finder import read_facts
+from recollect.facts.prompts import fact_repair, reading
+from recollect.facts.prompts.reading import Inputs, Reply
+from recollect.facts.rules.model_facts_check import ReadLine
+from recollect.follow.task import Task
 from recollect.model import FACT_CATEGORIES, FoundFact
-from recollect.rules.facts.model_facts_check import ReadLine
-from recollect.rules.facts_english.finder import read_facts
-from recollect.tasks import fact_repair, reading
-from recollect.tasks.reading import Inputs, Reply
-from recollect.tasks.task import Task
-from recollect.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens.tiktoken import TiktokenTokenizer
 
 TIME = datetime(2024, 9, 10, 12, tzinfo=UTC)
 TEXT = (

@@ -7,11 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.rules.prompt.fences import message
-from recollect.rules.prompt.reply_filter import ReplyFilter
-from recollect.rules.prompt.requests_for_more import parse
-from recollect.tasks.reply import CLOSE, OPEN, InlineTiers, instructions, parse_inline, render_inline
-from recollect.tokens.tiktoken import TiktokenTokenizer
+from recollect.context.prompt import CLOSE, OPEN, InlineTiers, instructions, parse_inline, render_inline
+from recollect.context.rules.reply_filter import ReplyFilter
+from recollect.context.rules.requests_for_more import parse
+from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.text.fences import message
 
 count = TiktokenTokenizer().count
 

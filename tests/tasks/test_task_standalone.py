@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
-from recollect.tasks import standalone
-from recollect.tasks.standalone import MAX_QUESTION, Inputs, Reply, build, depends_on_context, offline, parse, repair
-from recollect.tasks.task import Task, TaskMessage
+from recollect.follow.task import Task, TaskMessage
+from recollect.recall import standalone
+from recollect.recall.standalone import MAX_QUESTION, Inputs, Reply, build, depends_on_context, offline, parse, repair
 
 CAMERA = (
     TaskMessage("user", "Tell me about the Lumix GX9 camera."),

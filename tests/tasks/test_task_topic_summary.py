@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
-from recollect.rules.episodes.lines import SpokenLine
-from recollect.tasks import topic_summary
-from recollect.tasks.task import Task
-from recollect.tokens.estimate import EstimateTokenizer
+from recollect.follow.task import Task
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.summaries.rules.lines import SpokenLine
+from recollect.topics import prompt as topic_summary
 
 count = EstimateTokenizer().count
 FIRST = "Hi, could you tell me which hotel in Lisbon has room for 80 guests in June, and"

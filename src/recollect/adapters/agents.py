@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from recollect.adapters.bridge import AnyMemory, run_async, run_shielded
 from recollect.adapters.threads import Thread
 from recollect.errors import InvalidInput, MissingExtra
-from recollect.faces import MemoryFace
+from recollect.memory.faces import MemoryFace
 from recollect.model import Draft, Message, Role
 
 try:

@@ -11,12 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recollect.adapters.bridge import AnyMemory, run_async, run_blocking
+from recollect.documents.anthropic_memory_tool import Changes, FileCommandRefused, run_file_command
+from recollect.documents.validation_and_filters import FILES
 from recollect.errors import MissingExtra
-from recollect.faces import MemoryFace
+from recollect.log.rules import check_id
+from recollect.memory.faces import MemoryFace
 from recollect.model import Change, Document
-from recollect.rules.documents.anthropic_memory_tool import Changes, FileCommandRefused, run_file_command
-from recollect.rules.documents.validation_and_filters import FILES
-from recollect.rules.log import check_id
 
 if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool

@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias, TypeVar
 
-from recollect.engine.sync import BlockingMemory
 from recollect.errors import RecollectError
-from recollect.faces import MemoryFace
+from recollect.memory.faces import MemoryFace
+from recollect.memory.sync import BlockingMemory
 
 T = TypeVar("T")
 AnyMemory: TypeAlias = BlockingMemory | MemoryFace  # blocking or not, in this process or on a server

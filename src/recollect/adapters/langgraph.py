@@ -14,11 +14,11 @@ from datetime import timedelta
 from functools import partial
 
 from recollect.adapters.bridge import AnyMemory, run_async, run_blocking
-from recollect.engine.documents import MAX_LIMIT
+from recollect.documents.validation_and_filters import LANGGRAPH, matches_namespace
 from recollect.errors import MissingExtra
-from recollect.faces import DocumentsFace, MemoryFace
+from recollect.memory.documents import MAX_LIMIT
+from recollect.memory.faces import DocumentsFace, MemoryFace
 from recollect.model import Change, Document
-from recollect.rules.documents.validation_and_filters import LANGGRAPH, matches_namespace
 
 try:
     from langgraph.store.base import (

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from recollect.documents.validation_and_filters import SESSIONS
 from recollect.errors import InvalidInput
-from recollect.faces import ConversationFace, MemoryFace
+from recollect.log.rules import MAX_ID, check_id
+from recollect.memory.faces import ConversationFace, MemoryFace
 from recollect.model import Change, Document, Draft, Message
-from recollect.rules.documents.validation_and_filters import SESSIONS
-from recollect.rules.log import MAX_ID, check_id
 
 LONGEST = MAX_ID - 16  # characters of a session's id: a number follows it
 NUMBER_SUFFIX = re.compile(r"~\d+$")

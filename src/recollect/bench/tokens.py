@@ -26,15 +26,15 @@ from pathlib import Path
 
 from recollect.bench.talks import Exchange, Transcript
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.work.ask import ASKED
+from recollect.context.prompt import OPEN, InlineTiers, render_inline
+from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
 from recollect.errors import InvalidInput, NoModel
+from recollect.follow.ask import ASKED
+from recollect.memory.memory import MemoryEngine
 from recollect.model import Budget, ChatMessage
 from recollect.ports import Completion, Request
-from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
-from recollect.rules.tiers import tiers
-from recollect.tasks import message_tiers
-from recollect.tasks.reply import OPEN, InlineTiers, render_inline
+from recollect.summaries.prompts import message_tiers
+from recollect.summaries.rules import tiers
 from recollect.testing.clock import FrozenClock
 from recollect.wiring import build, open_tokenizer
 

@@ -38,10 +38,10 @@ from recollect.bots.queues import OrderedQueues
 from recollect.bots.settings import Dialogue, parse_threshold
 from recollect.bots.tools import OpenChat, Tools
 from recollect.errors import ModelError, RecollectError, ServerError, StoreError
+from recollect.facts.rules.commands import is_addressed
+from recollect.log.rules import clamp_time
 from recollect.masking import masked_logger
 from recollect.model import Added, Degraded, Draft
-from recollect.rules.log import clamp_time
-from recollect.rules.people.commands import is_addressed
 
 logger = masked_logger("recollect.bots")
 

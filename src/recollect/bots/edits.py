@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from recollect.bots.events import ChannelDeletion, MessageDeletion, MessageEdit, place_of
-from recollect.engine.conversation import AsyncConversation
 from recollect.errors import NotFound, RecollectError, StoreError
 from recollect.masking import masked_logger
+from recollect.memory.conversation import AsyncConversation
 from recollect.wiring import AsyncMemory
 
 logger = masked_logger("recollect.bots")

@@ -23,10 +23,10 @@ from recollect.bots.outages import holds_messages, outage_options
 from recollect.bots.settings import STORAGES, ChatSettings, SettingsTable, StorageKind
 from recollect.bots.texts import count_messages
 from recollect.config import Settings
-from recollect.engine.tables.log import verify
-from recollect.engine.transfer import copy_store
 from recollect.errors import MessagesLost, RecollectError, StoreError, StoreUnwritable
+from recollect.log.tables import verify
 from recollect.masking import masked_logger
+from recollect.memory.transfer import copy_store
 from recollect.model import Degraded, Verification
 from recollect.ports import LLM, Clock
 from recollect.wiring import AsyncMemory, open_store

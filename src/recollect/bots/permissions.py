@@ -2,7 +2,7 @@
 
 Everybody may see and change what is remembered of themselves: in a private chat all of it, in a group what was said in
 that group. About others one may ask, remember and forget only in the group where it was said; there the engine shows
-what the channel has heard, and lets somebody take back only what they said themselves (`rules.access`). How a group's
+what the channel has heard, and lets somebody take back only what they said themselves (`log.access`). How a group's
 memory is kept, and what concerns everybody in it, is for those who run the group.
 """
 

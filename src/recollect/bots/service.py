@@ -21,10 +21,10 @@ from recollect.bots.tools import Tools
 from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.errors import StoreUnwritable
-from recollect.llm.chain import Chain
 from recollect.masking import masked_logger
+from recollect.models.chat.chain import Chain
 from recollect.ports import LLM
-from recollect.rules.days import parse_time_zone
+from recollect.summaries.rules.days import parse_time_zone
 from recollect.wiring import AsyncMemory, chat_models, split_names
 
 logger = masked_logger("recollect.bots")

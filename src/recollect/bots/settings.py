@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from recollect.bots.events import Person, Place
 from recollect.errors import StoreError
-from recollect.faces import DocumentsFace
 from recollect.masking import masked_logger
+from recollect.memory.faces import DocumentsFace
 
 logger = masked_logger("recollect.bots")
 

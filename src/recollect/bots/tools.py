@@ -12,9 +12,9 @@ from recollect.bots.events import Identity, Person, Place
 from recollect.bots.memories import MemoryPool
 from recollect.bots.permissions import is_allowed
 from recollect.bots.settings import ChatSettings, SettingsTable
-from recollect.engine.conversation import AsyncConversation
 from recollect.errors import ServerError, StoreError
 from recollect.masking import masked_logger
+from recollect.memory.conversation import AsyncConversation
 from recollect.model.clean_names import clean_name
 from recollect.ports import Clock
 from recollect.wiring import AsyncMemory

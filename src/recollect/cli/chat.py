@@ -28,7 +28,7 @@ from recollect.model import Budget, Degraded
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.engine.sync import BlockingConversation
+    from recollect.memory.sync import BlockingConversation
     from recollect.model import Message
     from recollect.ports import Store
 
@@ -105,7 +105,7 @@ def silence_logs() -> Iterator[None]:
 def model_names(settings: Settings) -> str:
     """The names of the models that will reply. Fails if there is none, before a store is created."""
     from recollect.errors import NoModel
-    from recollect.llm.absent import HOW_TO, NoModelLLM
+    from recollect.models.chat.absent import HOW_TO, NoModelLLM
     from recollect.wiring import chat_models
 
     async def read_names() -> str:
@@ -293,11 +293,11 @@ class ChatSession:
         """Print what is known of the speaker; in a channel, from what was said in it."""
         from recollect.cli.knowledge.facts import unread_warning
         from recollect.clock import SystemClock
-        from recollect.engine.context.people import knowledge_for_viewer
-        from recollect.engine.context.viewers import viewer_of_chat
+        from recollect.context.people import knowledge_for_viewer
+        from recollect.facts.rules.profile_lines import profile_lines
+        from recollect.facts.viewers import viewer_of_chat
         from recollect.model import Fact
         from recollect.ports import Tx
-        from recollect.rules.facts.profile_lines import profile_lines
 
         conversation = self.conversation
         space = self.space

@@ -39,8 +39,8 @@ def parse_budget(ctx: click.Context, param: click.Parameter, value: str | None) 
 @contextmanager
 def open_for_chat(settings: Settings, on_degraded: Callable[[Degraded], None] | None = None) -> Iterator[MemoryHandle]:
     """Open a memory with its models; created if there is none yet."""
-    from recollect.engine.memory import MemoryEngine
-    from recollect.engine.sync import BlockingMemory
+    from recollect.memory.memory import MemoryEngine
+    from recollect.memory.sync import BlockingMemory
     from recollect.wiring import build, open_store
 
     store = open_store(settings.store, settings)

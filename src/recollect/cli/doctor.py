@@ -208,7 +208,7 @@ def check_memory_models(settings: Settings, ask: bool) -> Iterator[CheckResult]:
 
 def check_models(role: str, models: Sequence[LLM], ask: bool, missing: str) -> Iterator[CheckResult]:
     """The models of a role, and with `ask` what they answer."""
-    from recollect.llm.absent import NoModelLLM
+    from recollect.models.chat.absent import NoModelLLM
 
     async def check_model(model: LLM) -> CheckResult:
         try:
@@ -287,7 +287,7 @@ def check_writable(store: Store) -> Iterator[CheckResult]:
 
 
 def check_schema(store: Store) -> Iterator[CheckResult]:
-    from recollect.engine.tables.log import COPYING
+    from recollect.log.tables import COPYING
     from recollect.stores.migrations.steps import CURRENT
 
     version = store.read(lambda tx: tx.note("schema"))
@@ -303,7 +303,7 @@ def check_schema(store: Store) -> Iterator[CheckResult]:
 
 
 def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:
-    from recollect.engine.views.index import EMBEDDER
+    from recollect.recall.view import EMBEDDER
 
     made_by = store.read(lambda tx: tx.note(EMBEDDER))
     if made_by is None:
@@ -355,7 +355,7 @@ def check_set_aside(store: Store) -> Iterator[CheckResult]:
 def check_log(store: Store) -> Iterator[CheckResult]:
     from datetime import UTC, datetime
 
-    from recollect.engine.tables.log import verify
+    from recollect.log.tables import verify
 
     messages = store.read(lambda tx: tx.stats(datetime.now(UTC))).messages
     if messages > QUICK:
@@ -379,7 +379,7 @@ def check_secrets(store: Store) -> Iterator[CheckResult]:
     from itertools import islice
 
     from recollect.cli.terminal.progress import progress_bar
-    from recollect.engine.removal.redaction import look_for_secrets
+    from recollect.memory.redaction import look_for_secrets
     from recollect.ports import Tx
 
     counts = Counter[str]()

@@ -32,7 +32,7 @@ def mcp(url: str | None, user: str | None) -> None:
     recollect mcp postgresql://localhost/memory --space team
     """
     from recollect.errors import MissingExtra
-    from recollect.rules.log import check_id
+    from recollect.log.rules import check_id
 
     if user is not None:
         check_id("user", user)

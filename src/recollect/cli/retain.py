@@ -54,7 +54,7 @@ def retain(yes: bool, as_json: bool) -> None:
 
 
 def show_expired(outcome: Retained) -> None:
-    from recollect.rules.retention import KINDS
+    from recollect.changes.retention_rules import KINDS
 
     grid = table("kind", "older than (UTC)", "would go" if outcome.dry_run else "removed", "what")
     for expired_kind in outcome.expired:

@@ -79,8 +79,8 @@ def topics(conversation: str, show_all: bool, plot: bool, as_json: bool) -> None
 
 def show_plot(listing: Sequence[Topic]) -> None:
     """Print one curve for each topic, all over the same days: until the last topic has faded."""
-    from recollect.rules.topics.half_lives import DAY, remaining_time
-    from recollect.rules.topics.topics import TopicRule
+    from recollect.topics.rules.half_lives import DAY, remaining_time
+    from recollect.topics.rules.topics import TopicRule
 
     least = TopicRule().least
     days_left = {topic.id: remaining_time(topic.priority, topic.half_life, least) / DAY for topic in listing}

@@ -38,10 +38,10 @@ from recollect.model import ON_EDIT, OnEdit
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.engine.memory import MemoryEngine
-    from recollect.engine.transfer import ImportProgress
     from recollect.errors import StoreError
     from recollect.formats import Reader
+    from recollect.memory.memory import MemoryEngine
+    from recollect.memory.transfer import ImportProgress
     from recollect.model import BadRecord, Conversation, Message, Record, Verification
     from recollect.ports import Store
 
@@ -182,7 +182,7 @@ async def import_file(
 ) -> int:
     """Append the records of a file to the log, and report on it; returns how many are bad. The helper begins to read
     while more are coming."""
-    from recollect.engine.transfer import ImportProgress, import_records
+    from recollect.memory.transfer import ImportProgress, import_records
 
     name = "standard input" if file == STANDARD else file
     spaces: set[str] = {reader.suggested_space} if reader.suggested_space else set()
@@ -278,8 +278,8 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
     recollect export -o backup.jsonl
     recollect export --user alex | gzip > alex.jsonl.gz
     """
-    from recollect.engine.tables.log import find_damaged_messages
     from recollect.formats import dump
+    from recollect.log.tables import find_damaged_messages
     from recollect.model import Filter
 
     with open_for_reading() as handle:
@@ -440,8 +440,8 @@ def copy_into(
     salvage: Callable[[StoreError], None] | None,
 ) -> tuple[dict[str, int], Verification]:
     """Copy and verify. If it is stopped, a file that was created for it is removed."""
-    from recollect.engine.tables.log import verify
-    from recollect.engine.transfer import copy_store
+    from recollect.log.tables import verify
+    from recollect.memory.transfer import copy_store
     from recollect.wiring import open_store
 
     is_complete = False

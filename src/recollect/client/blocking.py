@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.client.memory import AsyncClient
-from recollect.engine.sync import BlockingMemory
+from recollect.memory.sync import BlockingMemory
 
 
 class Client(BlockingMemory):

@@ -20,9 +20,9 @@ from uuid import uuid4
 
 from recollect import errors
 from recollect.errors import InvalidInput, MissingExtra, RecollectError, ServerError
+from recollect.log.rules import SURROGATE, check_id, check_time
 from recollect.masking import keep_out_of_texts, keep_password_out_of_texts
 from recollect.parsing import Limits, read_json
-from recollect.rules.log import SURROGATE, check_id, check_time
 from recollect.wire import from_json_value, to_json_value
 
 if TYPE_CHECKING:

@@ -16,9 +16,11 @@ from recollect.client.connection import (
     switch_text,
     without_none,
 )
-from recollect.engine.memory import MAX_TURN
 from recollect.errors import ServerError
-from recollect.faces import ConversationFace
+from recollect.log.expiry import format_expiry
+from recollect.log.rules import check_id, check_items, check_metadata, check_number
+from recollect.memory.faces import ConversationFace
+from recollect.memory.memory import MAX_TURN
 from recollect.model import (
     Added,
     Answer,
@@ -41,9 +43,7 @@ from recollect.model import (
 )
 from recollect.model.clean_names import with_name
 from recollect.model.topics import IMPORTANCE
-from recollect.rules.expiry import format_expiry
-from recollect.rules.log import check_id, check_items, check_metadata, check_number
-from recollect.rules.openai.drafts_from_mappings import as_draft
+from recollect.openai.drafts_from_mappings import as_draft
 from recollect.wire import from_json_value
 
 PAGE = 1_000

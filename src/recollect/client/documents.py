@@ -13,13 +13,13 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from recollect.client.connection import EditConflict, ResultPage, ServerConnection, build_path, without_none
-from recollect.engine.documents import MAX_OFFSET, check_offset
+from recollect.documents import validation_and_filters as rules
 from recollect.errors import NotFound, StoreBusy
-from recollect.faces import DocumentsFace
+from recollect.log.expiry import format_expiry
+from recollect.log.rules import check_id, check_items, check_number
+from recollect.memory.documents import MAX_OFFSET, check_offset
+from recollect.memory.faces import DocumentsFace
 from recollect.model.documents import Change, Document
-from recollect.rules.documents import validation_and_filters as rules
-from recollect.rules.expiry import format_expiry
-from recollect.rules.log import check_id, check_items, check_number
 from recollect.wire import from_json_value
 
 T = TypeVar("T")

@@ -19,7 +19,9 @@ from recollect.client.connection import (
 from recollect.client.conversation import AsyncClientConversation, draft_fields, edit_field, with_outcome
 from recollect.client.documents import AsyncClientDocuments
 from recollect.errors import InvalidInput, NotSettled
-from recollect.faces import MemoryFace
+from recollect.log.expiry import format_expiry
+from recollect.log.rules import check_day, check_id, check_items
+from recollect.memory.faces import MemoryFace
 from recollect.model import (
     Added,
     AuditLine,
@@ -49,8 +51,6 @@ from recollect.model import (
     Verification,
     Whom,
 )
-from recollect.rules.expiry import format_expiry
-from recollect.rules.log import check_day, check_id, check_items
 from recollect.wire import from_json_value
 
 T = TypeVar("T")

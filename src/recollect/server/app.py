@@ -16,8 +16,8 @@ from starlette.exceptions import HTTPException
 
 from recollect import __version__
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
+from recollect.memory.memory import MemoryEngine
 from recollect.ports import Telemetry
 from recollect.server.degraded import DegradedHeader
 from recollect.server.door.access import Door

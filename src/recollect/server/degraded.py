@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.engine.memory import MemoryEngine
+from recollect.memory.memory import MemoryEngine
 from recollect.model import Degraded
 
 HEADER = "Recollect-Degraded"

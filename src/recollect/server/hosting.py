@@ -27,10 +27,10 @@ from secrets import token_bytes
 from typing import TYPE_CHECKING
 
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.work.metrics import ActivityCounter
 from recollect.errors import ConfigError, MissingExtra, StoreError
+from recollect.follow.metrics import ActivityCounter
 from recollect.masking import mask_what_escapes, masked_logger
+from recollect.memory.memory import MemoryEngine
 from recollect.ports import Store
 from recollect.server.door.keys import Keys, list_keys, load_session_secret
 from recollect.server.door.loopback import is_loopback

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recollect.errors import StoreError
+from recollect.log.rules import canonical_json
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Store, Tx
-from recollect.rules.log import canonical_json
 from recollect.testing.samples import (
     ODD_IDS,
     ODD_METADATA,

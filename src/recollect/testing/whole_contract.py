@@ -7,8 +7,8 @@ from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
-from recollect.engine.tables.log import COPYING
-from recollect.engine.transfer import TABLES, copy_store
+from recollect.log.tables import COPYING
+from recollect.memory.transfer import TABLES, copy_store
 from recollect.model import Erasure, Filter, ViewState
 from recollect.ports import Store, Tx
 from recollect.testing.log_contract import make_tombstone

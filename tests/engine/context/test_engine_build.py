@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect import Budget, Context, InvalidInput, Message, Role
-from recollect.engine.context.build import OVER, assemble
-from recollect.engine.context.render import Note, note_pieces
-from recollect.engine.context.state import ContextState
+from recollect.context.build import OVER, assemble
+from recollect.context.prompt import instructions
+from recollect.context.render import Note, note_pieces
+from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
+from recollect.context.state import ContextState
 from recollect.model import Episode, Hit, Section, Tiers
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens.tiktoken import TiktokenTokenizer
 from recollect.ports import Tokenizer
-from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
-from recollect.tasks.reply import instructions
-from recollect.tokens.estimate import EstimateTokenizer
-from recollect.tokens.tiktoken import TiktokenTokenizer
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HERE, ELSEWHERE = "here", "elsewhere"

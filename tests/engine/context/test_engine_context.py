@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect import Budget, Context, Draft, InvalidInput, Memory, Role
+from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
 from recollect.model import Section
-from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
+from recollect.models.tokens.tiktoken import TiktokenTokenizer
 from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.tokens.tiktoken import TiktokenTokenizer
 
 TOKENIZER = TiktokenTokenizer("o200k_base")
 LONG = "The shop in Berlin opens at nine and closes at six, except on Sundays when it stays closed all day. " * 3

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from recollect import Draft, Memory
-from recollect.engine.context import recall
-from recollect.engine.context.index_or_database import StoreSource
 from recollect.errors import InvalidInput
 from recollect.model import Filter, Hit, Message, Section
 from recollect.ports import Tx
-from recollect.rules.recall.floor import FLOOR
+from recollect.recall import passages as recall
+from recollect.recall.index_or_database import StoreSource
+from recollect.recall.rules.floor import FLOOR
 from recollect.testing import FrozenClock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.embed.static import StaticEmbedder
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.ports import Vectors
 from recollect.testing import FrozenClock
 

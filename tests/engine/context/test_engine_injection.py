@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import pytest
 
 from recollect import Budget, Context, Draft, InvalidInput, Memory
-from recollect.engine.sync import BlockingConversation
-from recollect.rules.prompt.requests_for_more import parse, strip
+from recollect.context.rules.requests_for_more import parse, strip
+from recollect.memory.sync import BlockingConversation
 from recollect.testing.llm import ScriptedLLM
 
 SECRET = "The vault code is 9-9-1-7 and the safe word is heliotrope."

@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from recollect import Context, Draft, Memory
-from recollect.engine.context.gather import LOOK_BACK, SHORT_CONVERSATION
-from recollect.engine.tables.last_messages import LastMessages
+from recollect.log.last_messages import LastMessages
+from recollect.memory.gather import LOOK_BACK, SHORT_CONVERSATION
 from recollect.model import Filter
 from recollect.ports import Tx
 from recollect.stores.sqlite import SqliteStore

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory
-from recollect.engine.context import read_ahead
-from recollect.engine.context.scope_index import ScopeIndexes
+from recollect.memory import read_ahead
+from recollect.recall.scope_index import ScopeIndexes
 
 NEW = "The blue kite is at the beach."
 

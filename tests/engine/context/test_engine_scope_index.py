@@ -16,19 +16,20 @@ from sample_sizes import sample
 
 from recollect import Memory
 from recollect.config import Settings
-from recollect.engine.context import recall, scope_index
-from recollect.engine.context.index_or_database import StoreSource, open_source
-from recollect.engine.context.scope_index import ScopeIndexes
-from recollect.engine.context.scope_index_queries import places_of_highest
-from recollect.engine.tables.log import new_id
-from recollect.engine.views.index import traits_of
-from recollect.language.terms import analyse
+from recollect.log.rules import tombstone
+from recollect.log.tables import new_id
 from recollect.model import Entry, Erasure, Filter, Hit, Message
 from recollect.model.views import UNKNOWN_TRAITS
 from recollect.ports import Store, Tx
-from recollect.rules.log import tombstone
-from recollect.rules.recall.ranking import Weights
+from recollect.recall import passages as recall
+from recollect.recall import scope_index
+from recollect.recall.index_or_database import StoreSource, open_source
+from recollect.recall.rules.ranking import Weights
+from recollect.recall.scope_index import ScopeIndexes
+from recollect.recall.scope_index_queries import places_of_highest
+from recollect.recall.view import traits_of
 from recollect.testing.samples import T0, append_messages, make_message
+from recollect.text.terms import analyse
 from recollect.wiring import open_store
 
 WIDTH = 256

@@ -13,8 +13,8 @@ from engine_doubles import StoreDouble
 
 from recollect import AsyncMemory, Draft
 from recollect.config import Settings
-from recollect.engine.context import scope_index
 from recollect.ports import Store, Tx
+from recollect.recall import scope_index
 from recollect.wiring import open_store
 
 T = TypeVar("T")

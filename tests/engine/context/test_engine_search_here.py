@@ -16,7 +16,7 @@ from engine_doubles import PATIENCE, StoreDouble
 
 from recollect import Draft, Hit, InvalidInput, Memory, RecollectError
 from recollect.config import Settings
-from recollect.faces import MemoryFace
+from recollect.memory.faces import MemoryFace
 from recollect.ports import Store, Tx
 from recollect.wiring import open_store
 

@@ -9,7 +9,7 @@ import pytest
 from topic_doubles import about, opened, talk
 
 from recollect import Budget, Context, Section
-from recollect.engine.sync import BlockingConversation
+from recollect.memory.sync import BlockingConversation
 from recollect.testing import FrozenClock
 
 

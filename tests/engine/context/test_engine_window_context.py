@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect import Budget, Context, Draft, InvalidInput, Memory, Message
-from recollect.engine.context.build import assemble
-from recollect.engine.context.state import ContextState
+from recollect.context.build import assemble
+from recollect.context.prompt import instructions
+from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
+from recollect.context.state import ContextState
 from recollect.model import Section
-from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
-from recollect.tasks.reply import instructions
+from recollect.models.tokens.estimate import EstimateTokenizer
 from recollect.testing import FrozenClock
-from recollect.tokens.estimate import EstimateTokenizer
 
 FACT = (
     "My passport number is X1234567, it was issued in Utrecht and it expires on the ninth of October, so please "
@@ -247,7 +247,7 @@ def test_of_any_state_the_budget_holds_and_every_message_is_in_one_place_f2(seed
 @given(st.integers(0, 2**32))
 def test_with_room_a_correction_and_what_it_corrects_are_shown_alike_f2(seed: int) -> None:
     """F2: where one is word for word, the other is too, or says that it may have changed."""
-    from recollect.rules.corrections import corrected_turns
+    from recollect.text.corrections import corrected_turns
 
     state = some_state(Random(seed))
     context = assemble(state, Budget(), EstimateTokenizer())

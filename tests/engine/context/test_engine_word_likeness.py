@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.engine.context.term_codes import line_codes
-from recollect.engine.context.word_likeness import best_likeness, knows_language
-from recollect.language.terms import analyse, query_groups
+from recollect.recall.term_codes import line_codes
+from recollect.recall.word_likeness import best_likeness, knows_language
+from recollect.text.terms import analyse, query_groups
 
 
 def likeness(query: str, *texts: str) -> list[list[float]]:

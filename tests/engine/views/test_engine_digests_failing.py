@@ -29,7 +29,7 @@ from recollect import (
     RecollectError,
     Settings,
 )
-from recollect.engine.work.single_flight import VIEW
+from recollect.follow.single_flight import VIEW
 from recollect.testing import ScriptedLLM
 from recollect.testing.llm import Said
 from recollect.wiring import open_store
@@ -242,8 +242,8 @@ def test_small_merges_have_a_model_of_their_own_and_each_a_chain_c9(store_url: s
 
 
 def test_the_models_of_a_role_are_tried_in_order_c9() -> None:
-    from recollect.llm.chain import Cooldowns
-    from recollect.llm.role import Role, TaskRouter
+    from recollect.models.chat.chain import Cooldowns
+    from recollect.models.chat.role import Role, TaskRouter
     from recollect.ports import Request
     from recollect.wiring import small_models
 

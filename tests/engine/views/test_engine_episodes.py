@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from recollect import Budget, Draft, Episode, ExtractLine, Memory, ModelBusy, Settings
-from recollect.embed.static import StaticEmbedder
-from recollect.engine.context.render import episode_pieces
-from recollect.engine.sync import BlockingConversation
-from recollect.engine.transfer import copy_store
+from recollect.context.render import episode_pieces
+from recollect.memory.sync import BlockingConversation
+from recollect.memory.transfer import copy_store
 from recollect.model import Section
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.ports import Completion, Request, Vectors
-from recollect.rules.episodes.lines import render_lines
+from recollect.summaries.rules.lines import render_lines
 from recollect.testing import FrozenClock
 from recollect.wiring import open_store
 

@@ -18,7 +18,7 @@ from fact_talks import NOW, answered, entry, everything, live, values
 
 from recollect import Memory, ModelBusy
 from recollect.config import Settings
-from recollect.engine.transfer import copy_store
+from recollect.memory.transfer import copy_store
 from recollect.ports import Request
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store

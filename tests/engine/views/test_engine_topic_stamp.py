@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import AsyncMemory, Draft, Memory
-from recollect.engine.tables.topic_stamp import MAX_TOPICS, MAX_WRITES, Stamp
-from recollect.engine.work.follower import settle
-from recollect.engine.work.view import Run, SaveResult
+from recollect.follow.follower import settle
+from recollect.follow.view import Run, SaveResult
 from recollect.model import Filter
 from recollect.ports import Lag
-from recollect.rules.topics.lossless_message_compression import unpack
+from recollect.topics.rules.lossless_message_compression import unpack
+from recollect.topics.stamp import MAX_TOPICS, MAX_WRITES, Stamp
 
 TALK = (
     "My tomatoes have brown spots on their leaves.",

@@ -17,12 +17,12 @@ from topic_doubles import MINUTE, AxisEmbedder, about, opened, talk
 
 from recollect import AsyncMemory, Draft, EmbedderMismatch, InvalidInput, Memory, ModelBusy, NotFound, ScopeError, Topic
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.sync import BlockingConversation, BlockingMemory
-from recollect.engine.transfer import copy_store
+from recollect.memory.memory import MemoryEngine
+from recollect.memory.sync import BlockingConversation, BlockingMemory
+from recollect.memory.transfer import copy_store
 from recollect.ports import Request
-from recollect.rules.topics.lossless_message_compression import unpack
 from recollect.testing import FrozenClock, ScriptedLLM
+from recollect.topics.rules.lossless_message_compression import unpack
 from recollect.wiring import build, open_store
 
 DAY = timedelta(days=1)

@@ -12,7 +12,7 @@ import pytest
 from topic_doubles import AxisEmbedder, about, opened
 
 from recollect import AsyncMemory, Memory
-from recollect.engine.sync import BlockingConversation
+from recollect.memory.sync import BlockingConversation
 from recollect.testing import FrozenClock
 
 MANY, ROUNDS = 16, 4

@@ -9,11 +9,11 @@ from pathlib import Path
 from fact_talks import NOW
 
 from recollect import AsyncMemory, Draft
-from recollect.engine.views.topics import AT_ONCE
-from recollect.engine.work.claiming import lags_within_room
-from recollect.engine.work.follower import Follower, settle
+from recollect.follow.claiming import lags_within_room
+from recollect.follow.follower import Follower, settle
 from recollect.ports import Lag
 from recollect.testing import FrozenClock
+from recollect.topics.view import AT_ONCE
 
 SUBJECTS = (
     "The tomato seedlings need compost and a warmer greenhouse bed.",

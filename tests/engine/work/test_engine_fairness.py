@@ -11,10 +11,10 @@ from engine_doubles import CountingEmbedder, HashEmbedder, StoreDouble
 
 from recollect import Batch, Draft, EmbedderMismatch, Memory, ModelTimeout, NotSettled, StoreUnwritable
 from recollect.config import Settings
-from recollect.engine.work.claiming import ServiceOrder
+from recollect.follow.claiming import ServiceOrder
+from recollect.follow.fairness import fair_order
 from recollect.model import ViewState
 from recollect.ports import Lag, Request, Tx, Vectors
-from recollect.rules.fairness import fair_order
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store
 

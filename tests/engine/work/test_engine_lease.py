@@ -19,8 +19,8 @@ from sample_sizes import sample
 
 from recollect.clock import SystemClock
 from recollect.config import Settings
-from recollect.engine.work.lease import Lease
 from recollect.errors import StoreError
+from recollect.follow.lease import Lease
 from recollect.ports import ConversationKey, Store, Tx
 from recollect.testing import FrozenClock
 from recollect.wiring import open_store

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, Draft
-from recollect.engine.views.follower_conditions import FACT_TURNS, FIRST_TURNS
-from recollect.engine.work.view import Patience
+from recollect.follow.view import Patience
+from recollect.memory.follower_conditions import FACT_TURNS, FIRST_TURNS
 from recollect.ports import Lag, Request
 from recollect.testing import FrozenClock, ScriptedLLM
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from recollect.engine.work.priority import LONGEST_YIELD, Callers
+from recollect.follow.priority import LONGEST_YIELD, Callers
 
 
 def test_a_view_waits_until_every_caller_is_served() -> None:

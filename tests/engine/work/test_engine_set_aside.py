@@ -20,7 +20,7 @@ from sample_sizes import sample
 
 from recollect import Draft, EmbedderError, EmbedderRefused, InvalidInput, Memory, NotSettled, Retried
 from recollect.config import Settings
-from recollect.engine.transfer import copy_store
+from recollect.memory.transfer import copy_store
 from recollect.model import Role, ViewState
 from recollect.ports import Request, Tx, Vectors
 from recollect.testing import FrozenClock, ScriptedLLM

@@ -18,10 +18,10 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from prometheus_client import CollectorRegistry, generate_latest
 
 from recollect import Activity, ConfigError, Memory, ModelTimeout, Settings, StoreError
-from recollect.embed.cache import CachedEmbedder
-from recollect.embed.static import StaticEmbedder
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.work.metrics import ActivityCounter, safe_label
+from recollect.follow.metrics import ActivityCounter, safe_label
+from recollect.memory.memory import MemoryEngine
+from recollect.models.embedding.cache import CachedEmbedder
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.ports import Call, Telemetry, Tx
 from recollect.telemetry.otel import OpenTelemetry
 from recollect.telemetry.prometheus import PrometheusTelemetry

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.rules.episodes.extract import condense, gist
-from recollect.rules.episodes.lines import SpokenLine, render_lines
-from recollect.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.summaries.rules.extract import condense, gist
+from recollect.summaries.rules.lines import SpokenLine, render_lines
 
 count = EstimateTokenizer().count
 OTHERS = [

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.rules.episodes import extract
-from recollect.rules.episodes.extract import MAX_CHARACTERS, first_sentences, limit_texts, size_limit
-from recollect.rules.episodes.lines import SpokenLine, narrative_lines, render_lines
-from recollect.rules.tiers.tiers import Count
-from recollect.tokens.estimate import EstimateTokenizer
-from recollect.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.summaries.rules import extract
+from recollect.summaries.rules.extract import MAX_CHARACTERS, first_sentences, limit_texts, size_limit
+from recollect.summaries.rules.lines import SpokenLine, narrative_lines, render_lines
+from recollect.summaries.rules.tiers import Count
 
 count = TiktokenTokenizer().count
 rough = EstimateTokenizer().count

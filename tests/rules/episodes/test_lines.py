@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.model import ExtractLine, Role
-from recollect.rules.episodes import extract
-from recollect.rules.episodes.lines import (
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.summaries.rules import extract
+from recollect.summaries.rules.lines import (
     SpokenLine,
     from_object,
     member_lines,
@@ -24,7 +25,6 @@ from recollect.rules.episodes.lines import (
     to_object,
     whole_line,
 )
-from recollect.tokens.estimate import EstimateTokenizer
 
 count = EstimateTokenizer().count
 DAY = datetime(2022, 2, 2, 9, tzinfo=UTC)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.language.sentences import Sentence
-from recollect.rules.episodes.english_standalone import english_supports, stands_alone_in_english
-from recollect.rules.episodes.references import read_references, read_unless_open
-from recollect.rules.episodes.sentence_forms import SourcedSentence, Support
+from recollect.text.english_standalone import english_supports, stands_alone_in_english
+from recollect.text.references import read_references, read_unless_open
+from recollect.text.sentence_forms import SourcedSentence, Support
+from recollect.text.sentences import Sentence
 
 USER = ("user", "Alex")
 OTHER = ("user", "Sam")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.embed.static import StaticEmbedder
 from recollect.errors import InvalidInput
-from recollect.rules.episodes.segments import Rows, continues, cuts, depths
+from recollect.models.embedding.static import StaticEmbedder
+from recollect.summaries.rules.segments import Rows, continues, cuts, depths
 
 BAKING = [
     "How long do I knead the dough for a sourdough bread?",

@@ -8,12 +8,12 @@ from string import ascii_lowercase
 
 import pytest
 
-from recollect.language.sentences import Sentence
-from recollect.rules.episodes.extract import condense, gist
-from recollect.rules.episodes.lines import SpokenLine, render_lines
-from recollect.rules.episodes.sentence_forms import SourcedSentence, is_fragment
-from recollect.rules.episodes.standalone_sentences import find_supports, is_bound
-from recollect.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.summaries.rules.extract import condense, gist
+from recollect.summaries.rules.lines import SpokenLine, render_lines
+from recollect.text.sentence_forms import SourcedSentence, is_fragment
+from recollect.text.sentences import Sentence
+from recollect.text.standalone_sentences import find_supports, is_bound
 
 count = EstimateTokenizer().count
 FILL = SpokenLine("user", "Kim", "The bakery in Leeds opens its second oven room on 4 May.", 90)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.model import ROLES, Role
-from recollect.rules.episodes.window import (
+from recollect.summaries.rules.window import (
     Departure,
     WindowMessage,
     WindowRule,

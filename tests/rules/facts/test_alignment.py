@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from recollect.facts.rules.deciding import apply_actions, decide
+from recollect.facts.rules.known_key_reuse import align_fact
 from recollect.model import Fact, FactCategory, FoundFact, Holds, Message
-from recollect.rules.facts.deciding import apply_actions, decide
-from recollect.rules.facts.known_key_reuse import align_fact
 
 TIME = datetime(2026, 5, 7, tzinfo=UTC)
 SAID = Message("s", "chat", 1, "m1", "user", "alex", "alex", "…", TIME)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import FACT_CATEGORIES, FactCategory
-from recollect.rules.facts.keys import (
+from recollect.facts.rules.keys import (
     MAX_KEY,
     category_of,
     find_home,
@@ -15,6 +14,7 @@ from recollect.rules.facts.keys import (
     is_in_category,
     normalise_key,
 )
+from recollect.model import FACT_CATEGORIES, FactCategory
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.rules.facts.model_facts_check import Evidence, ReadLine
-from recollect.rules.facts.own_words import SIGN_OF_FOREIGN_TEXT, is_plain_line, own_words
-from recollect.rules.facts_english.finder import find_facts
-from recollect.tasks import reading
+from recollect.facts.english.finder import find_facts
+from recollect.facts.prompts import reading
+from recollect.facts.rules.model_facts_check import Evidence, ReadLine
+from recollect.text.own_words import SIGN_OF_FOREIGN_TEXT, is_plain_line, own_words
 
 PATH = Path(__file__).parents[2] / "data" / "pasted_texts.jsonl"
 PIECES = (

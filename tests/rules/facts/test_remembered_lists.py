@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from recollect.facts.rules.remembered_lists import REMEMBERED, remember_fact_lists
 from recollect.model import Fact
-from recollect.rules.facts.remembered_lists import REMEMBERED, remember_fact_lists
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -10,10 +10,10 @@ from fact_corpus import notation, score, utterances
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.facts.english.clauses import expand_short_forms
+from recollect.facts.english.finder import find_facts, reconcile_facts
+from recollect.facts.rules.echoes import is_echo
 from recollect.model import FoundFact
-from recollect.rules.facts.echoes import is_echo
-from recollect.rules.facts_english.clauses import expand_short_forms
-from recollect.rules.facts_english.finder import find_facts, reconcile_facts
 
 TODAY = date(2024, 9, 10)
 

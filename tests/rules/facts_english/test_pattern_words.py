@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from fact_corpus import notation
 
-from recollect.language.calendar_words import MONTHS, WEEKDAYS
-from recollect.rules.facts_english import words
-from recollect.rules.facts_english.finder import find_facts
-from recollect.rules.facts_english.instructions import is_about_answering
-from recollect.rules.facts_english.words import any_of, longest_first, word_tuple
+from recollect.facts.english import words
+from recollect.facts.english.finder import find_facts
+from recollect.facts.english.instructions import is_about_answering
+from recollect.facts.english.words import any_of, longest_first, word_tuple
+from recollect.text.calendar_words import MONTHS, WEEKDAYS
 
 TODAY = date(2024, 9, 10)
 PACKAGE = Path(words.__file__).parent

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.errors import InvalidInput
 from recollect.model import Draft
-from recollect.rules.openai.drafts_from_mappings import as_draft
+from recollect.openai.drafts_from_mappings import as_draft
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.context.rules.requests_for_more import strip
 from recollect.model import Budget
-from recollect.rules.openai.messages import count_tokens, opening_id, parse_message, text_of, utterance_of
-from recollect.rules.openai.stream import CompleteReply, ReplyStream, sum_usages
-from recollect.rules.openai.verbatim_tail import budget_of, lay_out
-from recollect.rules.prompt.requests_for_more import strip
+from recollect.openai.messages import count_tokens, opening_id, parse_message, text_of, utterance_of
+from recollect.openai.stream import CompleteReply, ReplyStream, sum_usages
+from recollect.openai.verbatim_tail import budget_of, lay_out
 from recollect.testing.samples import make_message as sample
 
 FRAME = {"id": "chatcmpl-1", "created": 1, "model": "model-x"}

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.model import Statement
-from recollect.rules.people.first_to_third_person import statements_about
-from recollect.rules.people.remembered_statements import (
+from recollect.facts.rules.first_to_third_person import statements_about
+from recollect.facts.rules.remembered_statements import (
     AuthoredMessage,
     ProfileMerge,
     merge,
@@ -20,6 +19,7 @@ from recollect.rules.people.remembered_statements import (
     rows_after_forgetting,
     rows_after_merge,
 )
+from recollect.model import Statement
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 KNOWN = (

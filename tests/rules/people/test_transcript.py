@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Message
-from recollect.rules.people.xml_transcript import MAX_SHOWN, replace_mentions, transcript
-from recollect.rules.prompt.fences import escape, escape_line
+from recollect.summaries.rules.xml_transcript import MAX_SHOWN, replace_mentions, transcript
+from recollect.text.fences import escape, escape_line
 
 NOON = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
 NAMES = {"123": "Alex", "sam": "Sam Lee", "7.up": "Seven"}

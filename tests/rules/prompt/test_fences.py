@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
+from recollect.context.rules.requests_for_more import ParsedReply, TierRequest, parse
 from recollect.errors import InvalidInput
-from recollect.rules.prompt.fences import GUARD, MAX_AUTHOR, escape, escape_line, message, message_label, section
-from recollect.rules.prompt.requests_for_more import ParsedReply, TierRequest, parse
+from recollect.text.fences import GUARD, MAX_AUTHOR, escape, escape_line, message, message_label, section
 
 ID = "1m7ejx4s2qjr1qzpde9c"
 OTHER = "1m7ejx4s2qjr1qzpde9d"

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.rules.prompt.requests_for_more import (
+from recollect.context.rules.requests_for_more import (
     MAX_BODY,
     MAX_REQUESTS,
     MAX_WORDS,

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
+from recollect.log.rules import check_id
 from recollect.model import Role
-from recollect.rules.log import check_id
-from recollect.rules.people.names import name_shapes
-from recollect.rules.prompt.fences import MAX_AUTHOR, byline
-from recollect.rules.prompt.speaker_labels import author_labels, distinct_labels, person_byline, without_posing
+from recollect.text.fences import MAX_AUTHOR, byline
+from recollect.text.member_names import name_shapes
+from recollect.text.speaker_labels import author_labels, distinct_labels, person_byline, without_posing
 
 PIECES = (
     *(

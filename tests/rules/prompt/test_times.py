@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rules.prompt.times import MANY, Calendar, span_texts
+from recollect.context.rules.times import MANY, Calendar, span_texts
 
 EVENING = datetime(2022, 2, 2, 23, 30, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recollect.model.passages import PassageCandidate
-from recollect.rules.recall.neighbours import (
+from recollect.recall.rules.neighbours import (
     MEANING,
     REPLY,
     SHORT_LINES,
@@ -20,7 +20,7 @@ from recollect.rules.recall.neighbours import (
     missing_places,
     surroundings,
 )
-from recollect.rules.recall.passage_columns import split_key, to_columns
+from recollect.recall.rules.passage_columns import split_key, to_columns
 
 T0 = datetime(2024, 5, 15, tzinfo=UTC)
 

@@ -7,9 +7,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from recollect.language.dates import TimeSpan, spans
-from recollect.language.terms import query_groups
-from recollect.rules.recall.query import (
+from recollect.recall.rules.query import (
     NAME,
     TIME,
     add_authors,
@@ -19,7 +17,9 @@ from recollect.rules.recall.query import (
     parse_query,
     time_around,
 )
-from recollect.rules.recall.question_words import FRAME, FRAME_WORDS, LIGHT, LIGHT_WORDS
+from recollect.recall.rules.question_words import FRAME, FRAME_WORDS, LIGHT, LIGHT_WORDS
+from recollect.text.dates import TimeSpan, spans
+from recollect.text.terms import query_groups
 
 NOW = datetime(2024, 5, 15, 14, 30, tzinfo=UTC)
 EN = ("en",)

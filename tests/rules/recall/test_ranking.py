@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import ConfigError
-from recollect.language.dates import spans
 from recollect.model.passages import PassageCandidate, Tally
-from recollect.rules.recall.passage_columns import to_columns
-from recollect.rules.recall.query import ParsedQuery
-from recollect.rules.recall.ranking import (
+from recollect.recall.rules.passage_columns import to_columns
+from recollect.recall.rules.query import ParsedQuery
+from recollect.recall.rules.ranking import (
     ADVICE_VECTOR,
     PARTS,
     SEVERAL,
@@ -28,6 +27,7 @@ from recollect.rules.recall.ranking import (
     fuse,
     word_scores,
 )
+from recollect.text.dates import spans
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 TALLY = Tally(docs=1_000, words=30_000, languages=("en",))

@@ -6,15 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.language.terms import query_groups
-from recollect.rules.recall.advice_and_account_requests import (
+from recollect.recall.rules.advice_and_account_requests import (
     LONGEST_REQUEST,
     REQUEST,
     asks_for_advice,
     asks_to_recount,
     text_to_compare,
 )
-from recollect.rules.recall.message_specificity import (
+from recollect.recall.rules.message_specificity import (
     PREFERENCE,
     STANDING,
     detail,
@@ -22,8 +21,9 @@ from recollect.rules.recall.message_specificity import (
     states_preference,
     traits,
 )
-from recollect.rules.recall.query import parse_query
-from recollect.rules.recall.ranking import COVERED, FEW_OCCASIONS, coverage_penalties
+from recollect.recall.rules.query import parse_query
+from recollect.recall.rules.ranking import COVERED, FEW_OCCASIONS, coverage_penalties
+from recollect.text.terms import query_groups
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

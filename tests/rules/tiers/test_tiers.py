@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 from tier_samples import SAMPLES, Sample
 
+from recollect.context.rules.requests_for_more import parse
 from recollect.model import Tiers
-from recollect.rules.prompt.requests_for_more import parse
-from recollect.rules.tiers.tiers import (
+from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.summaries.rules.tiers import (
     SHORT,
     TERSE,
     TIER1_LEAST,
@@ -35,8 +37,6 @@ from recollect.rules.tiers.tiers import (
     pairs_in,
     write_tiers,
 )
-from recollect.tokens.estimate import EstimateTokenizer
-from recollect.tokens.tiktoken import TiktokenTokenizer
 
 exact = TiktokenTokenizer().count
 rough = EstimateTokenizer().count

@@ -15,7 +15,7 @@ from recollect.cli.demo.script import drafts
 from recollect.errors import InvalidInput
 from recollect.model import ROLES
 from recollect.model.topics import TopicMessage
-from recollect.rules.topics.lossless_message_compression import MOST, pack, unpack
+from recollect.topics.rules.lossless_message_compression import MOST, pack, unpack
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MESSAGES = st.builds(

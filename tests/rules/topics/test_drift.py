@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embed.static import StaticEmbedder
 from recollect.model import Role
-from recollect.rules.topics.drift import (
+from recollect.models.embedding.static import StaticEmbedder
+from recollect.topics.rules.drift import (
     BUILT_IN,
     CLOSING,
     CUE,
@@ -28,7 +28,7 @@ from recollect.rules.topics.drift import (
     shift,
     signs,
 )
-from recollect.rules.topics.topic_words import read_words
+from recollect.topics.rules.topic_words import read_words
 
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from recollect.model import Role
-from recollect.rules.topics.titles import TITLE, is_due, key_title, opening_title
-from recollect.rules.topics.topic_words import (
+from recollect.topics.rules.titles import TITLE, is_due, key_title, opening_title
+from recollect.topics.rules.topic_words import (
     MAX_PHRASES,
     MAX_STEMS,
     NO_WORDS,

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.rules.topics import centroids, half_lives, topic_set, topic_state
-from recollect.rules.topics import topics as rule
-from recollect.rules.topics.faded import FadedTopics
-from recollect.rules.topics.topic_state import TopicState
-from recollect.rules.topics.topics import Book, IncomingMessage, TopicRule
+from recollect.topics.rules import centroids, half_lives, topic_set, topic_state
+from recollect.topics.rules import topics as rule
+from recollect.topics.rules.faded import FadedTopics
+from recollect.topics.rules.topic_state import TopicState
+from recollect.topics.rules.topics import Book, IncomingMessage, TopicRule
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)

@@ -15,8 +15,8 @@ from recollect.bots.outgoing import BotMessage, Button
 from recollect.bots.settings import Dialogue
 from recollect.bots.tools import OpenChat, Tools
 from recollect.errors import InvalidInput, RecollectError
+from recollect.facts.rules.commands import parse_command
 from recollect.model import Answer, Hit
-from recollect.rules.people.commands import parse_command
 
 WHO_STEP = "who"
 NOBODY = "-"

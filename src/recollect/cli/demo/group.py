@@ -11,7 +11,7 @@ from recollect.cli.demo.stage import NOW, expect, open_memory, print_line, print
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recollect.engine.sync import BlockingMemory
+    from recollect.memory.sync import BlockingMemory
 
 CHANNEL = "counter"
 MEMBER = "noor"

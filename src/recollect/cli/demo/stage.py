@@ -16,9 +16,9 @@ from rich.text import Text
 
 from recollect.cli.terminal.show import print_indented
 from recollect.config import Settings
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.sync import BlockingMemory
 from recollect.errors import RecollectError
+from recollect.memory.memory import MemoryEngine
+from recollect.memory.sync import BlockingMemory
 from recollect.ports import Completion, Request
 from recollect.wiring import build, open_tokenizer
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from recollect.cli.demo.stage import LEVEL, ScriptedModel, expect, print_line, print_step
 from recollect.cli.terminal.show import plural, show_table, table
+from recollect.context.prompt import InlineTiers, render_inline
 from recollect.model import Budget
-from recollect.tasks.reply import InlineTiers, render_inline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from recollect.engine.sync import BlockingConversation, BlockingMemory
+    from recollect.memory.sync import BlockingConversation, BlockingMemory
     from recollect.model import Episode, Fact
 
 SYSTEM = "You are Alex's assistant. Be brief."

@@ -12,7 +12,7 @@ from recollect.cli.terminal.show import show_table, table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recollect.engine.sync import BlockingConversation
+    from recollect.memory.sync import BlockingConversation
 
 # Days ago, and what was said; `<` is the assistant.
 TALK = (

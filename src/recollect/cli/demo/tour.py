@@ -17,13 +17,13 @@ from recollect.cli.demo.stage import ScriptedModel, build_engine, expect, open_m
 from recollect.cli.demo.topics import show_topics
 from recollect.cli.terminal.show import console, format_time, plural, print_indented
 from recollect.cli.terminal.snippet import build_snippet
-from recollect.engine.transfer import import_records
 from recollect.formats import dump, open_records
+from recollect.memory.transfer import import_records
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recollect.engine.sync import BlockingConversation, BlockingMemory
+    from recollect.memory.sync import BlockingConversation, BlockingMemory
     from recollect.model import Hit, Message
 
 USER = "alex"

@@ -90,7 +90,7 @@ def why(fact: str, user: str, as_json: bool) -> None:
     \b
     recollect why f41d0c6a9be27b3155aa --user alex
     """
-    from recollect.engine.tables.facts import facts_of
+    from recollect.facts.tables.facts import facts_of
     from recollect.formats import dump
 
     with open_for_reading() as handle:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @contextmanager
 def open_for_writing(*, new: bool = False) -> Iterator[MemoryHandle]:
     """Open a memory to write to, with its model if it has one; with `new`, it is created if there is none."""
-    from recollect.engine.memory import MemoryEngine
-    from recollect.engine.sync import BlockingMemory
+    from recollect.memory.memory import MemoryEngine
+    from recollect.memory.sync import BlockingMemory
     from recollect.wiring import build, open_store
 
     settings = replace(current_settings(), followers=False)
@@ -54,7 +54,7 @@ def remember(text: str, user: str, speaker: str | None, expires: str | None) -> 
     recollect remember "Alex is allergic to latex" --user alex
     recollect remember "Bob plays the cello" --user bob --speaker alex
     """
-    from recollect.rules.expiry import parse_expiry
+    from recollect.log.expiry import parse_expiry
 
     until = parse_expiry("expires", expires)
     with open_for_writing(new=True) as handle:

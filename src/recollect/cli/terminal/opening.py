@@ -19,8 +19,8 @@ from recollect.cli.terminal.options import SPACE, STORE, global_option
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.engine.memory import MemoryEngine
-    from recollect.engine.sync import BlockingMemory
+    from recollect.memory.memory import MemoryEngine
+    from recollect.memory.sync import BlockingMemory
     from recollect.model import Conversation, ViewState
     from recollect.ports import Store
 
@@ -74,8 +74,8 @@ def open_for_reading(*, searching: bool = False) -> Iterator[MemoryHandle]:
 @contextmanager
 def open_memory(searching: bool) -> Iterator[MemoryHandle]:
     with without_collection():
-        from recollect.engine.memory import MemoryEngine
-        from recollect.engine.sync import BlockingMemory
+        from recollect.memory.memory import MemoryEngine
+        from recollect.memory.sync import BlockingMemory
         from recollect.wiring import build, open_store
 
         settings = current_settings()
@@ -94,7 +94,7 @@ async def open_engine(
     settings: Settings, *, follow: bool = False, check_embedder: bool = True
 ) -> AsyncIterator[tuple[MemoryEngine, Store]]:
     """Open a memory to write to, and its store; created if there is none yet."""
-    from recollect.engine.memory import MemoryEngine
+    from recollect.memory.memory import MemoryEngine
     from recollect.wiring import build, open_store
 
     store = open_store(settings.store, settings)
@@ -115,7 +115,7 @@ def for_search(settings: Settings, store: Store) -> Settings:
 
 def index_state(store: Store, space: str | None = None) -> ViewState:
     """How far the index is."""
-    from recollect.engine.views.index import IndexView
+    from recollect.recall.view import IndexView
 
     now = datetime.now(UTC)
     return store.read(lambda tx: tx.view_state(IndexView.name, now, space))

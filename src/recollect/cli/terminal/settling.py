@@ -22,7 +22,7 @@ from recollect.cli.terminal.progress import progress_bar
 from recollect.cli.terminal.show import plural
 
 if TYPE_CHECKING:
-    from recollect.engine.memory import MemoryEngine
+    from recollect.memory.memory import MemoryEngine
     from recollect.model import ViewState
     from recollect.ports import Store
 
@@ -90,7 +90,7 @@ def collect_seldom() -> Iterator[None]:
 
 def steps_left(lags: Mapping[str, int]) -> int:
     """How many messages all views together have yet to read; a view that follows another, also what that one has."""
-    from recollect.engine.runtime import FOLLOWED
+    from recollect.memory.runtime import FOLLOWED
 
     leaders = {view: leader for leader, views in FOLLOWED.items() for view in views}
 
@@ -103,7 +103,7 @@ def steps_left(lags: Mapping[str, int]) -> int:
 
 async def settle_views(memory: MemoryEngine, views: Sequence[str]) -> int:
     """Bring every view up to date, or only these."""
-    from recollect.engine.work.follower import settle as settle_followers
+    from recollect.follow.follower import settle as settle_followers
 
     if not views:
         return await memory.settle(math.inf)

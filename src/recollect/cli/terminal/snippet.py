@@ -51,7 +51,7 @@ def cut_snippet(content: str, query: str) -> tuple[str, list[tuple[int, int]]]:
 
 def find_matches(line: str, query: str) -> list[tuple[int, int]]:
     """The start and end of each word in a line that matches the query."""
-    from recollect.language.terms import analyse, query_groups
+    from recollect.text.terms import analyse, query_groups
 
     language = analyse(line).language
     query_terms = {term for group in query_groups(query, [language]) for term in group}

@@ -2,8 +2,8 @@
 
 Every request passes the door first: it reads the key, counts the request, and limits the body. Without a key only the
 routes in `PUBLIC` are open; with auth off, which only a server on loopback may have, everybody is anonymous. A route
-names its operation (`rules.operations`), which says the rights it needs: by `access_for("verify")`, or by
-`caller_for("search")` if it also needs the space of the request. A key becomes an `Access` (`rules.access`), which
+names its operation (`log.operations`), which says the rights it needs: by `access_for("verify")`, or by
+`caller_for("search")` if it also needs the space of the request. A key becomes an `Access` (`log.access`), which
 decides: a key of one space never opens another, and a key that is bound to a user opens only that user's memory.
 """
 
@@ -23,12 +23,12 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError
+from recollect.log.access import Access
+from recollect.log.operations import OPERATIONS
+from recollect.log.rules import MAX_ID
+from recollect.memory.memory import MemoryEngine
 from recollect.parsing import UnreadableJson, check_json
-from recollect.rules.access import Access
-from recollect.rules.log import MAX_ID
-from recollect.rules.operations import OPERATIONS
 from recollect.server.door import loopback
 from recollect.server.door.keys import ApiKey, Keys
 from recollect.server.door.rates import Rates

@@ -24,9 +24,9 @@ from hashlib import sha256
 from typing import Any
 
 from recollect.errors import Forbidden, InvalidInput, NotFound, StoreError
+from recollect.log.operations import RIGHTS
+from recollect.log.rules import check_id, check_number
 from recollect.ports import Store, Tx
-from recollect.rules.log import check_id, check_number
-from recollect.rules.operations import RIGHTS
 from recollect.server.door.ended_sessions import end_session, read_ended
 from recollect.server.web.session import Session
 

@@ -8,13 +8,13 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from recollect.engine.context.people import text_with_speaker
-from recollect.engine.context.visible import ask_for, change_for, undo_for, visible_refusals
+from recollect.context.people import text_with_speaker
+from recollect.memory.visible import ask_for, change_for, undo_for, visible_refusals
 from recollect.model import FactCategory, FactChange
-from recollect.rules.prompt import fences
 from recollect.server.mcp import shapes
 from recollect.server.mcp.calls import reports_tool_errors
 from recollect.server.mcp.handlers import Ctx, MemoryHandlers, User, data_block, fact_line, tool_result
+from recollect.text import fences
 
 FactId = Annotated[str, Field(description="The fact's id, as get_facts gives it.")]
 Value = Annotated[str, Field(description="What is so, in a few words: 'Delft', 'peanuts'.")]

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.engine.memory import MemoryEngine
+from recollect.memory.memory import MemoryEngine
 
 PATH = "/mcp"
 

@@ -1,4 +1,4 @@
-"""The typed inputs and results of the tools of MCP. Stored text is escaped: see `rules.prompt.fences`.
+"""The typed inputs and results of the tools of MCP. Stored text is escaped: see `text.fences`.
 
 Ids and names of people are returned as they are, since callers ask by them; only tokens of a model's template are
 escaped in them.
@@ -16,7 +16,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from recollect import model
 from recollect.model import FactCategory, Kept, RefusalKind, Role
-from recollect.rules.prompt import fences
+from recollect.text import fences
 
 Expires = Annotated[
     str | None,

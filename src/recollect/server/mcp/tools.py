@@ -26,18 +26,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from recollect import __version__
-from recollect.engine.context.people import text_with_speaker
-from recollect.engine.context.visible import visible_facts, visible_profile
-from recollect.engine.memory import MemoryEngine
-from recollect.engine.scope import scope_for
+from recollect.context.people import text_with_speaker
 from recollect.errors import NotFound
+from recollect.log.access import STDIO, Access
+from recollect.log.expiry import parse_expiry
+from recollect.log.operations import RIGHTS
+from recollect.log.scope import scope_for
+from recollect.memory.memory import MemoryEngine
+from recollect.memory.visible import visible_facts, visible_profile
 from recollect.model import Budget, Draft, FactCategory, Kept, Message, OnEdit
-from recollect.rules.access import STDIO, Access
-from recollect.rules.expiry import parse_expiry
-from recollect.rules.operations import RIGHTS
-from recollect.rules.prompt import fences
-from recollect.rules.prompt.speaker_labels import author_labels
-from recollect.rules.recall import excerpts
+from recollect.recall.rules import excerpts
 from recollect.server.door.access import space_of_request
 from recollect.server.door.keys import MAX_BODY
 from recollect.server.mcp import shapes
@@ -45,6 +43,8 @@ from recollect.server.mcp.calls import make_tool, reports_resource_errors, repor
 from recollect.server.mcp.fact_tools import FactTools
 from recollect.server.mcp.handlers import DATA, Ctx, MemoryHandlers, User, Who, data_block, fact_line, tool_result
 from recollect.server.mcp.pipes import CheckedLines, ReadableMessages
+from recollect.text import fences
+from recollect.text.speaker_labels import author_labels
 
 PROFILE = "recollect://profile"
 CONVERSATIONS = "recollect://conversations"

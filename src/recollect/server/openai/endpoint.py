@@ -20,9 +20,9 @@ from fastapi import APIRouter, Depends, FastAPI, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from recollect.engine.openai import relay
 from recollect.errors import InvalidInput, RecollectError
-from recollect.rules.access import Access
+from recollect.log.access import Access
+from recollect.memory.openai import relay
 from recollect.server.door.access import ANONYMOUS, Caller, SpaceHeader, SpaceQuery, access_for, space_of_request
 from recollect.server.openai import schema
 from recollect.server.openai.shapes import (

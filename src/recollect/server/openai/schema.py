@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recollect.rules.openai import messages
+from recollect.openai import messages
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "integer"}

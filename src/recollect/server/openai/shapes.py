@@ -16,11 +16,11 @@ from urllib.parse import quote, unquote
 from starlette.datastructures import Headers
 
 from recollect import errors
-from recollect.engine.openai.relay import TooLong
 from recollect.errors import InvalidInput, ModelError, RecollectError, Refusal
-from recollect.llm.trouble import log_note
+from recollect.memory.openai.relay import TooLong
+from recollect.models.chat.trouble import log_note
+from recollect.openai.messages import clean_json
 from recollect.parsing import UnreadableJson, read_json
-from recollect.rules.openai.messages import clean_json
 from recollect.server.problems import Problem, problem_of
 
 OURS = "recollect"  # in a request's body: the options for the memory

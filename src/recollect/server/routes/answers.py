@@ -18,9 +18,9 @@ from pydantic_core import to_json
 from starlette.responses import Response
 
 from recollect import wire
-from recollect.engine import idempotency
-from recollect.engine.tables.answers import GONE
 from recollect.errors import AnswerGone, CommitUnknown, RecollectError, StoreAway, StoreBusy, StoreUnwritable
+from recollect.log.answers import GONE
+from recollect.memory import idempotency
 from recollect.server.door.access import Caller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes.shapes import Limit

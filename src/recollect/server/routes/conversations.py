@@ -20,14 +20,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response, StreamingResponse
 
-from recollect.engine import idempotency
-from recollect.engine.conversation import AsyncConversation
-from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, RecollectError
+from recollect.log.expiry import parse_expiry
+from recollect.log.rules import ONCE
+from recollect.log.scope import scope_for
+from recollect.memory import idempotency
+from recollect.memory.conversation import AsyncConversation
 from recollect.model import Added, Batch, Budget, BudgetName, Draft, Message, Reply
-from recollect.rules.expiry import parse_expiry
-from recollect.rules.log import ONCE
-from recollect.rules.secret_policy import masked
+from recollect.secrets.policy import masked
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes import shapes

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
-from recollect.rules.operations import OPERATIONS, RIGHTS
+from recollect.log.operations import OPERATIONS, RIGHTS
 from recollect.server.door.access import CHECKED_OPERATIONS
 from recollect.server.problems import MEDIA
 from recollect.server.routes.shapes import ProblemOut

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from recollect import model
-from recollect.engine.documents import MAX_LIMIT, MAX_OFFSET
+from recollect.memory.documents import MAX_LIMIT, MAX_OFFSET
 from recollect.server.routes.shapes import MAX_BATCH, Expires, Id, RequestBody, answer_model, page_model, with_example
 
 # -- requests

@@ -20,13 +20,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from recollect.engine.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
+from recollect.documents import validation_and_filters as rules
 from recollect.errors import InvalidInput, NotFound
+from recollect.log.access import Access
+from recollect.log.expiry import parse_expiry
+from recollect.memory.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
 from recollect.model import Change, Document
 from recollect.parsing import read_json
-from recollect.rules.access import Access
-from recollect.rules.documents import validation_and_filters as rules
-from recollect.rules.expiry import parse_expiry
 from recollect.server.door.access import Caller, access_for
 from recollect.server.problems import Problem
 from recollect.server.routes import document_shapes as shapes

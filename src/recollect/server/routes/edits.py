@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from recollect.engine.edits.edit_permission import Edits
-from recollect.engine.scope import scope_for
+from recollect.log.scope import scope_for
+from recollect.memory.edits import Edits
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import IdempotencyKey, StoredForm, answer_once

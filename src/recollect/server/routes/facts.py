@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from recollect.engine.context.visible import ask_for, change_for, visible_fact
+from recollect.memory.visible import ask_for, change_for, visible_fact
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes import fact_shapes, shapes
 from recollect.server.routes.answers import IdempotencyKey, answer_once, json_response

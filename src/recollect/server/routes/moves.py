@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from recollect.engine.scope import scope_for
+from recollect.log.scope import scope_for
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes import move_shapes as shapes
 from recollect.server.routes.answers import IdempotencyKey, answer_once

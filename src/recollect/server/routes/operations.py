@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from recollect.engine.memory import MemoryEngine
 from recollect.errors import RecollectError, StoreBusy
-from recollect.rules.access import Access
+from recollect.log.access import Access
+from recollect.memory.memory import MemoryEngine
 from recollect.server.door.access import access_for
 from recollect.server.options import MULTIPROCESS
 from recollect.server.problems import Problem, problem_of

@@ -10,17 +10,11 @@ from fastapi import APIRouter, Path, Query
 from pydantic import AwareDatetime
 from starlette.responses import Response, StreamingResponse
 
-from recollect.engine.context.visible import (
-    undo_for,
-    visible_facts,
-    visible_messages,
-    visible_profile,
-    visible_refusals,
-)
-from recollect.engine.tables.people import SHOWN_BY_PLATFORM
 from recollect.errors import NotFound
+from recollect.facts.tables.people import SHOWN_BY_PLATFORM
+from recollect.log.expiry import parse_expiry
+from recollect.memory.visible import undo_for, visible_facts, visible_messages, visible_profile, visible_refusals
 from recollect.model import FactCategory, Message
-from recollect.rules.expiry import parse_expiry
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import Problem
 from recollect.server.routes import fact_shapes, shapes

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput
+from recollect.log.scope import scope_for
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import Count, IdempotencyKey, answer_once, json_response

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from recollect import model
-from recollect.engine.commands import MAX_NAMES
+from recollect.memory.commands import MAX_NAMES
 from recollect.server.routes.examples import EXAMPLES
 from recollect.wire import COMPUTED, LEFT_OUT
 

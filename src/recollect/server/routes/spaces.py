@@ -10,9 +10,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from recollect.engine.context.visible import visible_hits
 from recollect.errors import NotSettled
-from recollect.rules.access import Access
+from recollect.log.access import Access
+from recollect.memory.visible import visible_hits
 from recollect.server.door.access import Caller, access_for, caller_for
 from recollect.server.problems import Problem
 from recollect.server.routes import shapes

@@ -10,11 +10,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from recollect.engine.context.build import TITLES
-from recollect.engine.inspection.conversations import recent_lines
-from recollect.engine.inspection.receipts import Names, name_items
-from recollect.engine.scope import scope_for
+from recollect.context.build import TITLES
 from recollect.errors import InvalidInput
+from recollect.log.scope import scope_for
+from recollect.memory.inspection.conversations import recent_lines
+from recollect.memory.inspection.receipts import Names, name_items
 from recollect.model import Budget, ChatMessage, Context, Receipt
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.conversations import OptionalId

@@ -11,11 +11,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from recollect.engine.context.visible import visible_hits
-from recollect.engine.inspection.conversations import ListedConversation, lines_of, recent_lines
-from recollect.engine.inspection.messages import MessagePage, read_page
-from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, NotFound
+from recollect.log.scope import scope_for
+from recollect.memory.inspection.conversations import ListedConversation, lines_of, recent_lines
+from recollect.memory.inspection.messages import MessagePage, read_page
+from recollect.memory.visible import visible_hits
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes.people import line_response
 from recollect.server.web.pages import show_page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from recollect.engine.inspection.topics import TopicOrders
+from recollect.memory.inspection.topics import TopicOrders
 from recollect.server.door.sign_ins import SignIns, table_beside
 from recollect.server.routing import add_routes
 from recollect.server.web import (

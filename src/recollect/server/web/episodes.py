@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from recollect.engine.inspection.conversations import recent_lines
-from recollect.engine.inspection.episodes import active_episodes, read_episode
-from recollect.engine.scope import scope_for
+from recollect.log.scope import scope_for
+from recollect.memory.inspection.conversations import recent_lines
+from recollect.memory.inspection.episodes import active_episodes, read_episode
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.context_lab import SUGGESTED
 from recollect.server.web.conversations import MAX_TURN, Id, OptionalId

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from recollect.engine.context.visible import change_for, visible_fact, visible_facts, visible_messages
-from recollect.engine.inspection.conversations import names_of_authors
+from recollect.memory.inspection.conversations import names_of_authors
+from recollect.memory.visible import change_for, visible_fact, visible_facts, visible_messages
 from recollect.model import FactChange
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes.people import person_arguments

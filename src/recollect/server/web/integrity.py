@@ -14,8 +14,8 @@ from fastapi import APIRouter
 from markupsafe import Markup
 from starlette.responses import Response, StreamingResponse
 
-from recollect.engine.tables import log
 from recollect.errors import RecollectError
+from recollect.log import tables as log
 from recollect.model import Verification
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import problem_of

@@ -11,8 +11,8 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from recollect.errors import InvalidInput
-from recollect.rules.access import Access
-from recollect.rules.operations import RIGHTS
+from recollect.log.access import Access
+from recollect.log.operations import RIGHTS
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.door.keys import create_key, list_keys, revoke_key
 from recollect.server.web.forms import Form, FormFields

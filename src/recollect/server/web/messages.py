@@ -8,11 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from recollect.engine.edits.edit_permission import Edits
-from recollect.engine.inspection.messages import read_page
-from recollect.engine.inspection.receipts import find_receipt
-from recollect.engine.scope import ConversationScope, scope_for
 from recollect.errors import NotFound
+from recollect.log.scope import ConversationScope, scope_for
+from recollect.memory.edits import Edits
+from recollect.memory.inspection.messages import read_page
+from recollect.memory.inspection.receipts import find_receipt
 from recollect.model import Deletion
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import Problem

@@ -16,8 +16,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from recollect.engine.inspection.spaces import count_days, list_spaces
-from recollect.engine.memory import MemoryEngine
+from recollect.memory.inspection.spaces import count_days, list_spaces
+from recollect.memory.memory import MemoryEngine
 from recollect.model import Activity, Stats
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.pages import show_page

@@ -24,8 +24,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Scope
 
 from recollect import __version__
-from recollect.rules.access import Access
-from recollect.rules.log import TOLD
+from recollect.log.access import Access
+from recollect.log.rules import TOLD
 from recollect.server.door.access import Caller
 from recollect.server.options import ServerOptions
 from recollect.server.problems import Problem

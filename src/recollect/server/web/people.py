@@ -12,13 +12,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from recollect.engine.context.viewers import channels_spoken_in
-from recollect.engine.context.visible import undo_for, visible_facts, visible_profile, visible_refusals
-from recollect.engine.inspection.people import days_of, page_of_people
-from recollect.engine.tables.facts import former_facts_of
+from recollect.facts.tables.facts import former_facts_of
+from recollect.facts.viewers import channels_spoken_in
+from recollect.log.access import Viewer, channels_of
+from recollect.log.expiry import parse_expiry
+from recollect.memory.inspection.people import days_of, page_of_people
+from recollect.memory.visible import undo_for, visible_facts, visible_profile, visible_refusals
 from recollect.model import FACT_CATEGORIES, Fact, Statement
-from recollect.rules.access import Viewer, channels_of
-from recollect.rules.expiry import parse_expiry
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes.people import person_arguments
 from recollect.server.web.conversations import Id, OptionalId

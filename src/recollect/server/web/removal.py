@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, NotFound
+from recollect.log.scope import scope_for
 from recollect.model import Deletion
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes.people import person_arguments

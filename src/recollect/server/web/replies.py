@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from recollect.engine.inspection.receipts import name_items, past_replies
-from recollect.engine.scope import scope_for
-from recollect.engine.tables.receipts import SLOTS
+from recollect.context.receipts import SLOTS
 from recollect.errors import NotFound
+from recollect.log.scope import scope_for
+from recollect.memory.inspection.receipts import name_items, past_replies
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.context_lab import ABOUT, section_shares
 from recollect.server.web.conversations import Id, page_of

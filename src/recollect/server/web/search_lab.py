@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from recollect.engine.context.visible import visible_hits
-from recollect.engine.inspection.conversations import names_of_authors
-from recollect.engine.inspection.messages import read_page
-from recollect.engine.scope import scope_for
 from recollect.errors import InvalidInput, NotFound
+from recollect.log.scope import scope_for
+from recollect.memory.inspection.conversations import names_of_authors
+from recollect.memory.inspection.messages import read_page
+from recollect.memory.visible import visible_hits
 from recollect.model import ROLES, Hit, Message
-from recollect.rules.recall.floor import check_floor
+from recollect.recall.rules.floor import check_floor
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.conversations import OptionalId, Turn
 from recollect.server.web.pages import show_page

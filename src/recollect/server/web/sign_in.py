@@ -14,7 +14,7 @@ from fastapi.params import Query
 from starlette.responses import FileResponse, Response
 
 from recollect.errors import StoreError
-from recollect.rules.access import Access
+from recollect.log.access import Access
 from recollect.server.door.keys import Keys
 from recollect.server.door.sign_ins import SignIns
 from recollect.server.problems import Problem, problem_of

@@ -9,18 +9,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from recollect.engine.conversation import AsyncConversation
-from recollect.engine.inspection.conversations import names_within, recent_lines
-from recollect.engine.inspection.topics import TopicList, TopicOrders, find_topic, list_topics
-from recollect.engine.scope import ConversationScope, scope_for
 from recollect.errors import InvalidInput, NotFound
+from recollect.log.scope import ConversationScope, scope_for
+from recollect.memory.conversation import AsyncConversation
+from recollect.memory.inspection.conversations import names_within, recent_lines
+from recollect.memory.inspection.topics import TopicList, TopicOrders, find_topic, list_topics
 from recollect.model import Topic
-from recollect.rules.topics.half_lives import priority
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.context_lab import SUGGESTED
 from recollect.server.web.conversations import Id, OptionalId
 from recollect.server.web.forms import Form
 from recollect.server.web.pages import redirect, shorten, show_page, view_of
+from recollect.topics.rules.half_lives import priority
 
 DRAWN = 8  # topics in the chart
 LONGEST_BEHIND = timedelta(days=45)  # of the chart

@@ -1,0 +1,1 @@
+"""Conversations and people that are moved or merged."""

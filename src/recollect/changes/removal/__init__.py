@@ -1,0 +1,1 @@
+"""What is removed for good, with all that was derived from it."""

@@ -1,0 +1,458 @@
+"""Builds a context: what is sent to the model so that it answers a message, never a token over the budget.
+
+Sections come in a fixed order, and those that change rarely come first: the system prompt, what is known of the person,
+summaries, what the model searched for, what was retrieved, the topic of the message, the history of the window, whole
+or at its tiers, the last exchanges word for word, the message itself. Each has a budget; what is left over goes to
+history. A conversation that costs no more whole than shortened is sent whole. If there is not room for all, retrieved
+memory is dropped first, then the topic, then recent messages except the last exchange, then older summaries. Everything
+except the last exchanges is in one fenced text, so that nothing in it can look like something else. Every decision is
+on the receipt. The same state gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.context import render
+from recollect.context.render import Piece, message_text
+from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY, count_fitting
+from recollect.context.rules.times import span_texts
+from recollect.context.state import ContextState
+from recollect.context.window_messages import choose_history, relevant_tokens
+from recollect.errors import InvalidInput
+from recollect.model import Budget, ChatMessage, Context, Item, Message, Receipt, Section
+from recollect.ports import Tokenizer
+from recollect.text import fences
+
+SPOKEN = ("user", "assistant")
+FENCE_COST = 24  # tokens: the lines before and after a section
+TITLES = {
+    "profile": "WHAT IS KNOWN",
+    "summaries": "SUMMARIES",
+    "found": "SEARCH RESULTS",
+    "retrieved": "RETRIEVED MEMORY",
+    "topic": "TOPIC",
+    "history": "HISTORY",
+}
+# Sections that lose pieces before the last exchanges lose messages, and sections that lose them after that; in order.
+DROPPED_FIRST = ("history", "retrieved", "topic")
+DROPPED_LAST = ("found", "summaries", "profile")
+SPARE = 10  # the day and the times of messages take at most one part in so many of the room
+LONGEST_TOKEN = 8  # characters of a token of ordinary text, at most: of a longer chat nothing has to be counted
+OVER = "does not fit the budget"
+LAST = "among the last exchanges"
+WHOLE = "the whole conversation costs no more"
+NOTHING_RELEVANT = "nothing relevant found"
+
+
+@dataclass(slots=True)
+class Part:
+    """One section while it is built: its pieces, most valuable first, and what was left out."""
+
+    name: str
+    title: str
+    pieces: list[Piece]
+    left_out: list[Item]
+    between: str = "\n"
+    rendered: str | None = None
+    token_count: int | None = None
+
+    def text(self) -> str:
+        """The section as it is sent; it is rendered again only if a piece was dropped."""
+        if self.rendered is None:
+            body = render.join_pieces(self.pieces, self.between)
+            self.rendered = fences.section(self.title, [fences.Fenced(body)]) if body else ""
+        return self.rendered
+
+    def tokens(self, count: Callable[[str], int]) -> int:
+        """The tokens of the section with what stands before it; they are counted again only if a piece was dropped."""
+        if self.token_count is None:
+            self.token_count = count("\n\n" + self.text()) if self.pieces else 0
+        return self.token_count
+
+    def drop(self, reason: str = OVER) -> None:
+        """Leave out the least valuable piece."""
+        self.left_out.append(self.pieces.pop().omission(reason))
+        self.rendered = None
+        self.token_count = None
+
+
+@dataclass(slots=True)
+class Recent:
+    """The last exchanges while a context is built: what is sent, and what does not fit."""
+
+    messages: list[tuple[Message, Item]]
+    left_out: list[Item]
+
+    @property
+    def tokens(self) -> int:
+        return sum(item.tokens for _, item in self.messages)
+
+    def drop_oldest(self) -> None:
+        item = self.messages.pop(0)[1]
+        self.left_out.append(replace(item, reason=OVER))
+
+
+@dataclass(slots=True)
+class Frame:
+    """What a context says about itself: the system text, which day it is, and when the last messages were said."""
+
+    head: str
+    today: str
+    has_times: bool = True
+
+    @property
+    def system(self) -> str:
+        return "\n\n".join(part for part in (self.head, self.today) if part)
+
+    def drop(self) -> bool:
+        """Leave out the times and then the day; False if they are left out already."""
+        if self.has_times:
+            self.has_times = False
+        elif self.today:
+            self.today = ""
+        else:
+            return False
+        return True
+
+
+def assemble(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
+    """The context for a state: the economical one, or the whole conversation if that costs no more. Raises InvalidInput
+    if not even the system prompt and the message fit."""
+    context = choose_parts(state, budget, tokenizer)
+    whole_context = whole_conversation(state, budget, tokenizer, context.receipt.tokens)
+    return context if whole_context is None else whole_context
+
+
+def choose_parts(state: ContextState, budget: Budget, tokenizer: Tokenizer) -> Context:
+    """The context of the parts of a state that are worth their tokens."""
+    count = tokenizer.count
+    head = head_of(state.instructions, state.system)
+    room = room_beside(state.current, head, budget, count)
+    frame = Frame(head, state.calendar.today)
+    room -= fit_day(frame, room, count)
+    spoken_messages = [message for message in state.window if message.role in SPOKEN and message.content.strip()]
+    recent_count = len(spoken_messages) if state.sends_whole else 2 * budget.pairs
+    last_messages = spoken_messages[-recent_count:] if recent_count > 0 else []
+    room -= fit_times(frame, state, room, count)
+    costs = message_costs(state, last_messages, count)
+    pieces_by_section, omissions = candidates(state, budget, count)
+    needs = {name: total_tokens(pieces, count) for name, pieces in pieces_by_section.items()}
+    shares = share_tokens(room, relevance_budget(state, budget, last_messages, count), needs, costs)
+    recent = recent_messages(last_messages, costs, shares["recent"], WHOLE if state.sends_whole else LAST)
+    room -= recent.tokens
+    parts = {
+        name: Part(name, TITLES[name], *choose_pieces(pieces, shares[name], count))
+        for name, pieces in pieces_by_section.items()
+    }
+    parts["retrieved"].left_out += omissions
+    room -= sum(part.tokens(count) for part in parts.values())
+    recent_turns = {message.turn for message, _ in recent.messages}
+    older = [message for message in state.window if message.turn not in recent_turns]
+    pieces, left_out = choose_history(state, older, room, FENCE_COST, count)
+    parts["history"] = Part("history", TITLES["history"], pieces, left_out, between="\n\n")
+    if not (head or recent.messages or any(part.pieces for part in parts.values())):
+        frame.today = frame.today and state.calendar.short_today
+    return fit_context(state, budget, tokenizer, frame, parts, recent)
+
+
+def relevance_budget(
+    state: ContextState, budget: Budget, last_messages: Sequence[Message], count: Callable[[str], int]
+) -> Budget:
+    """The budget, with less for what is retrieved the more of the window is relevant: both answer the same question."""
+    last_turns = {message.turn for message in last_messages}
+    older = [message for message in state.window if message.turn not in last_turns]
+    return replace(budget, retrieved=max(budget.retrieved - relevant_tokens(state, older, count), 0))
+
+
+def whole_conversation(state: ContextState, budget: Budget, tokenizer: Tokenizer, max_tokens: int) -> Context | None:
+    """A context with the whole conversation as it was said, if it has at most `max_tokens`; None if it has more."""
+    messages = (*state.earlier, *state.window)
+    is_spoken = all(message.role in SPOKEN and message.content.strip() for message in messages)
+    least_tokens = sum(len(message.content) for message in messages) // LONGEST_TOKEN
+    if not (state.is_whole and is_spoken and budget.pairs > 0) or least_tokens > max_tokens:
+        return None
+    context = choose_parts(state.as_whole(), budget, tokenizer)
+    sections = {section.name: section for section in context.receipt.sections}
+    shown_count = len(sections["recent"].items) if "recent" in sections else 0
+    return context if shown_count == len(messages) and context.receipt.tokens <= max_tokens else None
+
+
+def message_costs(state: ContextState, messages: Sequence[Message], count: Callable[[str], int]) -> list[int]:
+    return [count(message_text(message, state.shows_authors, state.labels)) + PER_MESSAGE for message in messages]
+
+
+def fit_day(frame: Frame, room: int, count: Callable[[str], int]) -> int:
+    """The tokens of the line that says which day it is; in a room that is too small it is left out."""
+    if not frame.today:
+        return 0
+    tokens = count("\n\n" + frame.today) + (0 if frame.head else PER_MESSAGE)
+    if tokens * SPARE > room:
+        frame.today = ""
+        return 0
+    return tokens
+
+
+def fit_times(frame: Frame, state: ContextState, room: int, count: Callable[[str], int]) -> int:
+    """The tokens of the line that says when the messages were said; in a small room it is left out."""
+    line = times_line(state, {message.turn for message in state.window})
+    tokens = count("\n\n" + line) if line else 0
+    if not line or (tokens + PER_MESSAGE) * SPARE > room:
+        frame.has_times = False
+        return 0
+    return tokens
+
+
+def times_line(state: ContextState, turns: Collection[int]) -> str:
+    """When messages of the conversation were said: those of the window in `turns`, and those beside the context. It is
+    asked for once or twice for the same turns."""
+    key = frozenset(turns)
+    line = state.times_lines.get(key)
+    if line is None:
+        line = state.times_lines[key] = write_times_line(state, turns)
+    return line
+
+
+def write_times_line(state: ContextState, turns: Collection[int]) -> str:
+    """The line of `times_line`. What was said just now needs no more than the day."""
+    shown_messages = [*state.beside, *(message for message in state.window if message.turn in turns)]
+    shown_messages.sort(key=lambda message: message.turn)
+    if all(state.calendar.is_just_now(message.time) for message in shown_messages):
+        return ""
+    spans = span_texts([(f"m{message.turn}", message.time) for message in shown_messages], state.zone)
+    return f"Times of messages: {'; '.join(spans)}." if spans else ""
+
+
+def head_of(instructions: str, system: str | None) -> str:
+    return "\n\n".join(part for part in (instructions, system) if part)
+
+
+def room_beside(text: str, head: str, budget: Budget, count: Callable[[str], int]) -> int:
+    """The tokens that remain besides the message and the system text. Raises InvalidInput if these two do not fit."""
+    return remaining_room(budget, count(head) + PER_MESSAGE if head else 0, count(text) + PER_MESSAGE)
+
+
+def remaining_room(budget: Budget, system: int, current: int) -> int:
+    if budget.total < 1:
+        raise InvalidInput("budget", f"has {budget.total} tokens; it must have at least one")
+    if system > budget.system + PER_MESSAGE:
+        system_tokens = system - PER_MESSAGE
+        raise InvalidInput(
+            "system", f"has {system_tokens} tokens with the standing text; the budget allows {budget.system}"
+        )
+    room = budget.total - PER_REPLY - system - current
+    if room < 0:
+        raise InvalidInput(
+            "text",
+            f"has {current} tokens and the system text {system}; a budget of {budget.total} has no room for both",
+        )
+    return room
+
+
+def candidates(
+    state: ContextState, budget: Budget, count: Callable[[str], int]
+) -> tuple[dict[str, list[Piece]], list[Item]]:
+    """The pieces for each section except history, most valuable first; and the hits that cannot get in."""
+    shown_ids = {message.id for message in state.window}
+    newest_first = sorted(state.episodes, key=lambda episode: (-episode.last, episode.level))
+    conversation = state.conversation
+    question = state.text
+    max_tokens = budget.retrieved
+    labels = state.labels
+    reason = "found by the model's search"
+    search_pieces, search_omissions = render.hit_pieces(
+        state.found, reason, shown_ids, conversation, question, max_tokens, labels, state.calendar, count
+    )
+    shown_ids |= {hit.message.id for hit in state.found}
+    retrieved_pieces, retrieved_omissions = render.hit_pieces(
+        state.retrieved, "relevant", shown_ids, conversation, question, max_tokens, labels, state.calendar, count
+    )
+    episode_ids = {episode.id for episode in state.episodes}
+    past_episodes = [
+        episode for episode in state.past if episode.conversation != state.conversation or episode.id not in episode_ids
+    ]
+    pieces_by_section = {
+        "profile": render.note_pieces(state.profile, state.channel, count, labels),
+        "summaries": [
+            *render.episode_pieces(newest_first, count, labels=labels, texts=state.texts),
+            *render.episode_pieces(
+                past_episodes, count, "a past episode close to the message", labels=labels, texts=state.texts
+            ),
+        ],
+        "found": search_pieces,
+        "retrieved": retrieved_pieces,
+        "topic": topic_pieces(state, budget, count),
+    }
+    return pieces_by_section, [*search_omissions, *retrieved_omissions]
+
+
+def topic_pieces(state: ContextState, budget: Budget, count: Callable[[str], int]) -> list[Piece]:
+    """The topic of the message, except what could be in another section."""
+    if state.topic is None:
+        return []
+    hits = (*state.found, *state.retrieved) if budget.retrieved else ()
+    shown_turns = {hit.message.turn for hit in hits if hit.message.conversation == state.conversation}
+    summaries = (*state.episodes, *state.past) if budget.summaries else ()
+    summary_text = " ".join(episode.summary for episode in summaries).casefold()
+    return render.topic_pieces(
+        state.topic,
+        shown_turns | {message.turn for message in (*state.window, *state.beside)},
+        summary_text,
+        state.labels,
+        state.calendar,
+        count,
+    )
+
+
+def total_tokens(pieces: Sequence[Piece], count: Callable[[str], int]) -> int:
+    headings = sum(count(group) + 1 for group in {piece.group for piece in pieces} if group)
+    return sum(piece.item.tokens for piece in pieces) + headings + FENCE_COST if pieces else 0
+
+
+def share_tokens(room: int, budget: Budget, needs: Mapping[str, int], recent_costs: Sequence[int]) -> dict[str, int]:
+    """How many tokens each section gets: what it needs up to its budget, less what more important sections need."""
+    shares = {
+        "profile": min(needs["profile"], budget.profile),
+        "summaries": min(needs["summaries"], budget.summaries),
+        "found": min(needs["found"], budget.retrieved),
+    }
+    shares["retrieved"] = min(needs["retrieved"], budget.retrieved - shares["found"])
+    shares["topic"] = min(needs["topic"], budget.topic)
+    max_recent = room if budget.recent is None else min(room, budget.recent)
+    shares["recent"] = min(sum(recent_costs), max_recent)
+    min_recent = min(sum(recent_costs[-2:]), max_recent)
+    excess = sum(shares.values()) - room
+    floors = (
+        ("retrieved", 0),
+        ("topic", 0),
+        ("recent", min_recent),
+        ("found", 0),
+        ("summaries", 0),
+        ("profile", 0),
+        ("recent", 0),
+    )
+    for name, floor in floors:
+        cut = max(min(excess, shares[name] - floor), 0)
+        shares[name] -= cut
+        excess -= cut
+    return shares
+
+
+def recent_messages(messages: Sequence[Message], costs: Sequence[int], max_tokens: int, reason: str = LAST) -> Recent:
+    """The last exchanges, word for word; the newest are chosen first. What does not fit goes to history."""
+    split = len(messages) - count_fitting(costs, max_tokens)
+    items = [
+        Item(fences.message_label(f"m{message.turn}"), cost, reason)
+        for message, cost in zip(messages, costs, strict=True)
+    ]
+    omissions = [Item(item.id, item.tokens, "too long for the recent section") for item in items[:split]]
+    return Recent(list(zip(messages[split:], items[split:], strict=True)), omissions)
+
+
+def choose_pieces(
+    pieces: Sequence[Piece], max_tokens: int, count: Callable[[str], int]
+) -> tuple[list[Piece], list[Item]]:
+    """The pieces that fit, best first; the fence around them and each heading cost a few tokens too."""
+    tokens_left = max_tokens - FENCE_COST
+    chosen_pieces: list[Piece] = []
+    omissions: list[Item] = []
+    groups: set[str] = set()
+    for piece in pieces:
+        piece_cost = piece.item.tokens
+        if piece.group and piece.group not in groups:
+            piece_cost += count(piece.group) + 1
+        if piece_cost <= tokens_left:
+            tokens_left -= piece_cost
+            chosen_pieces.append(piece)
+            groups.add(piece.group)
+        else:
+            omissions.append(piece.omission(f"{OVER}: others are more relevant"))
+    return chosen_pieces, omissions
+
+
+def fit_context(
+    state: ContextState,
+    budget: Budget,
+    tokenizer: Tokenizer,
+    frame: Frame,
+    parts: Mapping[str, Part],
+    recent: Recent,
+) -> Context:
+    """Put the context together and count it as a whole; while it is over the budget, drop what is least valuable."""
+    while True:
+        context = render_context(state, budget, tokenizer, frame, [*parts.values()], recent)
+        if context.receipt.tokens <= budget.total:
+            return context
+        if not drop_least_valuable(parts, recent, frame):
+            raise InvalidInput("text", f"does not fit a budget of {budget.total} tokens")
+
+
+def drop_least_valuable(parts: Mapping[str, Part], recent: Recent, frame: Frame) -> bool:
+    """Leave out a piece, or the oldest of the last exchanges; False if there is nothing left."""
+    dropped_first = next((parts[name] for name in DROPPED_FIRST if parts[name].pieces), None)
+    dropped_last = next((parts[name] for name in DROPPED_LAST if parts[name].pieces), None)
+    if dropped_first is not None:
+        dropped_first.drop()
+    elif len(recent.messages) > 2 or (recent.messages and dropped_last is None):
+        recent.drop_oldest()
+    elif dropped_last is not None:
+        dropped_last.drop()
+    else:
+        return frame.drop()
+    return True
+
+
+def recent_labels(recent: Sequence[tuple[Message, Item]]) -> str:
+    """Which messages follow word for word: the first and last label, or each label if some between do not follow."""
+    first_message, first_item = recent[0]
+    last_message, last_item = recent[-1]
+    if last_message.turn - first_message.turn == len(recent) - 1 > 0:
+        return f"Messages {first_item.id} to {last_item.id}"
+    return "Messages " + ", ".join(item.id for _, item in recent)
+
+
+def closing_lines(state: ContextState, frame: Frame, history: Sequence[Piece], recent: Recent) -> list[str]:
+    """What is said about the messages that are shown: when they were said, and which follow whole."""
+    turns = {message.turn for message, _ in recent.messages} | {int(str(piece.place[0])) for piece in history}
+    times = times_line(state, turns) if frame.has_times else ""
+    is_labelled = recent.messages and state.can_ask and not state.sends_whole
+    labels = f"{recent_labels(recent.messages)} follow in full (tier 3)." if is_labelled else ""
+    return [line for line in (times, labels) if line]
+
+
+def render_context(
+    state: ContextState,
+    budget: Budget,
+    tokenizer: Tokenizer,
+    frame: Frame,
+    parts: Sequence[Part],
+    recent: Recent,
+) -> Context:
+    count = tokenizer.count
+    blocks = [frame.system] if frame.system else []
+    sections = [Section("system", count(frame.system) + PER_MESSAGE)] if frame.system else []
+    for part in parts:
+        if part.pieces:
+            blocks.append(part.text())
+        note = NOTHING_RELEVANT if part.name == "retrieved" and state.nothing_relevant else ""
+        if part.pieces or part.left_out or note:
+            pieces = sorted(part.pieces, key=lambda piece: piece.place)
+            items = tuple(piece.item for piece in pieces)
+            sections.append(Section(part.name, part.tokens(count), items, tuple(part.left_out), note))
+    history = [piece for part in parts if part.name == "history" for piece in part.pieces]
+    lines = closing_lines(state, frame, history, recent)
+    blocks += lines
+    messages: list[ChatMessage] = [{"role": "system", "content": "\n\n".join(blocks)}] if blocks else []
+    messages += [
+        {"role": message.role, "content": message_text(message, state.shows_authors, state.labels)}
+        for message, _ in recent.messages
+    ]
+    messages.append({"role": "user", "content": state.current})
+    if recent.messages or recent.left_out or lines:
+        recent_tokens = recent.tokens + sum(count("\n\n" + line) for line in lines)
+        items = tuple(item for _, item in recent.messages)
+        sections.append(Section("recent", recent_tokens, items, tuple(recent.left_out)))
+    sections.append(Section("current", count(state.current) + PER_MESSAGE))
+    token_count = PER_REPLY + sum(count(message["content"]) + PER_MESSAGE for message in messages)
+    return Context(messages, Receipt(tokenizer.name, budget, token_count, tuple(sections)))

@@ -1,0 +1,1 @@
+"""How a context is written and what a model asks back, pure."""

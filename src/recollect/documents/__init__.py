@@ -1,0 +1,1 @@
+"""Documents that programs keep under keys of their own."""

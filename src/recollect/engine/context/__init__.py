@@ -1,1 +1,0 @@
-"""What a model is sent: gathered, ranked, rendered, and for whose eyes."""

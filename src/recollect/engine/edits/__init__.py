@@ -1,1 +1,0 @@
-"""How a message gets a new version, and what follows from that."""

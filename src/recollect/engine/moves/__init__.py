@@ -1,1 +1,0 @@
-"""Conversations and people under other names: renamed, moved, merged, and back."""

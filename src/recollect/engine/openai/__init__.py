@@ -1,1 +1,0 @@
-"""A chat completion with a memory behind it."""

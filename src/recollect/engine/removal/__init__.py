@@ -1,1 +1,0 @@
-"""Removing messages for good: for erase, delete and retention."""

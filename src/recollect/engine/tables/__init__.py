@@ -1,1 +1,0 @@
-"""Converts objects to rows of the store, and back."""

@@ -1,1 +1,0 @@
-"""The views that follow the log, one module each, named as the view is."""

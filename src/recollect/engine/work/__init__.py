@@ -1,1 +1,0 @@
-"""How work is claimed, done, tried again and counted."""

@@ -1,0 +1,1 @@
+"""What people say about themselves and others: found, decided, kept, forgotten."""

@@ -1,0 +1,1 @@
+"""Facts read from English by its wording, pure."""

@@ -1,0 +1,270 @@
+"""Facts in a message, found by its wording, without a model: in plain English, few and sure rather than many.
+
+What somebody states about themselves, or about somebody they name, is found; what they ask, suppose, quote, joke about,
+or feel just now is not. Other languages give nothing. Any text takes a bounded time and raises nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import NamedTuple
+
+from recollect.facts.english.answers import complete_answer
+from recollect.facts.english.attributes import FactReading
+from recollect.facts.english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
+from recollect.facts.english.instructions import instructions
+from recollect.facts.english.patterns import readings
+from recollect.facts.english.statement_words import LONG_AGO
+from recollect.facts.english.statements import read_clauses, split_statement
+from recollect.facts.english.third_person_retelling import retell_pronouns
+from recollect.facts.english.values import name
+from recollect.facts.english.words import FACT_HINTS, NO_MENTION, RELATIVE_ADJECTIVES, any_of, longest_first
+from recollect.facts.rules.deciding import acceptable_facts
+from recollect.facts.rules.echoes import is_echo
+from recollect.facts.rules.values import fold
+from recollect.model import FoundFact, Holds
+from recollect.text.fact_words import PETS, RELATIONS
+from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.sentences import Sentence
+from recollect.text.word_runs import has_word_of
+
+HEDGED = 0.6
+"""The part of a confidence that "I think" leaves."""
+SURE = ("identity", "constraint", "instruction")
+"""The categories in which what the rules find is added to what a model found."""
+HEARSAY = 0.8
+"""The part that is left of what somebody says about somebody else."""
+
+_HINT = lazy_pattern(rf"(?:\b(?:{any_of(FACT_HINTS)}|i['’]m|don['’]?t)\b|\bis\b|\b\w+s\s)", re.IGNORECASE)
+
+
+def find_facts(
+    text: str, today: date | None = None, shown_texts: Sequence[str] = (), question: str = ""
+) -> list[FoundFact]:
+    """The facts a message states. `today` is the day it was written; `shown_texts` is what the assistant said or was
+    shown of memory, so that a repetition of it is marked as an echo; `question` is the line before, by anybody else: an
+    answer to it may be no sentence."""
+    answer = complete_answer(text, question) if question else ""
+    if not answer and not _HINT.search(text):
+        return []
+    sentences = prose_sentences(text)
+    assertions = [*assertions_in(sentences), *filter(None, [answer])]
+    facts = [*_relation_mentions(sentences), *_attribute_facts(assertions, today)]
+    return _mark_echoes(acceptable_facts(facts), text, shown_texts)
+
+
+class FactText(NamedTuple):
+    """A message that is read for facts, with what `find_facts` takes."""
+
+    text: str
+    today: date | None = None
+    shown_texts: Sequence[str] = ()
+    question: str = ""
+
+
+def read_facts(
+    text: str, today: date | None = None, shown_texts: Sequence[str] = (), question: str = ""
+) -> list[FoundFact]:
+    """All that a message tells of its author: the facts that `find_facts` finds, and statements of what they did, do
+    and plan. If a statement says the same as a fact, only the fact is kept."""
+    return read_facts_of_messages([FactText(text, today, shown_texts, question)])[0]
+
+
+def read_facts_of_messages(messages: Sequence[FactText]) -> list[list[FoundFact]]:
+    """As `read_facts`, of many messages. A rule reads all of them before the next one does: the same code over many
+    texts takes less time than all rules over one text after the other."""
+    sentences = [prose_sentences(message.text) for message in messages]
+    mentions = [[*_relation_mentions(part), *_named_animals(part)] for part in sentences]
+    answers = [complete_answer(message.text, message.question) if message.question else "" for message in messages]
+    assertions = [
+        [*assertions_in(part), *filter(None, [answer])] for part, answer in zip(sentences, answers, strict=True)
+    ]
+    attributes = _attributes_of_messages(messages, assertions)
+    clauses = [[split_statement(assertion) for assertion in part] for part in assertions]
+    statements = [
+        _statements_in(message, part, in_request=any(sentence.is_question for sentence in message_sentences))
+        for message, part, message_sentences in zip(messages, clauses, sentences, strict=True)
+    ]
+    return [*map(_join_facts, messages, mentions, attributes, statements)]
+
+
+def _attributes_of_messages(
+    messages: Sequence[FactText], assertions: Sequence[Sequence[str]]
+) -> list[list[list[FoundFact]]]:
+    """As `_attribute_facts`, of each assertion of many messages."""
+    instructions_of_all = [[[*instructions([assertion])] for assertion in part] for part in assertions]
+    facts_in_clauses = [
+        [[*_facts_in_clauses([assertion], message.today)] for assertion in part]
+        for message, part in zip(messages, assertions, strict=True)
+    ]
+    return [
+        [acceptable_facts([*facts, *orders]) for facts, orders in zip(part_facts, part_orders, strict=True)]
+        for part_facts, part_orders in zip(facts_in_clauses, instructions_of_all, strict=True)
+    ]
+
+
+def _statements_in(
+    message: FactText, clauses: Sequence[list[tuple[str, bool]]], *, in_request: bool
+) -> list[list[FoundFact]]:
+    """The statements in the clauses of each assertion of a message."""
+    is_long_ago = _LONG_AGO.search(message.text) is not None or _BEFORE_TODAY.search(message.text) is not None
+    return [[*read_clauses(part, message.today, in_request=in_request, is_long_ago=is_long_ago)] for part in clauses]
+
+
+def _join_facts(
+    message: FactText,
+    mentions: list[FoundFact],
+    attributes: Sequence[list[FoundFact]],
+    statements: Sequence[list[FoundFact]],
+) -> list[FoundFact]:
+    facts = [*mentions]
+    for found, told in zip(attributes, statements, strict=True):
+        facts += [*found, *(statement for statement in told if not _repeats(statement, found))]
+    return _mark_echoes(acceptable_facts(facts), message.text, message.shown_texts)
+
+
+_LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO, any_case=True)}\b", re.IGNORECASE)
+_BEFORE_TODAY = lazy_pattern(
+    r"\b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b|was\swhen\b)", re.IGNORECASE
+)
+
+
+def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:
+    """Whether a statement says in a sentence what a fact says."""
+    words = fold(statement.value)
+    return any(fold(fact.value.partition(" (")[0]) in words or fact.key == statement.key for fact in facts)
+
+
+def _attribute_facts(assertions: list[str], today: date | None) -> list[FoundFact]:
+    facts = [*_facts_in_clauses(assertions, today), *instructions(assertions)]
+    return acceptable_facts(facts) if facts else facts
+
+
+def _mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) -> list[FoundFact]:
+    """The facts, marked if the text only repeats what was shown."""
+    if shown_texts and facts and is_echo(text, shown_texts):
+        return [replace(fact, echo=True) for fact in facts]
+    return facts
+
+
+def _facts_in_clauses(assertions: Sequence[str], today: date | None) -> Iterator[FoundFact]:
+    for clause in parse_clauses(assertions, today):
+        for reading in readings(clause):
+            yield _build_fact(reading, clause)
+
+
+def _build_fact(reading: FactReading, clause: Clause) -> FoundFact:
+    span = clause.span
+    holds = _holds(reading, clause)
+    confidence = reading.confidence * (HEDGED if clause.is_hedged else 1.0)
+    if clause.subject is not None:
+        confidence *= HEARSAY
+    over = holds == "ended"
+    return FoundFact(
+        reading.category,
+        reading.key,
+        retell_pronouns(reading.value) if reading.category == "preference" else reading.value,
+        confidence,
+        reading.importance,
+        subject=clause.subject,
+        holds=holds,
+        corrects=clause.corrects or reading.changes or reading.is_denied,
+        since=None if over and span.lasted else span.since or (span.then if reading.changes else None),
+        until=span.until or (span.then if over else None),
+    )
+
+
+def _holds(reading: FactReading, clause: Clause) -> Holds:
+    if reading.is_denied:
+        return "ended" if clause.holds == "ended" else "not"
+    if reading.timeless or (reading.survives_negation and clause.holds == "not"):
+        return "now" if clause.holds != "not" or reading.survives_negation else "not"
+    if clause.holds != "now":
+        return clause.holds
+    if reading.over or clause.past:
+        return "ended"
+    return "now"
+
+
+# Somebody named in passing: "my sister Noor", "my wife, Ana," — in a question too.
+
+_MODIFIER = rf"(?:{any_of(RELATIVE_ADJECTIVES)}\s)*"
+_NOT_MENTIONED = {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}
+_KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED), space=r"\ ")
+_MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
+_NO_MENTION = lazy_pattern(rf"\b{any_of(NO_MENTION)}\b", re.IGNORECASE)
+_has_owner = has_word_of(("my", "our"))
+_TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
+_AS_NAME = lazy_pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
+
+
+def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
+    for text in (sentence.text for sentence in sentences):
+        if not _has_owner(text) or _NO_MENTION.search(text):
+            continue
+        for mention in _MENTION.finditer(text):
+            words = _AS_NAME.match(text, mention.end())
+            given_name = re.sub(r"['’]s?$", "", name(words[0])) if words else ""
+            if given_name and not given_name.isupper() and given_name.casefold() not in _TITLES:
+                yield from _relation_fact(mention[1].casefold(), given_name)
+
+
+_NEW_ANIMAL = lazy_pattern(
+    rf"\b(?:i|we)\s(?:\w+\s){{0,2}}?(?:got|adopted|have|bought|rescued)\s(?:an?|another|this)\s(?:[\w-]+\s){{0,3}}?"
+    rf"({any_of(longest_first(PETS))})\b[^?]{{0,120}}?[.!,–—-]+\s+"
+    r"(?:(?:her|his|its)\sname(?:['’]s|\sis)|(?:she|he|it)(?:['’]s|\sis)\s(?:called|named)"
+    r"|(?:i|we)\s(?:named|called)\s(?:her|him|it))\s(?-i:([A-Z]\w+))",
+    re.IGNORECASE,
+)
+
+
+def _named_animals(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
+    """The animals that are named in a sentence after the one that tells of them: "I got a dog. Her name is Ada." """
+    text = " ".join(sentence.text for sentence in sentences)
+    if "name" in text or "called" in text:
+        for animal in _NEW_ANIMAL.finditer(text):
+            yield from _relation_fact(animal[1].casefold(), animal[2])
+
+
+def _relation_fact(kind: str, given_name: str) -> Iterator[FoundFact]:
+    if kind in RELATIONS:
+        yield FoundFact("identity", RELATIONS[kind], given_name, 0.9, 0.7)
+    else:
+        yield FoundFact("identity", "pets", f"{given_name} ({kind})", 0.9, 0.6)
+
+
+# What a message states at all, and what a model found in it
+
+
+def states_something(text: str) -> bool:
+    """Whether a message states anything at all: of one that only asks, no fact of a model is kept."""
+    return bool(stated_text(text).strip())
+
+
+def stated_text(text: str) -> str:
+    """What a message states in its author's own words: without what it asks, supposes or quotes."""
+    sentences = prose_sentences(text)
+    statements = [sentence.text for sentence in sentences if not sentence.is_question and not supposes(sentence.text)]
+    return " ".join(assertions_in(sentences) + statements)
+
+
+def reconcile_facts(by_model: Iterable[FoundFact], by_rules: Sequence[FoundFact]) -> list[FoundFact]:
+    """The facts of a model and of the rules in one message. The rules find little, but what they find is sure: for a
+    value both found, the rules say whose it is and whether it holds. A fact whose key the model lacks is added."""
+    facts: list[FoundFact] = []
+    for fact in by_model:
+        same_value = [other for other in by_rules if fold(other.value) == fold(fact.value)]
+        if same_value and not any(_fact_slot(other) == _fact_slot(fact) for other in same_value):
+            facts += same_value
+        else:
+            facts.append(fact)
+    keys = {(fact.category, fact.key) for fact in facts}
+    facts += [fact for fact in by_rules if (fact.category, fact.key) not in keys and fact.category in SURE]
+    return acceptable_facts(facts)
+
+
+def _fact_slot(fact: FoundFact) -> tuple[object, ...]:
+    return fact.category, fact.key, fact.subject and fold(fact.subject), fact.holds

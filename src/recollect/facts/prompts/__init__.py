@@ -1,0 +1,1 @@
+"""What is asked of a model about facts, with the answer without one."""

@@ -1,0 +1,1 @@
+"""The rows of facts, statements and names."""

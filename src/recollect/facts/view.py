@@ -1,0 +1,458 @@
+"""The facts view: what users say about themselves and others, as rows with the time and the speaker of each fact.
+
+Facts come only from messages of users: what an assistant says, and what memory itself put into a context, is no source.
+The memory model reads batches of lines, each batch in one call, with the lines before it and what is known of the
+people (`facts_input`). Rules read what states nothing, what is very old, and everything if there is no model. What was
+found is weighed against the known facts in one transaction under the person's lock: also with concurrent writers, a key
+with a single value has one active fact, and all others are history. What somebody asked to be forgotten stays
+forgotten, even if the facts are rebuilt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from recollect.facts.english.finder import find_facts
+from recollect.facts.input import MAX_LINES, ReadingScene, batch_lines, known_lines, owner_of, read_lines, reading_scene
+from recollect.facts.prompts import fact_repair, reading
+from recollect.facts.rules import deciding as rules
+from recollect.facts.rules.first_to_third_person import first_person
+from recollect.facts.rules.forgetting import matching_facts, target_statement
+from recollect.facts.rules.keys import holds_several_values
+from recollect.facts.rules.known_key_reuse import align_fact
+from recollect.facts.rules.model_facts_check import NEAR, ReadLine, is_worth_reading
+from recollect.facts.rules.remembered_statements import parse_statement
+from recollect.facts.rules.slot_facts import SlotFacts
+from recollect.facts.rules.values import has_same_value
+from recollect.facts.tables.fact_changes import (
+    DecidedFacts,
+    changes_behind,
+    changes_in,
+    has_changes,
+    name_retirements,
+    slots_denied,
+    with_denials,
+)
+from recollect.facts.tables.facts import put_facts
+from recollect.facts.tables.findings import (
+    Finding,
+    RefusedFinding,
+    drop_findings,
+    findings_of,
+    id_of,
+    record_refusals,
+    weigh_findings,
+)
+from recollect.facts.tables.people import (
+    DENIAL,
+    FORGET,
+    name_in_statement,
+    note_people,
+    put_name,
+    retire_contradicted_statements,
+    statements_in,
+    statements_of,
+)
+from recollect.facts.tables.person_slots import HeldSlots, PersonSlots, Reweigh, SlotsByPerson, record_findings
+from recollect.facts.viewers import is_channel, own_name, viewer_alone
+from recollect.follow.ask import TaskRunner
+from recollect.follow.view import Run, SaveResult
+from recollect.log.access import Viewer, is_claim, may_take_back
+from recollect.model import Fact, FoundFact, Message, RefusalKind, Statement
+from recollect.ports import Telemetry, Tx
+
+BACKLOG = 2_000
+"""Turns from the end of a conversation that a model reads, oldest first; older ones of an import are read by rules."""
+READ_BY_RULES = 512
+"""Messages that rules read at once, at most: other writers of a file wait for a tenth of a second."""
+READ_UNHELD = 2_048
+"""The same, if each batch has to read again what is known."""
+BACKLOG_BATCH = 256
+"""Messages in a batch of a backlog, at least: the next batch is about the same people, and what is known is held."""
+LOCK = "facts"
+LASTING_REFUSALS: frozenset[RefusalKind] = frozenset({"unsure", "unimportant", "about_assistant", "incomplete"})
+"""Refusals that no rewording mends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The facts found in a run, by message, what was refused, whether many more were read with it, and how far they are
+    final."""
+
+    run: Run
+    facts_by_message: Sequence[tuple[Message, tuple[FoundFact, ...]]]
+    refusals: Sequence[RefusedFinding]
+    is_backlog: bool
+    progress: SaveResult | None
+
+
+class FactsView:
+    """Reads facts out of users' messages."""
+
+    name = "facts"
+    ordered = False
+
+    def __init__(
+        self,
+        asking: TaskRunner,
+        read: Callable[..., Awaitable[Any]],
+        run: Callable[..., Awaitable[Any]],
+        telemetry: Telemetry,
+    ) -> None:
+        self._asking = asking
+        self._read = read
+        self._run = run
+        self._telemetry = telemetry
+        self._held_slots = HeldSlots()
+
+    @property
+    def at_once(self) -> int:
+        """Messages of one conversation: two calls of a model, or what rules read in a moment."""
+        if self._asking.has_model:
+            return 2 * MAX_LINES
+        return READ_BY_RULES if self._held_slots.can_hold else READ_UNHELD
+
+    def read_after(self, done: int, turns: int) -> int:
+        return done
+
+    async def prepare(self, runs: Sequence[Run]) -> list[Extraction]:
+        asks = self._asking.has_model
+        is_backlog = sum(len(run.messages) for run in runs) >= BACKLOG_BATCH
+        scenes = await self._read(lambda tx: [reading_scene(tx, run, asks) for run in runs])
+        return [await self._read_run(run, scene, is_backlog) for run, scene in zip(runs, scenes, strict=True)]
+
+    async def _read_run(self, run: Run, scene: ReadingScene, is_backlog: bool) -> Extraction:
+        """Read the messages of a run, a batch of lines in a call; by rules, once the model is away."""
+        may_state = {message.turn: may_state_facts(message) for message in run.messages}
+        context = read_lines(scene.before, scene, {})
+        lines = read_lines(run.messages, scene, may_state)
+        facts_by_message: list[tuple[Message, tuple[FoundFact, ...]]] = []
+        refusals: list[RefusedFinding] = []
+        outage: str | None = None
+        unread_turn = 0
+        for batch in batch_lines(lines):
+            inputs = reading.Inputs(
+                tuple(line for _, line in (*context, *batch)), known_lines(scene, (line for _, line in batch))
+            )
+            asks = outage is None and self._asks_about(run, batch, inputs)
+            reply, batch_outage = await self._read_batch(inputs, asks)
+            if batch_outage is not None:
+                outage = batch_outage
+                unread_turn = batch[0][0].turn
+            messages = [message for message, _ in (*context, *batch)]
+            facts_by_message += facts_of_reply(reply, messages, scene)
+            refusals += [self._count_refused(messages[fact.place], fact) for fact in reply.refused]
+            context = [(message, replace(line, is_new=False)) for message, line in batch[-NEAR:]]
+        if outage is None:
+            return Extraction(run, facts_by_message, refusals, is_backlog, None)
+        upto = max((message.turn for message in run.messages if message.turn < unread_turn), default=run.lag.done)
+        progress = SaveResult(upto, max(len(facts_by_message), 1), outage)
+        return Extraction(run, facts_by_message, refusals, is_backlog, progress)
+
+    def _count_refused(self, message: Message, refused: reading.RefusedInLine) -> RefusedFinding:
+        self._telemetry.count("refused", kind=self.name, outcome=refused.refusal.kind)
+        return RefusedFinding(message, refused.fact, refused.refusal)
+
+    def _asks_about(self, run: Run, batch: Sequence[tuple[Message, ReadLine]], inputs: reading.Inputs) -> bool:
+        is_recent = batch[-1][0].turn > run.lag.turns - BACKLOG
+        return self._asking.has_model and is_recent and is_worth_reading(inputs.lines)
+
+    async def _read_batch(self, inputs: reading.Inputs, asks: bool) -> tuple[reading.Reply, str | None]:
+        """What is found in a batch of lines, and if the model is unavailable, why."""
+        if not asks:
+            reply: reading.Reply = await self._run(reading.offline, inputs)
+            return reply, None
+        answer = await self._asking.ask(reading, inputs)
+        if answer.outage is not None or not answer.reply.refused:
+            return answer.reply, answer.outage
+        return await self._ask_about_refused(inputs, answer.reply), None
+
+    async def _ask_about_refused(self, inputs: reading.Inputs, reply: reading.Reply) -> reading.Reply:
+        """Ask once about what was refused: what the model corrects is added, all else stays refused."""
+        doubtful = tuple(fact for fact in reply.refused if fact.refusal.kind not in LASTING_REFUSALS)
+        if not doubtful:
+            return reply
+        repaired = (await self._asking.ask(fact_repair, fact_repair.Inputs(inputs, doubtful))).reply
+        mended_keys = {(fact.fact.subject, fact.fact.key) for fact in repaired.facts}
+        refused = [fact for fact in reply.refused if (fact.fact.subject, fact.fact.key) not in mended_keys]
+        return reading.Reply((*reply.facts, *repaired.facts), tuple(refused))
+
+    def save(self, tx: Tx, result: Extraction) -> SaveResult | None:
+        space = result.run.lag.space
+        conversation = result.run.lag.conversation
+        note_people(tx, result.run.messages)
+        store_facts(
+            tx,
+            space,
+            conversation,
+            result.facts_by_message,
+            from_commands=facts_from_commands(tx, result.run.messages),
+            decided=changes_in(tx, result.run.messages),
+            known_slots=self._held_slots.slots_in(tx, hold=result.is_backlog),
+        )
+        store_refusals(tx, space, conversation, result.refusals)
+        return result.progress
+
+
+def facts_of_reply(
+    reply: reading.Reply, messages: Sequence[Message], scene: ReadingScene
+) -> list[tuple[Message, tuple[FoundFact, ...]]]:
+    """The facts of each message, under the keys by which the same things are known."""
+    facts_by_place: dict[int, list[FoundFact]] = {}
+    for found in reply.facts:
+        known_facts = (scene.known or {}).get(owner_of(messages[found.place]), ())
+        asked_in = None if found.question is None else messages[found.question].id
+        fact = replace(found.fact, asked_in=asked_in)
+        facts_by_place.setdefault(found.place, []).append(align_fact(fact, known_facts))
+    return [
+        (messages[place], attribute_to_author(messages[place], facts))
+        for place, facts in sorted(facts_by_place.items())
+    ]
+
+
+def attribute_to_author(message: Message, facts: Sequence[FoundFact]) -> tuple[FoundFact, ...]:
+    """The facts with the author as subject of "I", if the message is in the memory of another user."""
+    if message.user in (None, message.author):
+        return tuple(facts)
+    return tuple(replace(fact, subject=fact.subject or message.author) for fact in facts)
+
+
+def may_state_facts(message: Message) -> bool:
+    """Whether a message may state facts: a user's words that do not expire, and no command to the memory."""
+    return message.role == "user" and message.is_lasting and command_of(message) is None
+
+
+def store_facts(
+    tx: Tx,
+    space: str,
+    conversation: str,
+    facts_by_message: Iterable[tuple[Message, Sequence[FoundFact]]],
+    *,
+    from_commands: Iterable[tuple[str, Message, Sequence[FoundFact]]] = (),
+    decided: Iterable[DecidedFacts] = (),
+    known_slots: SlotsByPerson | None = None,
+) -> list[rules.Action]:
+    """Weigh found facts against the known ones, and store the result. They are about their speaker; those
+    `from_commands` and those `decided` by hand are about the person named with them. `known_slots` has what was read
+    before, and takes what is read now."""
+    known_slots = {} if known_slots is None else known_slots
+    audience = conversation if is_channel(tx, space, conversation) else None
+    by_person: dict[tuple[str, str], list[tuple[Message, FoundFact]]] = {}
+    for person, message, facts in (*((m.user or m.author, m, facts) for m, facts in facts_by_message), *from_commands):
+        by_person.setdefault((person, audience or ""), []).extend((message, fact) for fact in facts)
+    changes_by_person: dict[tuple[str, str], list[DecidedFacts]] = {}
+    for change in decided:
+        place = (change.person, change.audience or "")
+        changes_by_person.setdefault(place, []).append(change)
+        by_person.setdefault(place, []).extend((change.message, fact) for fact in change.facts)
+    actions: list[rules.Action] = []
+    for place in sorted(by_person):  # always in the same order, so that writers do not deadlock
+        changes = changes_by_person.get(place, ())
+        if by_person[place] or changes:
+            person, heard_in = place
+            tx.lock(LOCK, space, person)
+            slots = known_slots.setdefault((space, person), PersonSlots(tx, space, person))
+            actions += store_facts_of(tx, space, person, heard_in or None, by_person[place], slots, changes)
+    return actions
+
+
+def store_refusals(tx: Tx, space: str, conversation: str, refusals: Iterable[RefusedFinding]) -> None:
+    """Store what was refused, for each person in whose messages it was found."""
+    audience = conversation if is_channel(tx, space, conversation) else None
+    by_person: dict[str, list[RefusedFinding]] = {}
+    for refusal in refusals:
+        by_person.setdefault(owner_of(refusal.message), []).append(refusal)
+    for person in sorted(by_person):
+        tx.lock(LOCK, space, person)
+        record_refusals(tx, person, audience, by_person[person])
+
+
+def store_facts_of(
+    tx: Tx,
+    space: str,
+    person: str,
+    audience: str | None,
+    found_facts: Sequence[tuple[Message, FoundFact]],
+    known_slots: PersonSlots,
+    changes: Sequence[DecidedFacts] = (),
+) -> list[rules.Action]:
+    slots = record_findings(tx, person, audience, found_facts, known_slots) if found_facts else {}
+    for slot in slots_denied(tx, space, person, [id for change in changes for id in change.finding_ids]):
+        slots.setdefault(slot, ([], False))
+    when = max((*(message.time for message, _ in found_facts), *(change.message.time for change in changes)))
+    new_changes = frozenset(change.message.id for change in changes)
+    return weigh_slots(tx, space, person, slots, when, known_slots, new_changes)
+
+
+def withdraw_facts(tx: Tx, space: str, person: str, message: Message, finding_ids: Collection[str] = ()) -> None:
+    """Weigh what is known of a person again, without what was found in a message and without its
+    denial of the findings with these ids."""
+    slots = drop_findings(tx, person, message) | slots_denied(tx, space, person, finding_ids)
+    findings_by_slot = {slot: (findings_of(tx, space, person, slot), True) for slot in sorted(slots)}
+    weigh_slots(tx, space, person, findings_by_slot, message.time)
+
+
+def weigh_slots(
+    tx: Tx,
+    space: str,
+    person: str,
+    slots: Mapping[str, tuple[list[Finding], Reweigh]],
+    when: datetime,
+    known_slots: PersonSlots | None = None,
+    new_changes: Collection[str] = (),
+) -> list[rules.Action]:
+    """Weigh the findings of slots, as `record_findings` returns them, and store what follows from them. `new_changes`
+    are the ids of changes by hand that are weighed for the first time."""
+    forget_requests = forget_requests_of(tx, space, person)
+    is_changed_by_hand = has_changes(tx, space, person)
+    known_slots = known_slots or PersonSlots(tx, space, person)
+    known_slots.read_facts(slots)
+    changes = statements_of(tx, space, person, kind=DENIAL) if is_changed_by_hand else []
+    changed_facts: dict[str, Fact] = {}
+    all_actions: list[rules.Action] = []
+    for slot, weighing in slots.items():
+        slot_facts = known_slots.facts(slot)
+        findings, reweigh = with_denials(tx, person, slot, weighing, changes, known_slots, new_changes)
+        facts_before, actions = weigh_slot(slot_facts, findings, reweigh, person)
+        all_actions += actions
+        if forget_requests.statements or is_changed_by_hand:  # they may be about any fact of the slot
+            facts_before = {**slot_facts.by_id, **facts_before}
+            facts = {id: retire_if_forgotten(fact, forget_requests) for id, fact in slot_facts.by_id.items()}
+            change_ids = changes_behind(tx, space, person, facts.values()) if is_changed_by_hand else frozenset()
+            for fact in name_retirements(facts, change_ids).values():
+                slot_facts.put(fact)
+        for id, fact_before in facts_before.items():
+            fact_now = slot_facts.by_id.get(id)
+            if fact_now is None:
+                tx.remove("facts", {"space": space, "user_id": person, "id": id})
+            elif fact_now != fact_before:
+                changed_facts[id] = fact_now
+    put_facts(tx, changed_facts.values())
+    retired_facts = [fact for fact in changed_facts.values() if not fact.active]
+    retire_contradicted_statements(tx, space, person, retired_facts, when)
+    # A name is public only if the person said it themselves in a channel.
+    public_facts = [
+        fact for fact in changed_facts.values() if fact.active and fact.audience is not None and not is_claim(fact)
+    ]
+    for fact in (fact for fact in public_facts if fact.key == "name" and fact.subject is None):
+        put_name(tx, space, person, "alias", fact.value, fact.said_at)
+    return all_actions
+
+
+def weigh_slot(
+    slot_facts: SlotFacts, findings: Sequence[Finding], reweigh: Reweigh, person: str
+) -> tuple[dict[str, Fact | None], list[rules.Action]]:
+    """Weigh findings of a slot, and put the result among its facts. Returns the facts that this may have changed as
+    they were before, and the actions that led to it."""
+    if not reweigh:
+        return weigh_findings(slot_facts, findings, person)
+    new_facts = SlotFacts()
+    facts_before, actions = weigh_findings(new_facts, findings, person)
+    stale_ids = slot_facts.by_id.keys() if reweigh is True else {id_of(finding, person) for finding in findings}
+    facts_before |= {id: slot_facts.by_id[id] for id in stale_ids if id in slot_facts.by_id}
+    for id in facts_before.keys() - new_facts.by_id.keys():
+        slot_facts.remove(id)
+    for fact in new_facts.by_id.values():
+        slot_facts.put(fact)
+    return facts_before, actions
+
+
+# -- requests to forget
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetRequests:
+    """The requests to forget something about a person, the person's name, and what the person may see."""
+
+    statements: Sequence[Statement]
+    name: str
+    viewer: Viewer
+
+
+def forget_requests_of(tx: Tx, space: str, person: str) -> ForgetRequests:
+    statements = statements_of(tx, space, person, kind=FORGET)
+    if not statements:
+        return ForgetRequests((), person, Viewer(person))
+    return ForgetRequests(statements, own_name(tx, space, person), viewer_alone(tx, space, person))
+
+
+def retire_if_forgotten(fact: Fact, requests: ForgetRequests) -> Fact:
+    """The fact, retired if a request by somebody who may make it came after the fact was said; it does not matter when
+    the message is read."""
+    for request in requests.statements:
+        if fact.active and fact.said_at <= request.said_at and is_meant(fact, request, requests):
+            return retire_fact(fact, request.id, request.said_at)
+    return fact
+
+
+def is_meant(fact: Fact, request: Statement, requests: ForgetRequests) -> bool:
+    """Whether a request to forget applies to this fact. The request lists the facts it retired: if there are several,
+    any other fact has to say exactly the same as the request."""
+    name = requests.name
+    if fact.id in request.sources:
+        return True
+    if not may_take_back(request.speaker, fact, requests.viewer):
+        return False
+    if len(request.sources) > 1 and not says_exactly(fact, request.text, name):
+        return False
+    return bool(matching_facts([fact], request.text, name=name))
+
+
+def says_exactly(fact: Fact, request_text: str, name: str) -> bool:
+    candidates = parse_statement(name, target_statement(name, request_text)).facts
+    return any(
+        (candidate.subject, candidate.category, candidate.key) == (fact.subject, fact.category, fact.key)
+        and has_same_value(fact, candidate)
+        for candidate in candidates
+    )
+
+
+def retire_fact(fact: Fact, by: str, when: datetime) -> Fact:
+    """The fact as forgotten: it stays stored, with an end of its validity."""
+    end = max(when, fact.valid_from) if fact.valid_from else when
+    return replace(fact, active=False, valid_to=end, retired_at=when, retired_by=by)
+
+
+def reactivate_fact(fact: Fact) -> Fact:
+    """The fact as active again."""
+    return replace(fact, active=True, valid_to=None, retired_at=None, retired_by=None)
+
+
+def is_replaced(fact: Fact, facts: Iterable[Fact]) -> bool:
+    """Whether another active value by the same speaker has replaced a fact."""
+    slot = (fact.speaker, fact.category, fact.key, fact.subject)
+    return not holds_several_values(fact.category, fact.key) and any(
+        other.active and (other.speaker, other.category, other.key, other.subject) == slot for other in facts
+    )
+
+
+def facts_from_commands(tx: Tx, messages: Iterable[Message]) -> list[tuple[str, Message, list[FoundFact]]]:
+    """The facts in the statements that messages asked to remember, with the person each is about."""
+    return [
+        (statement.user, message, facts_in_statement(name_in_statement(tx, statement), statement, message))
+        for message, statement in statements_in(tx, messages)
+    ]
+
+
+def facts_in_statement(name: str, statement: Statement, message: Message) -> list[FoundFact]:
+    """The facts in a statement. An explicit "remember" corrects what was said before."""
+    facts = find_facts(first_person(name, statement.text), message.time.date())
+    return [replace(fact, corrects=True) for fact in facts]
+
+
+def mark_command_read(tx: Tx, command: Message) -> None:
+    """Move the view's cursor past a command that was carried out, if the cursor is just before it."""
+    position = (FactsView.name, command.space, command.conversation)
+    if command_of(command) is not None and tx.cursor(*position) == command.turn - 1:
+        note_people(tx, [command])
+        tx.set_cursor(*position, command.turn)
+
+
+def command_of(message: Message) -> str | None:
+    """The command that a message in the log was, or None."""
+    details = message.metadata.get("recollect")
+    command = details.get("command") if isinstance(details, Mapping) else None
+    return command if isinstance(command, str) else None

@@ -1,0 +1,1 @@
+"""Messages held in memory while the store takes none."""

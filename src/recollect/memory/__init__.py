@@ -1,0 +1,1 @@
+"""The operations of a memory: what programs call."""

@@ -1,0 +1,276 @@
+"""One conversation: adding to it, reading it back, building contexts for it, and having a model reply in it.
+
+Everything here belongs to one space and one conversation, and to one user if it is a chat with one. A chat retrieves
+from its user's memory; a channel retrieves only from itself, so that nothing said in private is shown to many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from recollect.context import turn
+from recollect.context.request import expect_follow_up
+from recollect.errors import InvalidInput
+from recollect.follow.ask import check_usable
+from recollect.log import rules
+from recollect.log.rules import check_number
+from recollect.log.scope import ConversationScope
+from recollect.memory.commands import run_command
+from recollect.memory.conversation_topics import ConversationTopics
+from recollect.memory.deletion import Deletions
+from recollect.memory.edits import Edits
+from recollect.memory.faces import ConversationFace
+from recollect.memory.gather import ContextBuilder
+from recollect.memory.people import Knowledge
+from recollect.memory.window_archive import archive_window
+from recollect.model import (
+    Added,
+    Answer,
+    Batch,
+    Budget,
+    BudgetName,
+    ChatMessage,
+    Chunk,
+    Context,
+    Deletion,
+    Draft,
+    Episode,
+    Message,
+    OnEdit,
+    Reply,
+    Role,
+    Topic,
+    TopicHit,
+    TopicMessage,
+    TopicStats,
+)
+from recollect.model.clean_names import with_name
+from recollect.model.topics import IMPORTANCE
+from recollect.openai.drafts_from_mappings import as_draft
+from recollect.ports import Tx
+from recollect.recall import standalone
+from recollect.summaries import episodes
+from recollect.summaries.window import load_chunks
+
+MAX_TURN = 2**31 - 1  # messages in one conversation
+
+
+class AsyncConversation(ConversationFace):
+    """One thread of messages."""
+
+    space: str
+
+    def __init__(self, knowledge: Knowledge, deletions: Deletions, scope: ConversationScope) -> None:
+        self._knowledge = knowledge
+        self._deletions = deletions
+        self._runtime = knowledge.runtime
+        self._edits = Edits(self._runtime)
+        self._scope = scope
+        self._contexts = ContextBuilder(self._runtime, scope)
+        self._topics = ConversationTopics(self._runtime, scope)
+        self.space = scope.space
+        self.id = scope.id
+        self.user = scope.user
+
+    def __repr__(self) -> str:
+        return f"<conversation {self.space}/{self.id}>"
+
+    async def add(
+        self,
+        role: Role,
+        content: str,
+        *,
+        author: str | None = None,
+        user: str | None = None,
+        time: datetime | None = None,
+        platform_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        name: str | None = None,
+        expires: datetime | timedelta | None = None,
+        on_edit: OnEdit = "refuse",
+    ) -> Message:
+        full_metadata = {} if metadata is None else metadata
+        if name is not None and isinstance(full_metadata, Mapping):
+            full_metadata = with_name(full_metadata, name)
+        draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
+        return (await self.extend([draft], on_edit=on_edit))[0].message
+
+    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
+        draft_list = [as_draft(draft) for draft in rules.check_items("messages", drafts)]
+        by = self._scope.access.key_id
+        return await self._append(Batch(self.space, self.id, self.user, draft_list, on_edit=on_edit, by=by))
+
+    async def history(
+        self, *, limit: int | None = None, before: int | None = None, versions: bool = False
+    ) -> list[Message]:
+        count = None if limit is None else check_number("limit", limit, MAX_TURN)
+        messages = await self._contexts.recent_messages(
+            count, None if before is None else check_number("before", before, MAX_TURN), versions
+        )
+        return [message.as_said for message in messages]
+
+    async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
+        return await self._edits.edit_message(self._scope, message, text, metadata)
+
+    async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
+        return await self._deletions.delete_message(self._scope, message, dry_run=dry_run)
+
+    async def context(
+        self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
+    ) -> Context:
+        rules.check_text("text", text)
+        if system is not None:
+            rules.check_text("system", system)
+        return await self._contexts.build(text, None, (), Budget.of(budget), system, markers)
+
+    async def reply(
+        self,
+        text: str,
+        *,
+        budget: Budget | BudgetName | None = None,
+        system: str | None = None,
+        author: str | None = None,
+        platform_id: str | None = None,
+    ) -> Reply:
+        with self._runtime.turn_under_way(self.space, self.id):
+            turn_state, tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
+            reply = await turn.answer(turn_state, tools)
+        expect_follow_up(turn_state.asked, reply.message)
+        return replace(reply, message=reply.message.as_said)
+
+    async def stream(
+        self,
+        text: str,
+        *,
+        budget: Budget | BudgetName | None = None,
+        system: str | None = None,
+        author: str | None = None,
+        platform_id: str | None = None,
+    ) -> AsyncIterator[str]:
+        with self._runtime.turn_under_way(self.space, self.id) as turns:
+            turn_and_tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
+            turns.append(turn_and_tools)
+            # Closed together with this generator: when the caller stops listening, the log is correct at once.
+            async with aclosing(turn.stream(*turn_and_tools)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        turn_state = turn_and_tools[0]
+        if turn_state.reply is not None:
+            expect_follow_up(turn_state.asked, turn_state.reply)
+
+    async def command(
+        self,
+        text: str,
+        *,
+        author: str | None = None,
+        names: Sequence[str] = ("recollect", "bot"),
+        addressed: bool = False,
+        platform_id: str | None = None,
+    ) -> Answer | None:
+        return await run_command(self._knowledge, self._scope, text, author, names, addressed, platform_id)
+
+    async def archive(self) -> Chunk | None:
+        return await archive_window(self._runtime, self._scope)
+
+    async def archived(self) -> list[Chunk]:
+
+        def read(tx: Tx) -> list[Chunk]:
+            exists = self._scope.find(tx) is not None
+            return load_chunks(tx, self.space, self.id) if exists else []
+
+        return await self._runtime.read(read)
+
+    async def episodes(self) -> list[Episode]:
+
+        def read(tx: Tx) -> list[Episode]:
+            exists = self._scope.find(tx) is not None
+            return episodes.episode_tree(tx, self.space, self.id) if exists else []
+
+        return await self._runtime.read(read)
+
+    async def standalone(self, question: str) -> str:
+        question = self._runtime.parts.secrets.mask(rules.check_text("question", question))
+        inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self._topics.subject())
+        return (await self._runtime.tasks.ask(standalone, inputs)).reply.question
+
+    async def _append(self, batch: Batch) -> list[Added]:
+        added = (await self._runtime.append_messages([batch]))[0]
+        self._runtime.wake()
+        return [replace(addition, message=addition.message.as_said) for addition in added]
+
+    # -- a turn
+
+    async def _begin_turn(
+        self, text: str, budget: Budget, system: str | None, author: str | None, platform_id: str | None
+    ) -> tuple[turn.Turn, turn.TurnTools]:
+        if system is not None:
+            rules.check_text("system", system)
+        runtime = self._runtime
+        parts = runtime.parts
+        model = runtime.chat.for_task("reply")
+        await check_usable(model)
+        await runtime.catch_up(self.space)
+        draft = Draft("user", text, author, None, None, platform_id)
+        batch = Batch(self.space, self.id, self.user, [draft])
+        # Views are woken when the turn ends: nobody waits for them, and they should not slow the turn down.
+        (addition,) = (await runtime.append_messages([batch]))[0]
+        if addition.kept == "refused":
+            raise InvalidInput("platform_id", f"{platform_id!r} is known with another text: edit that message first")
+        question = addition.message
+        tools = turn.TurnTools(
+            model=model,
+            context=partial(self._contexts.build_answer_context, budget, system),
+            search=self._contexts.search,
+            write=runtime.held.write_view,
+            keep=runtime.keep_message,
+            count=parts.tokenizer.count,
+            now=parts.clock.now,
+            rounds=parts.rounds,
+            raised_turns=parts.raised_turns,
+            append=runtime.append_message,
+        )
+        return turn.Turn(question), tools
+
+    # -- topics
+
+    async def add_user_message(
+        self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
+    ) -> Topic:
+        return await self._topics.add_user_message(text, importance, author=author, time=time)
+
+    async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
+        return await self._topics.add_assistant_message(text, time=time)
+
+    async def topics(self, *, faded: bool = False) -> list[Topic]:
+        return await self._topics.topics(faded=faded)
+
+    async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
+        return await self._topics.get_topic_context(topic_id)
+
+    async def get_full_topic_history(
+        self, topic_id: str | None = None, include_compressed: bool = True
+    ) -> list[TopicMessage]:
+        return await self._topics.get_full_topic_history(topic_id, include_compressed)
+
+    async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
+        return await self._topics.get_topic_stats(topic_id)
+
+    async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
+        return await self._topics.search_topics(query, limit=limit)
+
+    async def merge_topics(self, topic_id: str, other: str) -> Topic:
+        return await self._topics.merge_topics(topic_id, other)
+
+    async def undo_merge(self, topic_id: str) -> Topic:
+        return await self._topics.undo_merge(topic_id)
+
+    async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
+        return await self._topics.tag_topic(topic_id, *tags, remove=remove)
+
+    async def feedback(self, topic_id: str, score: int) -> Topic:
+        return await self._topics.feedback(topic_id, score)

@@ -1,0 +1,1 @@
+"""Memory as lists and pages show it."""

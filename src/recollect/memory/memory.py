@@ -1,0 +1,480 @@
+"""The engine's face, asynchronous: conversations, search, and what one does with a memory as a whole.
+
+It only puts calls in order: rules decide, stores keep, views follow the log. When an `add` returns, the message is on
+the disk; what is derived from it comes later. Its parts are imported when they are first used, so that a program which
+only searches starts soon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from functools import cached_property, partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from recollect.errors import DamagedMessage, InvalidInput
+from recollect.follow.metrics import activity_of
+from recollect.log import rules
+from recollect.log import tables as log
+from recollect.log.rules import check_number
+from recollect.log.scope import ConversationScope
+from recollect.memory.faces import MemoryFace
+from recollect.memory.runtime import DAYS, Parts, Runtime
+from recollect.memory.search import MAX_LIMIT, SearchOptions, check_search, search
+from recollect.model import (
+    Added,
+    AuditLine,
+    Batch,
+    Conversation,
+    Degraded,
+    Deletion,
+    Digest,
+    Erasure,
+    Fact,
+    FactChange,
+    Filter,
+    Forgotten,
+    Hit,
+    HitKind,
+    Member,
+    MemoryAnswer,
+    Message,
+    Move,
+    Profile,
+    Redaction,
+    RefusedFact,
+    Retained,
+    Retried,
+    Role,
+    Statement,
+    Stats,
+    Verification,
+    Whom,
+)
+from recollect.ports import Tx
+from recollect.recall.view import EMBEDDER
+
+if TYPE_CHECKING:
+    from recollect.memory.conversation import AsyncConversation
+    from recollect.memory.deletion import Deletions
+    from recollect.memory.documents import AsyncDocuments
+    from recollect.memory.fact_changes import FactChanges
+    from recollect.memory.moves import Moves
+    from recollect.memory.people import Knowledge
+    from recollect.memory.questions import Questions
+    from recollect.memory.redaction import Redactions
+
+PAGE = 500  # messages read at a time by export and history
+MAX_TURN = 2**31 - 1  # messages in one conversation
+LEAVE_OUT = "To export what is readable: recollect export --salvage, or export(salvage=True)"
+
+
+def read_page(where: Filter, after: tuple[str, int], damage: list[DamagedMessage], tx: Tx) -> list[Message]:
+    return tx.messages(where, after=after, limit=PAGE, damaged=damage.append)
+
+
+class MemoryEngine(MemoryFace):
+    """A memory over a store: the face, and the parts of the engine that do the work.
+
+    `runtime` and `knowledge` are for the rest of the package; programs use the methods of the face.
+    """
+
+    def __init__(self, build: Callable[[], Parts]) -> None:
+        self.runtime = Runtime(build)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        from recollect.memory.people import Knowledge
+
+        return Knowledge(self.runtime)
+
+    @cached_property
+    def fact_changes(self) -> FactChanges:
+        from recollect.memory.fact_changes import FactChanges
+
+        return FactChanges(self.runtime)
+
+    @cached_property
+    def questions(self) -> Questions:
+        from recollect.memory.questions import Questions
+
+        return Questions(self.runtime)
+
+    @cached_property
+    def deletions(self) -> Deletions:
+        from recollect.memory.deletion import Deletions
+
+        return Deletions(self.runtime)
+
+    @cached_property
+    def redactions(self) -> Redactions:
+        from recollect.memory.redaction import Redactions
+
+        return Redactions(self.runtime)
+
+    @cached_property
+    def moves(self) -> Moves:
+        from recollect.memory.moves import Moves
+
+        return Moves(self.runtime)
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def open(self, *, check_embedder: bool = True) -> None:
+        """Open the store and start following. Without `check_embedder`, also where vectors are another embedder's."""
+        await self.runtime.open(check_embedder=check_embedder)
+
+    async def close(self) -> None:
+        await self.runtime.close()
+
+    # -- conversations
+
+    def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncConversation:
+        user = None if user is None else rules.check_id("user", user)
+        scope = ConversationScope(self.runtime.resolve_space(space), rules.check_id("conversation", id), user)
+        return self.open_conversation(scope)
+
+    def open_conversation(self, scope: ConversationScope) -> AsyncConversation:
+        """The conversation of a scope, which says who acts: for the server, whose callers have rights."""
+        from recollect.memory.conversation import AsyncConversation
+
+        return AsyncConversation(self.knowledge, self.deletions, scope)
+
+    async def conversations(
+        self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
+    ) -> list[Conversation]:
+        space_id = self.runtime.resolve_space(space)
+        count = check_number("limit", limit, MAX_LIMIT)
+        user_id = None if user is None else rules.check_id("user", user)
+        start = (space_id, after if after == "" else rules.check_id("after", after))
+        return await self.runtime.read(
+            lambda tx: tx.conversations(space_id, user_id, after=start, limit=count, with_empty=False)
+        )
+
+    async def add_many(self, batches: Iterable[Batch]) -> list[list[Added]]:
+        results = await self.runtime.append_messages(batches)
+        self.runtime.wake()
+        return [[replace(added, message=added.message.as_said) for added in additions] for additions in results]
+
+    def documents(self, *, space: str | None = None) -> AsyncDocuments:
+        from recollect.memory.documents import AsyncDocuments
+
+        return AsyncDocuments(self.runtime, self.runtime.resolve_space(space))
+
+    # -- search
+
+    async def search(
+        self,
+        query: str,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        role: Role | None = None,
+        after: datetime | None = None,
+        before: datetime | None = None,
+        limit: int = 10,
+        floor: float | None = None,
+        kinds: Sequence[HitKind] = ("message",),
+        space: str | None = None,
+    ) -> list[Hit]:
+        options: SearchOptions = {
+            "user": user, "conversation": conversation, "role": role, "after": after, "before": before,
+            "limit": limit, "floor": floor, "kinds": kinds, "space": space,
+        }  # fmt: skip
+        return await search(self.runtime, check_search(self.runtime, query, **options))
+
+    async def ask(
+        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
+    ) -> MemoryAnswer:
+        return await self.questions.ask(question, user=user, conversation=conversation, space=space)
+
+    # -- people
+
+    async def facts(
+        self,
+        *,
+        user: str,
+        query: str | None = None,
+        as_of: datetime | None = None,
+        category: str | None = None,
+        space: str | None = None,
+    ) -> list[Fact]:
+        return await self.knowledge.facts(user=user, query=query, as_of=as_of, category=category, space=space)
+
+    async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
+        return await self.fact_changes.fact(id, user=user, space=space)
+
+    async def add_fact(
+        self,
+        category: str,
+        key: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        subject: str | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        return await self.fact_changes.add_fact(
+            category,
+            key,
+            value,
+            user=user,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            subject=subject,
+            speaker=speaker,
+            space=space,
+        )
+
+    async def edit_fact(
+        self,
+        id: str,
+        value: str,
+        *,
+        user: str,
+        valid_from: date | None = None,
+        valid_to: date | None = None,
+        speaker: str | None = None,
+        space: str | None = None,
+    ) -> FactChange:
+        return await self.fact_changes.edit_fact(
+            id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space
+        )
+
+    async def delete_fact(
+        self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
+    ) -> FactChange:
+        return await self.fact_changes.delete_fact(id, user=user, speaker=speaker, space=space)
+
+    async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
+        return await self.knowledge.refused_facts(user=user, space=space)
+
+    async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
+        return await self.knowledge.fact_history(key, user=user, space=space)
+
+    async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
+        return await self.knowledge.why(fact, user=user, space=space)
+
+    async def remember(
+        self,
+        text: str,
+        *,
+        user: str,
+        speaker: str | None = None,
+        message: str | None = None,
+        expires: datetime | timedelta | None = None,
+        space: str | None = None,
+    ) -> list[Statement]:
+        return await self.knowledge.remember(
+            text, user=user, speaker=speaker, message=message, expires=expires, space=space
+        )
+
+    async def forget(
+        self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
+    ) -> Forgotten:
+        return await self.knowledge.forget(what, user=user, speaker=speaker, message=message, space=space)
+
+    async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
+        return await self.knowledge.undo(id, user=user, space=space)
+
+    async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
+        return await self.knowledge.profile(user=user, space=space, wait=wait)
+
+    async def digests(
+        self,
+        space: str | None = None,
+        *,
+        day: date | None = None,
+        user: str | None = None,
+        week: bool = False,
+        wait: float | None = None,
+    ) -> list[Digest]:
+        return await self.knowledge.digests(space, day=day, user=user, week=week, wait=wait)
+
+    async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
+        await self.knowledge.set_time_zone(name, space=space)
+
+    async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
+        await self.knowledge.add_name(name, user=user, kind=kind, space=space)
+
+    async def people(self, *, space: str | None = None) -> list[Member]:
+        return await self.knowledge.people(space=space)
+
+    async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
+        return await self.knowledge.who_is(name, speaker=speaker, space=space)
+
+    # -- the memory as a whole
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of the views that follow the log."""
+        self.runtime.parts  # noqa: B018  a memory that is closed follows nothing
+        return tuple(self.runtime.followers)
+
+    @property
+    def degraded(self) -> Degraded | None:
+        """Whether messages are held in memory, since the store takes none: how many, since when and why."""
+        return self.runtime.degraded
+
+    async def settle(self, timeout: float = 60.0) -> int:
+        self.runtime.parts  # noqa: B018  nobody waits for a memory that is closed
+        from recollect.follow.follower import settle
+
+        await self.runtime.held.write_all()
+        return await settle([*self.runtime.followers.values()], timeout, self.runtime.read)
+
+    async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
+        self._check_view(view)
+        space_id = None if space is None else rules.check_id("space", space)
+        if view == self.runtime.index.name:
+            await self.runtime.parts.embedder.ready()
+
+        from recollect.follow.retry_set_aside import TOGETHER
+        from recollect.summaries.digests import bump_versions
+
+        def reset(tx: Tx) -> None:
+            if view == self.runtime.index.name and space_id is not None:
+                self.runtime.index.check_embedder(tx)
+            views = list(TOGETHER.get(view, (view,)))
+            if view == self.runtime.index.name and tx.note(EMBEDDER) != self.runtime.parts.embedder.identity:
+                tx.set_note(EMBEDDER, self.runtime.parts.embedder.identity)
+                views += [*TOGETHER["window"], *TOGETHER["topics"]]  # these views hold vectors, too
+            for name in views:
+                tx.reset_view(name, space_id)
+            if view == DAYS:
+                bump_versions(tx, space_id)
+
+        await self.runtime.write(reset)
+        self.runtime.wake()
+
+    async def retry(
+        self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
+    ) -> Retried:
+        where: dict[str, str] = {}
+        if space is not None:
+            where["space"] = rules.check_id("space", space)
+        if view is not None:
+            where["view"] = self._check_view(view)
+        if conversation is not None:
+            where["conversation"] = rules.check_id("conversation", conversation)
+        self.runtime.parts  # noqa: B018  a memory that is closed tries nothing
+        from recollect.follow.retry_set_aside import retry_set_aside
+
+        result = await retry_set_aside(self.runtime.followers, self.runtime.read, self.runtime.write, where)
+        self.runtime.wake()
+        return result
+
+    def _check_view(self, view: str) -> str:
+        if view not in self.views:
+            raise InvalidInput("view", f"is {view!r}; the views are: {', '.join(self.views)}")
+        return view
+
+    async def export(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        space: str | None = None,
+        salvage: bool = False,
+        secrets: bool = False,
+    ) -> AsyncIterator[Message]:
+        where = Filter(
+            self.runtime.resolve_space(space),
+            user=None if user is None else rules.check_id("user", user),
+            conversation=None if conversation is None else rules.check_id("conversation", conversation),
+        )
+        after: tuple[str, int] = (conversation or "", 0)
+        damage: list[DamagedMessage] = []
+        while True:
+            page = await self.runtime.read(partial(read_page, where, after, damage))
+            if damage and not salvage:
+                all_damage = await self.runtime.read(lambda tx: log.find_damaged_messages(tx, where))
+                raise log.damage_error(all_damage, LEAVE_OUT)
+            damaged_places = {(error.conversation, error.turn) for error in damage}
+            for message in page:
+                if (message.conversation, message.turn) not in damaged_places:
+                    yield message.as_said if secrets else message.without_secrets
+            while damage:
+                log.warn_of_damage(damage.pop())
+            if len(page) < PAGE:
+                return
+            after = (page[-1].conversation, page[-1].turn)
+
+    async def erase(self, *, user: str, space: str | None = None) -> Erasure:
+        return await self.deletions.erase(user=user, space=space)
+
+    async def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
+        scope = ConversationScope(self.runtime.resolve_space(space), rules.check_id("conversation", id), None)
+        return await self.deletions.delete_conversation(scope, dry_run=dry_run)
+
+    async def delete(
+        self,
+        *,
+        before: datetime | None = None,
+        user: str | None = None,
+        query: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Deletion:
+        return await self.deletions.delete(before=before, user=user, query=query, dry_run=dry_run, space=space)
+
+    async def move_conversation(
+        self,
+        id: str,
+        *,
+        to: str | None = None,
+        user: str | None = None,
+        space: str | None = None,
+        dry_run: bool = False,
+    ) -> Move:
+        scope = ConversationScope(self.runtime.resolve_space(space), rules.check_id("conversation", id), None)
+        return await self.moves.move_conversation(scope, to=to, user=user, dry_run=dry_run)
+
+    async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
+        return await self.moves.merge_users(user, into=into, space=space, dry_run=dry_run)
+
+    async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
+        return await self.moves.undo_move(id, space=space, dry_run=dry_run)
+
+    async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
+        return await self.deletions.audit(limit=limit, space=space)
+
+    async def redact(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Redaction:
+        return await self.redactions.redact(user=user, conversation=conversation, dry_run=dry_run, space=space)
+
+    async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
+        return await self.deletions.retain(dry_run=dry_run, space=space)
+
+    async def verify(self) -> Verification:
+        return await self.runtime.read(log.verify)
+
+    async def stats(self, *, space: str | None = None) -> Stats:
+        now = self.runtime.parts.clock.now()
+        space_id = None if space is None else self.runtime.resolve_space(space)
+        await self.runtime.meter.flush()
+
+        def read(tx: Tx) -> Stats:
+            activity = activity_of(tx.rows("usage", where=None if space_id is None else {"space": space_id}))
+            return replace(tx.stats(now, space_id), activity=tuple(activity))
+
+        stats = await self.runtime.read(read)
+        return replace(stats, store=self.runtime.parts.store.name, degraded=self.degraded)

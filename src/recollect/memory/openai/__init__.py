@@ -1,0 +1,1 @@
+"""A turn that comes in OpenAI's shape."""

@@ -1,0 +1,306 @@
+"""Any OpenAI-compatible `/chat/completions`, through the official client.
+
+The client sends the request and the key; the reply is read here byte by byte, so that size, time and format are
+bounded. We retry, not the client, because `timeout` bounds all attempts together: a call (or the opening of a stream)
+with all its attempts and waits takes at most `timeout` seconds, and so does each silence within a stream. A timeout is
+not retried: the next model of a chain is a better use of the time. The key is handed to the client and to `Trouble`,
+which keeps it out of the log; it is in no repr and in no error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from recollect.errors import InvalidInput, MissingExtra, ModelError
+from recollect.masking import keep_out_of_texts
+from recollect.models.chat.answer import LARGEST, AnswerReader, Count, rough_token_count
+from recollect.models.chat.events import DONE, EventParser
+from recollect.models.chat.flow import closing
+from recollect.models.chat.form import ABOUT_CONTEXT, Form
+from recollect.models.chat.relay import RelayReader
+from recollect.models.chat.trouble import Trouble, is_temporary
+from recollect.ports import Completion, Request
+
+TIMEOUT = 60.0  # seconds
+RETRIES = 2  # after the first attempt
+LONGEST_STREAM = 10  # times the timeout
+BODY = 8 * LARGEST  # bytes of a whole reply: the text with all its escapes, and the JSON around it
+FIRST_WAIT = 0.5  # seconds before the second attempt, doubled each time
+LAST_WAIT = 8.0
+THINKING_PACE = 50  # tokens a second: a call gets more time if it may think, since nothing comes before the answer
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """An attempt that failed: the error to raise if it was the last, and whether and when to try again."""
+
+    error: ModelError
+    status: int = 0
+    server_text: str = field(default="", repr=False)
+    can_retry: bool = False
+    after: float | None = None
+
+
+class OpenAIModel:
+    """A model at a server. `count` counts tokens if the server does not report usage."""
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        model: str,
+        timeout: float = TIMEOUT,
+        retries: int = RETRIES,
+        *,
+        count: Count = rough_token_count,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        shown_address = public_address(base_url)
+        if not model:
+            raise InvalidInput("model", "is empty; name the model to ask for")
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise InvalidInput("key", "must be ASCII without spaces; copy it again")
+        if timeout <= 0 or retries < 0:
+            raise InvalidInput("timeout, retries", "must not be negative, and the timeout not zero")
+        try:
+            import openai
+        except ImportError:
+            raise MissingExtra("openai", "a chat model") from None
+        self._openai = openai
+        secret = str(key)  # a plain string: a Secret that formats as stars would be sent as stars
+        # The client refuses an empty key, but a local server often needs none.
+        # Redirects are not followed: a request for one server is not sent to another.
+        http_client = openai.DefaultAsyncHttpxClient(timeout=None, follow_redirects=False)
+        self._client = openai.AsyncOpenAI(
+            base_url=base_url, api_key=secret or "none", timeout=None, max_retries=0, http_client=http_client
+        )
+        # The client's transport library has had two names; whichever it is, it is imported by now.
+        self._transport_errors = tuple(
+            sys.modules[name].HTTPError for name in ("httpx", "httpx2") if name in sys.modules
+        )
+        self._model = model
+        self._address = shown_address
+        self._timeout = timeout
+        self._retries = retries
+        self._count = count
+        self._sleep = sleep
+        keep_out_of_texts(secret)
+        self._trouble = Trouble(self.name, secret)
+        self._form = Form()
+
+    def __repr__(self) -> str:
+        return f"OpenAIModel({self._address!r}, model={self._model!r})"
+
+    @property
+    def name(self) -> str:
+        return f"{self._model} at {self._address}"
+
+    @property
+    def model(self) -> str:
+        """The name of the model at its server."""
+        return self._model
+
+    async def complete(self, request: Request) -> Completion:
+        deadline = loop_time() + self._timeout + request.thinking_tokens / THINKING_PACE
+        async with AsyncExitStack() as stack:
+            raw = await self._read_body(await self._open(stack, request, False, deadline), deadline)
+        answer = AnswerReader(self._trouble.about(request.messages))
+        answer.read_body(raw)
+        return answer.completion(self._model, request.messages, self._count)
+
+    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
+        start = loop_time()
+        answer = AnswerReader(self._trouble.about(request.messages))
+        async with AsyncExitStack() as stack:
+            response = await self._open(stack, request, True, start + self._timeout)
+            deadline = start + LONGEST_STREAM * self._timeout
+            events = await stack.enter_async_context(closing(self._events(response, deadline)))
+            async for event in events:
+                if event == DONE:
+                    break
+                if text := answer.read_event(event):
+                    yield text
+            else:
+                if answer.finish is None:
+                    raise self._trouble.interruption()
+        yield answer.completion(self._model, request.messages, self._count)
+
+    async def relay(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        """Sends the body of the caller. Nothing is retried here: the caller's own client does that."""
+        start = loop_time()
+        stream = bool(body.get("stream"))
+        reader = RelayReader(self._trouble.about(body["messages"]))
+        async with AsyncExitStack() as stack:
+            response = await self._send_relayed(stack, body, stream, start + self._timeout)
+            if not stream:
+                yield reader.read_body(await self._read_body(response, start + self._timeout))
+                return
+            events = self._events(response, start + LONGEST_STREAM * self._timeout)
+            async for event in await stack.enter_async_context(closing(events)):
+                if event == DONE:
+                    break
+                if chunk := reader.read_event(event):
+                    yield chunk
+            else:
+                if not reader.finished:
+                    raise self._trouble.interruption()
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _send_relayed(self, stack: AsyncExitStack, body: Mapping[str, Any], stream: bool, deadline: float) -> Any:
+        """The response to a body; a stream ends with its usage, if the server supports that."""
+        asks_usage = stream and self._form.usage and "stream_options" not in body
+        usage = {"stream_options": {"include_usage": True}} if asks_usage else {}
+        outcome = await self._send(stack, client_arguments({**body, **usage}), deadline)
+        if isinstance(outcome, FailedAttempt) and asks_usage:
+            simpler = self._form.simpler_form(Request([]), stream, outcome.status, outcome.server_text)
+            if simpler is not None:
+                outcome = await self._send(stack, client_arguments(body), deadline)
+                if not isinstance(outcome, FailedAttempt):
+                    self._form = simpler
+        if isinstance(outcome, FailedAttempt):
+            raise self._logged_error(outcome, body["messages"])
+        return outcome
+
+    def _logged_error(self, outcome: FailedAttempt, messages: Sequence[Mapping[str, Any]]) -> ModelError:
+        """The error of the last attempt; the log has what the server said."""
+        self._trouble.about(messages).log_words(outcome.error, outcome.server_text)
+        return outcome.error
+
+    async def _read_body(self, response: Any, deadline: float) -> bytes:
+        raw = bytearray()
+        async with closing(response.http_response.aiter_bytes()) as source:
+            while chunk := await self._next_bytes(source, deadline):
+                raw += chunk
+                if len(raw) > BODY:
+                    raise self._trouble.nonsense(f"more than {BODY >> 20} MiB; ask for less")
+        return bytes(raw)
+
+    async def _events(self, response: Any, deadline: float) -> AsyncIterator[str]:
+        events = EventParser(self._trouble)
+        # The bytes of the HTTP response itself: to close them closes the connection, and leaves nothing to collect.
+        async with closing(response.http_response.aiter_bytes()) as source:
+            while chunk := await self._next_bytes(source, loop_time() + self._timeout, deadline):
+                for event in events.feed(chunk):
+                    yield event
+
+    async def _next_bytes(self, source: AsyncIterator[bytes], silence_end: float, end: float = math.inf) -> bytes:
+        """The next bytes; empty at the end."""
+        try:
+            async with asyncio.timeout_at(min(silence_end, end)):
+                return await anext(source, b"")
+        except TimeoutError:
+            overlong = self._trouble.overlong_answer(LONGEST_STREAM * self._timeout)
+            error: ModelError = self._trouble.timeout(self._timeout) if silence_end < end else overlong
+        except self._transport_errors:
+            error = self._trouble.interruption()
+        raise error
+
+    async def _open(self, stack: AsyncExitStack, request: Request, stream: bool, deadline: float) -> Any:
+        """The response to a request, in the richest form that the server accepts; its body is not read yet."""
+        form = known_form = self._form
+        refused_limit = form.refused_limit
+        while True:
+            outcome = await self._send_with_retries(stack, form.body(self._model, request, stream), deadline)
+            if not isinstance(outcome, FailedAttempt):
+                if form != known_form:
+                    self._form = replace(form, refused_limit=refused_limit)
+                return outcome
+            simpler = form.simpler_form(request, stream, outcome.status, outcome.server_text)
+            if simpler is None:
+                raise self._logged_error(outcome, request.messages)
+            if not ABOUT_CONTEXT.search(outcome.server_text):  # with a shorter request the limit may be accepted
+                refused_limit = simpler.refused_limit
+            form = simpler
+
+    async def _send_with_retries(
+        self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float
+    ) -> Any | FailedAttempt:
+        """Sends, and retries while that may help and there is time."""
+        for attempt in range(self._retries + 1):
+            outcome = await self._send(stack, body, deadline)
+            if not isinstance(outcome, FailedAttempt) or not outcome.can_retry or attempt == self._retries:
+                break
+            wait = backoff(attempt) if outcome.after is None else outcome.after
+            if loop_time() + wait >= deadline:
+                break
+            await self._sleep(wait)
+        return outcome
+
+    async def _send(self, stack: AsyncExitStack, body: Mapping[str, Any], deadline: float) -> Any | FailedAttempt:
+        create = self._client.chat.completions.with_streaming_response.create
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await stack.enter_async_context(create(**body))
+        except (TimeoutError, self._openai.APITimeoutError):
+            return FailedAttempt(self._trouble.timeout(self._timeout))
+        except self._openai.APIStatusError as error:
+            return self._attempt_from_status(error)
+        except (self._openai.APIConnectionError, *self._transport_errors):
+            return FailedAttempt(self._trouble.unreachable(), can_retry=True)
+        except (self._openai.OpenAIError, ValueError):
+            return FailedAttempt(self._trouble.foreign_answer("something the client cannot read"))
+        except RuntimeError:  # closed by another task while this one was asking
+            return FailedAttempt(self._trouble.interruption())
+
+    def _attempt_from_status(self, error: Any) -> FailedAttempt:
+        status: int = error.status_code
+        after = retry_after(error.response.headers)
+        model_error = self._trouble.refusal(status, error.body, after)
+        return FailedAttempt(model_error, status, str(error.message), can_retry=is_temporary(status), after=after)
+
+
+def client_arguments(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A body as arguments of the client; fields that the client has no parameter for are sent, too."""
+    return {"model": body["model"], "messages": [], "stream": bool(body.get("stream")), "extra_body": dict(body)}
+
+
+def loop_time() -> float:
+    """The loop's clock, which `timeout_at` uses."""
+    return asyncio.get_running_loop().time()
+
+
+def backoff(attempt: int) -> float:
+    """Longer each time, with jitter so that clients refused together do not come back together."""
+    longest: float = min(FIRST_WAIT * 2.0**attempt, LAST_WAIT)
+    return longest * random.uniform(0.5, 1.0)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """How many seconds the server asks us to wait. A date is compared with the server's own clock."""
+    try:
+        if "retry-after-ms" in headers:
+            seconds = float(headers["retry-after-ms"]) / 1000
+        elif headers["retry-after"].strip().replace(".", "", 1).isdigit():
+            seconds = float(headers["retry-after"])
+        else:
+            retry_time = parsedate_to_datetime(headers["retry-after"])
+            server_time = parsedate_to_datetime(headers["date"])
+            seconds = (retry_time - server_time).total_seconds()
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return None
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def public_address(base_url: str) -> str:
+    """The address as it may be shown. One that holds a secret is refused, because servers and logs repeat addresses."""
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or not base_url.isprintable() or " " in base_url:
+        raise InvalidInput("base_url", "must be an address like https://host/v1")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise InvalidInput("base_url", "must hold no user, password or query; the key is given as the key")
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"

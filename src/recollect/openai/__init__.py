@@ -1,0 +1,1 @@
+"""OpenAI's shapes, read and written; pure."""

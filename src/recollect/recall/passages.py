@@ -1,0 +1,497 @@
+"""Retrieval: full text and vectors over the same passages, ranked together by one rule for every store.
+
+Full text proposes passages that share a word with the query, vectors those that are near it in meaning. Each proposal
+is then scored on both, so that a passage is not rejected because only one side proposed it. To those that earn most by
+themselves come the messages around them, which complete them and may themselves be what was meant; all are ranked
+together, and the texts of the best decide the final order. A message is as good as its best passage. Whatever the size
+of the memory, only some hundred passages are scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.model import Filter, Hit, Message
+from recollect.model.passages import Posting, Tally
+from recollect.ports import Tx, Vectors
+from recollect.recall.index_or_database import PassageSource
+from recollect.recall.message_traits import MessageReader, standing_instructions
+from recollect.recall.rules import floor as floor_rules
+from recollect.recall.rules import query as query_rules
+from recollect.recall.rules.message_specificity import (
+    ADVICE_STANDING,
+    STANDING_LIFTED,
+    count_particulars,
+    is_preference,
+    is_question,
+    is_standing,
+)
+from recollect.recall.rules.neighbours import (
+    LONG_LINES,
+    REACH,
+    Surroundings,
+    adjacent_keys,
+    mean_lengths,
+    missing_places,
+    surroundings,
+)
+from recollect.recall.rules.passage_columns import Numbers, Passages, distinct_numbers, is_among
+from recollect.recall.rules.ranking import (
+    PARTS,
+    Ranking,
+    Weights,
+    WordLikeness,
+    best_by_themselves,
+    coverage_penalties,
+    fuse,
+    shortlist,
+    word_scores,
+    word_worth,
+)
+from recollect.recall.word_likeness import Likeness, knows_language, no_likeness
+from recollect.text.terms import query_groups
+
+PER_WORD = 2_000  # passages that a single word may propose, the newest
+BY_TEXT = 150  # of all that words propose, those with the rarest words
+BY_VECTOR = 100  # passages that vectors propose
+BY_TIME = 20  # passages that vectors propose from around a time that the query speaks of
+TIMES = 2  # times of a query for which that is done
+BEST = 80  # of these, those that earn most by themselves: they are ranked
+NEAR = 40  # the first of them, or as many as are asked for, with which the messages next to them are ranked
+FAR = 10  # the first of them, with which those further off are ranked; all, where the answer is in many places
+PASSAGES = 4  # of each message read, that may rank before the last of these messages
+READ = 40  # messages whose text is read, at least
+MORE = 10  # messages that are read beyond the limit
+LEAST_SCORE = 1e-3  # more than is lost where scores are rounded
+NO_PASSAGES = np.empty(0, np.int64)
+TEXT_PARTS = ("detail", "reply", "preference", "standing", "coverage")
+"""What a message gets for its text, and for what other messages of its occasion are found, in the order of rows."""
+DETAIL, REPLY, PREFERENCE, STANDING, COVERAGE = range(len(TEXT_PARTS))
+ALL_PARTS = (*PARTS, *TEXT_PARTS)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRule:
+    """Which of the messages that a search finds are read: not those whose score is below a share of the best and that
+    are not relevant, unless they are among `ids`; and if none is relevant, any one of them, without its score. No hit
+    has the parts of its score. `messages` are known already, by id."""
+
+    least_share: float
+    ids: Collection[str]
+    messages: Mapping[str, Message]
+
+
+def search(
+    tx: Tx,
+    source: PassageSource,
+    where: Filter,
+    query: str,
+    vector: Vectors,
+    limit: int,
+    now: datetime,
+    weights: Weights,
+    floor: float | None = None,
+    question: Message | None = None,
+    reading_rule: ReadingRule | None = None,
+) -> list[Hit]:
+    """The messages that answer a query best, best first; with a floor, only those that are as relevant as that.
+
+    `source` has the passages of the filter's user, or of its space, without what has expired. `question` is the message
+    that asks, if it is in the log: nothing is relevant because it is near that message. What a `reading_rule` leaves
+    unread is not among the hits, and counts as one of them.
+    """
+    query = query_rules.searchable_part(query)
+    tally = source.tally()
+    groups = query_groups(query, tally.languages)
+    parsed_query = query_rules.parse_query(query, groups, tally.languages, now)
+    reader = MessageReader(tx, source, where.space, {} if reading_rule is None else reading_rule.messages)
+    standing = standing_instructions(reader, source, where, tally.languages) if weights.standing else NO_PASSAGES
+    postings = source.postings(where, groups, PER_WORD)
+    proposals = propose_passages(source, where, parsed_query, postings, tally, vector, limit)
+    scorer = PassageScorer(source, where, groups, [posting.frequency for posting in postings], tally, vector)
+    candidates = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
+    parsed_query = query_rules.add_authors(parsed_query, query, candidates.authors, tally.languages)
+    message_limit = max(READ, limit + MORE)
+    candidates = candidates.best(parsed_query, weights, max(BEST, message_limit), standing)
+    if weights.near:
+        in_many_places = parsed_query.several or len(parsed_query.authors) > 1
+        far_count = len(candidates.passages) if in_many_places else FAR
+        candidates = scorer.add_neighbours(candidates, max(NEAR, limit), far_count)
+    around = surroundings(candidates.passages)
+    is_later = None if question is None else is_from(candidates.passages, question)
+    size = scope_size(tx, where, tally)
+    relevances = candidates.relevances(scorer.frequencies, parsed_query, size, weights, is_later, around)
+    if reading_rule is not None and floor_rules.is_none_relevant(relevances, is_later):
+        hits = any_hit(reader, candidates, relevances, weights)
+        if hits:
+            return hits
+    comparison = scorer.compare(candidates, around)
+    # A filter may exclude any of them; without one, a few passages for each message that is read are enough.
+    whole_scope = where.is_unrestricted
+    ranking = comparison.rank(parsed_query, now, weights, PASSAGES * message_limit if whole_scope else None)
+    row_mask = None if whole_scope else is_allowed(comparison.passages, where)
+    best = best_rows(comparison.passages, ranking, row_mask, message_limit)
+    best = with_standing(best, comparison.passages, ranking, standing)
+    ranked_messages = RankedMessages(comparison, ranking, best, relevances, is_later)
+    return read_hits(reader, ranked_messages, limit, weights_for(parsed_query, weights), floor, reading_rule)
+
+
+def propose_passages(
+    source: PassageSource,
+    where: Filter,
+    parsed_query: query_rules.ParsedQuery,
+    postings: Sequence[Posting],
+    tally: Tally,
+    vector: Vectors,
+    limit: int,
+) -> list[Numbers]:
+    """The passages whose words are worth most, and those nearest in meaning."""
+    proposals = [shortlist(postings, tally, max(BY_TEXT, limit))]
+    if vector.any():
+        proposals.append(source.nearest(where, vector, max(BY_VECTOR, limit)))
+        proposals += nearest_then(source, where, parsed_query, vector)
+    return proposals
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPassages:
+    """Passages with their scores word by word and their cosines: what each is by itself."""
+
+    passages: Passages
+    words: NDArray[np.float64]
+    cosines: NDArray[np.float64]
+
+    @property
+    def authors(self) -> set[str]:
+        names = self.passages.author_names
+        return {names[number] for number in set(self.passages.authors.tolist())}
+
+    def best(
+        self, parsed_query: query_rules.ParsedQuery, weights: Weights, limit: int, standing: Numbers
+    ) -> ScoredPassages:
+        """Those that earn most by themselves, best first, and after them other standing instructions."""
+        rows = best_by_themselves(self.passages, self.words, self.cosines, parsed_query, weights, limit)
+        if len(standing):
+            is_other = is_among(self.passages.docs, standing)
+            is_other[rows] = False
+            rows = np.concatenate([rows, is_other.nonzero()[0]])
+        return ScoredPassages(self.passages.take(rows), self.words.take(rows, axis=0), self.cosines.take(rows))
+
+    def relevances(
+        self,
+        frequencies: Sequence[int],
+        parsed_query: query_rules.ParsedQuery,
+        size: int,
+        weights: Weights,
+        is_later: NDArray[np.bool_] | None,
+        around: Surroundings,
+    ) -> NDArray[np.float64]:
+        """How relevant each passage is in a memory of this size, or a message beside it; what is later is not."""
+        shared_words = floor_rules.shared_rarity(self.passages, frequencies, parsed_query.emphasis, size)
+        deviations = weights.deviations(self.cosines)
+        relevances = floor_rules.relevance(shared_words, deviations, size, personal=parsed_query.personal)
+        if is_later is not None:
+            relevances = relevances * ~is_later
+        return floor_rules.relevance_with_neighbours(self.passages, relevances, around)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageComparison:
+    """Passages with what stands around them, and how near their words are to those of the query."""
+
+    candidates: ScoredPassages
+    around: Surroundings
+    likeness: WordLikeness
+
+    @property
+    def passages(self) -> Passages:
+        return self.candidates.passages
+
+    def rank(
+        self, parsed_query: query_rules.ParsedQuery, now: datetime, weights: Weights, limit: int | None
+    ) -> Ranking:
+        words, cosines = self.candidates.words, self.candidates.cosines
+        return fuse(self.passages, words, cosines, parsed_query, now, weights, limit, self.around, self.likeness)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageScorer:
+    """Scores passages of a source for a query. `frequencies` are those of the groups of its terms."""
+
+    source: PassageSource
+    where: Filter
+    groups: Sequence[tuple[str, ...]]
+    frequencies: Sequence[int]
+    tally: Tally
+    vector: Vectors
+
+    def score(self, docs: Numbers) -> ScoredPassages:
+        """Those of these passages that the filter means."""
+        return self._score(self.source.passages(self.where, docs, self.groups))
+
+    def _score(self, passages: Passages) -> ScoredPassages:
+        words = word_scores(passages, self.frequencies, self.tally)
+        return ScoredPassages(passages, words, self.source.cosines(passages, self.vector))
+
+    def add_neighbours(self, candidates: ScoredPassages, near_count: int, far_count: int) -> ScoredPassages:
+        """The same passages, and after them those next to so many of the first, and further off from some of these."""
+        passages = self._with_neighbours(candidates.passages, near_count, far_count)
+        neighbours = self._score(passages.take(slice(len(candidates.passages), None)))
+        return ScoredPassages(
+            passages,
+            np.concatenate([candidates.words, neighbours.words]),
+            np.concatenate([candidates.cosines, neighbours.cosines]),
+        )
+
+    def compare(self, candidates: ScoredPassages, around: Surroundings) -> PassageComparison:
+        """The passages with what stands around them, which is known, and how near their words are."""
+        worth = word_worth(self.frequencies, self.tally)
+        likeness = WordLikeness(self._likeness(candidates.passages), worth)
+        return PassageComparison(candidates, around, likeness)
+
+    def _likeness(self, passages: Passages) -> Likeness:
+        if not knows_language(self.tally.languages):
+            return no_likeness(len(passages), self.groups)
+        return self.source.likeness(passages, self.groups)
+
+    def _with_neighbours(self, passages: Passages, near_count: int, far_count: int) -> Passages:
+        """These passages, and after them those next to so many of the first, and those further off from so many, unless
+        messages are long there."""
+        reaches = np.zeros(len(passages), np.int64)
+        reaches[:near_count] = 1
+        reaches[:far_count] = REACH
+        keys = missing_places(passages, adjacent_keys(passages, reaches))
+        # A message that the filter excludes may still complete one that it includes.
+        where = self.where
+        scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
+        neighbours = self.source.passages_at(scope, passages, keys, self.groups)
+        all_passages = passages.join(neighbours)
+        if np.maximum.reduce(all_passages.lengths, initial=0) < LONG_LINES:  # as in most chats
+            return all_passages
+        is_long = mean_lengths(passages, all_passages) >= LONG_LINES
+        if not np.logical_or.reduce(is_long):
+            return all_passages
+        reaches[is_long] = np.arange(len(passages))[is_long] < near_count
+        keys = adjacent_keys(passages, reaches)
+        return passages.join(neighbours.take(is_among(neighbours.keys, keys)))
+
+
+def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
+    """The weights as they are for a query: preferences count for advice; instructions count, but not for an account of
+    what was said, nor where somebody wants several things of their own."""
+    is_account = reading.recount or (reading.own and reading.several and not reading.advice)
+    return weights_for_kind(weights, reading.advice, is_account)
+
+
+@lru_cache(maxsize=64)
+def weights_for_kind(weights: Weights, is_advice: bool, is_account: bool) -> Weights:
+    """Weights with which preferences count only for advice, and instructions most for it, but not for an account."""
+    standing = weights.standing * (ADVICE_STANDING if is_advice else 1.0)
+    return replace(
+        weights,
+        preference=weights.preference if is_advice else 0.0,
+        standing=0.0 if is_account else standing,
+    )
+
+
+def nearest_then(
+    source: PassageSource, where: Filter, reading: query_rules.ParsedQuery, vector: Vectors
+) -> list[Numbers]:
+    """What is nearest to a query of what was said around each time it speaks of: in a large memory, little of that is
+    among the nearest of all."""
+    if where.after is not None or where.before is not None:
+        return []
+    return [
+        source.nearest(replace(where, after=start, before=end), vector, BY_TIME)
+        for start, end in map(query_rules.time_around, reading.times[:TIMES])
+    ]
+
+
+def is_from(passages: Passages, question: Message) -> NDArray[np.bool_]:
+    """Which passages are of a message or of one that came after it."""
+    number = passages.conversation_number(question.conversation)
+    return np.asarray((passages.conversations == number) & (passages.turns >= question.turn))
+
+
+def scope_size(tx: Tx, where: Filter, tally: Tally) -> int:
+    """How many passages a search can find, about: all of a user or a space, or the messages of one conversation."""
+    if where.conversation is None:
+        return tally.docs
+    conversation = tx.conversation(where.space, where.conversation)
+    return min(tally.docs, 0 if conversation is None else conversation.turns)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedMessages:
+    """What a search has found: the row of each message's best passage, best first; and of every row how relevant it is,
+    and whether it is of the question, or of a message after it (None: none is)."""
+
+    comparison: PassageComparison
+    ranking: Ranking
+    rows: NDArray[np.intp]
+    relevances: NDArray[np.float64]
+    is_later: NDArray[np.bool_] | None
+
+    @property
+    def passages(self) -> Passages:
+        return self.comparison.passages
+
+    def occasions(self, rows: NDArray[np.intp]) -> list[int]:
+        """The numbers of the occasions of these rows."""
+        numbers: list[int] = self.comparison.around.occasions(rows).tolist()
+        return numbers
+
+    def places_to_read(
+        self, order: Sequence[int], scores: NDArray[np.float64], ids: Sequence[str], rule: ReadingRule
+    ) -> list[int]:
+        """Of the places of rows, best first, those that are read."""
+        is_later = [False] * len(self.rows) if self.is_later is None else self.is_later[self.rows].tolist()
+        best_score = next((scores[place] for place in order if not is_later[place]), 0.0)
+        is_read = (scores >= rule.least_share * best_score) | (self.relevances[self.rows] >= floor_rules.FLOOR)
+        return [place for place in order if is_read[place] or ids[place] in rule.ids]
+
+
+def any_hit(
+    reader: MessageReader, candidates: ScoredPassages, relevances: NDArray[np.float64], weights: Weights
+) -> list[Hit]:
+    """The message of the first passage, which earns most by itself, if it earns anything and can be read: to rank them
+    all and read the best takes a third of a search."""
+    passages = candidates.passages
+    if not len(passages):
+        return []
+    is_earning = weights.vector * weights.deviations(candidates.cosines[:1])[0] > LEAST_SCORE
+    if not is_earning and weights.text * np.add.reduce(candidates.words[0]) <= LEAST_SCORE:
+        return []
+    id = passages.message_ids[0]
+    reader.read([id])
+    return [Hit(reader.messages[id], 0.0, {}, float(relevances[0]))] if id in reader.messages else []
+
+
+def best_rows(passages: Passages, ranking: Ranking, row_mask: NDArray[np.bool_] | None, limit: int) -> NDArray[np.intp]:
+    """The row of the best passage of each message, best first, of at most so many messages. `row_mask` says which rows
+    may be among them; None: all."""
+    rows = ranking.rows
+    is_hit = ranking.scores[rows] > 0
+    rows = rows[is_hit if row_mask is None else is_hit & row_mask[rows]]
+    first_rows = rows[:limit]
+    if len(set(passages.message_ids[first_rows].tolist())) == len(first_rows):  # each is of another message
+        return first_rows
+    best: dict[str, int] = {}
+    for id, row in zip(passages.message_ids[rows].tolist(), rows.tolist(), strict=True):
+        if len(best) == limit:
+            break
+        best.setdefault(id, row)
+    return np.fromiter(best.values(), np.intp, len(best))
+
+
+def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, standing: Numbers) -> NDArray[np.intp]:
+    """The best rows, and those of standing instructions that are not among them. Such are instructions to an assistant:
+    where none speaks, nothing is added."""
+    if not len(standing) or not passages.has_assistant:
+        return best
+    rows = (is_among(passages.docs, standing) & (ranking.scores > 0)).nonzero()[0]
+    known = set(passages.message_ids[best].tolist())
+    others = [row for row in rows.tolist() if passages.message_ids[row] not in known]
+    return np.array([*best.tolist(), *others], np.intp)
+
+
+def read_hits(
+    reader: MessageReader,
+    ranked_messages: RankedMessages,
+    limit: int,
+    weights: Weights,
+    floor: float | None,
+    rule: ReadingRule | None = None,
+) -> list[Hit]:
+    """The best messages, ordered by their text too."""
+    rows = ranked_messages.rows
+    ids: list[str] = ranked_messages.passages.message_ids[rows].tolist()
+    parts = text_parts(reader, ranked_messages, weights)
+    scores = (ranked_messages.ranking.scores[rows] + np.add.reduce(parts, axis=0)).round(6)
+    order = np.argsort(-scores, kind="stable").tolist()
+    if floor is not None:
+        is_relevant = (ranked_messages.relevances[rows] >= floor).tolist()
+        order = [place for place in order if is_relevant[place]]
+    if weights.coverage:
+        penalties = coverage_penalties(scores[order].tolist(), ranked_messages.occasions(rows[order]), weights.coverage)
+        parts[COVERAGE, order] = penalties
+        scores = (scores + parts[COVERAGE]).round(6)
+        order.sort(key=(-scores).tolist().__getitem__)
+    if rule is not None:
+        order = ranked_messages.places_to_read(order[:limit], scores, ids, rule)
+    hits: list[Hit] = []
+    while order and len(hits) < limit:  # one that cannot be read makes room for the next
+        page, order = order[: limit - len(hits)], order[limit - len(hits) :]
+        reader.read([ids[place] for place in page])
+        places = [place for place in page if ids[place] in reader.messages]
+        hits += make_hits(ranked_messages, places, scores, None if rule is not None else parts, reader)
+    return hits
+
+
+def make_hits(
+    ranked_messages: RankedMessages,
+    places: Sequence[int],
+    scores: NDArray[np.float64],
+    text_scores: NDArray[np.float64] | None,
+    reader: MessageReader,
+) -> list[Hit]:
+    """The hits at these places, whose messages are read; with the parts of their scores if those of texts are given."""
+    at = np.array(places, np.intp)
+    rows = ranked_messages.rows[at]
+    messages = [reader.messages[id] for id in ranked_messages.passages.message_ids[rows].tolist()]
+    parts: Iterable[dict[str, float]] = repeat({})
+    if text_scores is not None:
+        columns = np.concatenate([ranked_messages.ranking.columns[rows], text_scores.T[at]], axis=1)
+        parts = [dict(zip(ALL_PARTS, values, strict=True)) for values in columns.tolist()]
+    return list(map(Hit, messages, scores[at].tolist(), parts, ranked_messages.relevances[rows].tolist()))
+
+
+def text_parts(reader: MessageReader, ranked_messages: RankedMessages, weights: Weights) -> NDArray[np.float64]:
+    """What the texts of the best messages (columns) add to their scores, by the parts of it (rows): for their
+    particulars; among people, for what states something or answers a question; for the preferences they state, and for
+    the standing instructions that are nearest to the query."""
+    passages = ranked_messages.passages
+    rows = ranked_messages.rows
+    traits = reader.traits(passages, rows)
+    is_assisted = passages.has_assistant
+    parts = np.zeros((len(TEXT_PARTS), len(rows)))
+    parts[DETAIL] = (weights.assisted_detail if is_assisted else weights.detail) * count_particulars(traits)
+    if weights.preference:
+        parts[PREFERENCE] = weights.preference * is_preference(traits)
+    if not is_assisted:
+        is_answer = follows_question(reader, ranked_messages)
+        parts[REPLY] = weights.statement * ~is_question(traits) + weights.answer * is_answer
+    elif weights.standing:
+        places = is_standing(traits).nonzero()[0]
+        scores = ranked_messages.ranking.scores[rows] + parts[DETAIL].round(6) + parts[PREFERENCE]
+        by_score = np.argsort(-scores[places], kind="stable")
+        parts[STANDING, places[by_score[:STANDING_LIFTED]]] = weights.standing
+    return parts.round(6)
+
+
+def follows_question(reader: MessageReader, ranked_messages: RankedMessages) -> NDArray[np.bool_]:
+    """Which of the best messages come after one that asks something, as far as that is among the passages."""
+    previous_rows = ranked_messages.comparison.around.previous_rows(ranked_messages.rows)
+    is_known = previous_rows >= 0
+    follows = np.zeros(len(previous_rows), np.bool_)
+    follows[is_known] = is_question(reader.traits(ranked_messages.passages, previous_rows[is_known]))
+    return follows
+
+
+def is_allowed(passages: Passages, where: Filter) -> NDArray[np.bool_]:
+    """Which passages may be returned: a neighbour that the filter excludes is only used for scoring."""
+    row_mask = np.ones(len(passages), np.bool_)
+    if where.role is not None:
+        row_mask &= passages.has_role(where.role)
+    if where.after is not None:
+        row_mask &= passages.moments >= where.after.timestamp()
+    if where.before is not None:
+        row_mask &= passages.moments < where.before.timestamp()
+    return row_mask

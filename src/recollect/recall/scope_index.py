@@ -1,0 +1,488 @@
+"""The passages of a scope in memory: a cache of the index of one user, or of one space, that is searched as arrays.
+
+It is compared with the store before each search, by one small query in the same snapshot: passages that came since are
+added at its end, and those that were removed are taken out. So it is never newer or older than the snapshot, whichever
+process wrote. A search works on a `ScopeView`, which stays as it is while others add to the index. All indexes together
+have a maximal size; the least recently used is dropped first, and a scope that is larger than that is searched in the
+database, as is a large one that is asked for the first time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.errors import StoreError
+from recollect.model import ROLES
+from recollect.model.passages import NEVER, PassageBlock, ScopeState
+from recollect.ports import Tx, Vectors
+from recollect.recall.rules.passage_columns import Numbers, place_keys
+from recollect.recall.scope_index_queries import NO_ROWS, POSITIONS, Rows, ScopeView, sort_terms
+from recollect.recall.term_codes import line_codes
+from recollect.recall.word_likeness import knows_language, load_known_words
+
+FIRST_ROWS = 256
+SPARE = 8  # room for one more passage in so many, if an array has to grow
+SCOPE_TERMS = 3  # of each passage: its space, its user and its conversation
+NEW_TERMS = 20_000  # or a quarter of all, that are sorted by themselves: more are sorted with all others
+BYTES_PER_PASSAGE = 1_600  # about: a vector of 256 numbers, fifteen terms, the columns
+MAX_TEXTS = 2_000
+BLOCK = 16_384  # passages that are read at a time
+# Passages of a scope from which on its first search is one of the database: to read all of them takes longer, and many
+# a process, such as a command, asks once.
+LARGE = 30_000
+LARGE_FOR_ONE_SEARCH = 1_000  # the same for a memory of which it is known that it is asked once
+QUICK = 12_000  # passages of a scope that is searched in less time than Python lets a thread run, five milliseconds
+QUICK_CHANGES = 100  # passages of it that may have come or gone since
+
+LAST_MICROS = 10**12 * 253_402  # of the year 9999
+NUMBER_COLUMNS = (
+    "micros", "lengths", "conversations", "turns", "roles", "authors", "languages", "expires", "ends",
+)  # fmt: skip
+OF_TERMS = ("terms", "owners")
+ROLE_NUMBERS: dict[str, int] = defaultdict(lambda: -1, {role: number for number, role in enumerate(ROLES)})
+
+
+class Column:
+    """An array with room at its end. What is in it is never changed, so that views of it stay."""
+
+    def __init__(self, data: NDArray[Any], size: int = 0) -> None:
+        self._data = data
+        self.size = size
+
+    def extended(self, values: NDArray[Any], room: int = 0) -> Column:
+        """A column with these values at its end, which shares the array if there is room in it; this one stays as it
+        is. If the array has to grow, there is room for so many in all."""
+        need = self.size + len(values)
+        data = self._data
+        if need > len(data):
+            size = max(need, room)
+            data = np.empty((max(size + size // SPARE, FIRST_ROWS), *values.shape[1:]), self._data.dtype)
+            if self.size:
+                data[: self.size] = self._data[: self.size]
+        data[self.size : need] = values
+        return Column(data, need)
+
+    def view(self) -> NDArray[Any]:
+        return self._data[: self.size]
+
+    def select(self, mask: NDArray[np.bool_]) -> Column:
+        """Another column with these of its values."""
+        return column_of(self.view()[mask])
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._data.nbytes)
+
+
+def column_of(values: NDArray[Any]) -> Column:
+    return Column(values[:0]).extended(values)
+
+
+def empty_columns() -> dict[str, Column]:
+    """The columns of no passages: a row for each passage, and in `terms` and `owners` one for each of its terms."""
+    kinds = {"docs": np.int64, "message_ids": object, "terms": np.uint64, "owners": np.int32, "traits": np.int8}
+    kinds |= {"has_vector": np.bool_} | dict.fromkeys(NUMBER_COLUMNS, np.int64)
+    columns = {name: Column(np.empty(0, kind)) for name, kind in kinds.items()}
+    return columns | {"vectors": Column(np.empty((0, 0), np.float32))}
+
+
+class Numbering:
+    """Gives each name a number, in the order in which they come."""
+
+    def __init__(self) -> None:
+        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        self.names: list[str] = []
+
+    def numbers(self, names: Sequence[str]) -> Numbers:
+        numbers = np.fromiter(map(self._numbers.__getitem__, names), np.int64, len(names))
+        if len(self._numbers) > len(self.names):
+            self.names.extend(list(self._numbers)[len(self.names) :])
+        return numbers
+
+
+def unit_vector(vector: Vectors) -> Vectors:
+    """A vector of length one, rounded as those in the store are, and by the same arithmetic."""
+    rounded = np.asarray(vector, np.float16).astype(np.float32)
+    length = np.sqrt(np.add.reduce(rounded * rounded))  # as `np.linalg.norm`, in half the time
+    return rounded / length if length else rounded
+
+
+class ScopeIndex:
+    """The passages of one scope, in columns that grow. A change makes all of them first and puts them in place by one
+    assignment: if it fails, nothing has changed."""
+
+    def __init__(self) -> None:
+        self.version = (0, 0, 0)
+        self.lock = threading.Lock()
+        self._view: ScopeView | None = None
+        self._views = 0
+        self.nbytes = 0
+        self._columns = empty_columns()
+        self._words = Column(np.empty(0, np.uint16))
+        self._sorted_terms = np.empty(0, np.uint64)
+        self._sorted_new_terms = np.empty(0, np.uint64)
+        self._places: Numbers = np.empty(0, np.int64)
+        self._place_rows: Rows = NO_ROWS
+        self._conversations = Numbering()
+        self._authors = Numbering()
+        self._languages = Numbering()
+
+    def _count_bytes(self) -> int:
+        columns = (*self._columns.values(), self._words)
+        sorted_bytes = self._sorted_terms.nbytes + self._sorted_new_terms.nbytes
+        return sum(column.nbytes for column in columns) + sorted_bytes + 16 * len(self._places)
+
+    def __len__(self) -> int:
+        return self._columns["docs"].size
+
+    @property
+    def last_doc(self) -> int:
+        return int(self._columns["docs"].view()[-1]) if len(self) else 0
+
+    @property
+    def _terms(self) -> Column:
+        return self._columns["terms"]
+
+    def view(self, *, ahead: bool = False) -> ScopeView:
+        """The passages as they are now. `ahead`: nobody waits for it, so new terms are put among all others: a search
+        then looks for its words once."""
+        if self._view is not None and self._views > 1:  # nothing has come or gone since
+            return self._view
+        self._views += 1
+        if self._has_many_new_terms():
+            self._sorted_terms = sort_terms(self._terms.view())
+            self._sorted_new_terms = np.empty(0, np.uint64)
+            self._view = None
+        if self._views > 1:
+            self._sort_new_terms()
+            if ahead and len(self) <= QUICK:  # of more, all terms would have to be copied for too long
+                self._merge_new_terms()
+        if self._has_unknown_words():
+            codes = self._terms.view()[self._words.size :]
+            self._words = self._words.extended(load_known_words().find(codes), self._terms.size)
+            self._view = None
+        if self._view is None:
+            self._sort_places()
+            self.nbytes = self._count_bytes()
+            columns = {name: column.view() for name, column in self._columns.items() if name != "docs"}
+            self._view = ScopeView(
+                **columns,
+                words=self._words.view(),
+                sorted_terms=self._sorted_terms,
+                sorted_new_terms=self._sorted_new_terms,
+                places=self._places,
+                place_rows=self._place_rows,
+                first_expiry=int(columns["expires"].min(initial=NEVER)),
+                all_have_vectors=bool(columns["has_vector"].all()),
+                conversation_names=self._conversations.names,
+                author_names=self._authors.names,
+                language_names=self._languages.names,
+            )
+        return self._view
+
+    def _has_many_new_terms(self) -> bool:
+        """Whether all terms should be sorted. For a single search it takes less time to look through them."""
+        size = self._terms.size
+        return self._views > 1 and size - len(self._sorted_terms) > max(NEW_TERMS, size // 4)
+
+    def _sort_new_terms(self) -> None:
+        """Sort the terms that came since the others were sorted: to put a few among as many as those takes no time."""
+        sorted_count = len(self._sorted_terms) + len(self._sorted_new_terms)
+        new_terms = sort_terms(self._terms.view()[sorted_count:], sorted_count)
+        if len(new_terms):
+            self._view = None
+            places = self._sorted_new_terms.searchsorted(new_terms)
+            self._sorted_new_terms = np.insert(self._sorted_new_terms, places, new_terms)
+
+    def _merge_new_terms(self) -> None:
+        """Put the new terms, which are sorted, among all others."""
+        if len(self._sorted_new_terms):
+            self._view = None
+            places = self._sorted_terms.searchsorted(self._sorted_new_terms)
+            self._sorted_terms = np.insert(self._sorted_terms, places, self._sorted_new_terms)
+            self._sorted_new_terms = np.empty(0, np.uint64)
+
+    def _has_unknown_words(self) -> bool:
+        """Whether there are terms to look up in the table of words. A single search looks up those that it needs."""
+        return self._views > 1 and self._words.size < self._terms.size and knows_language(self._languages.names)
+
+    def _sort_places(self) -> None:
+        size = len(self._places)
+        if size == len(self):
+            return
+        conversations = self._columns["conversations"].view()[size:]
+        keys = np.concatenate([self._places, place_keys(conversations, self._columns["turns"].view()[size:])])
+        rows = np.concatenate([self._place_rows, np.arange(size, len(self))])
+        if (keys[max(size, 1) :] < keys[max(size, 1) - 1 : -1]).any():
+            order = np.argsort(keys, kind="stable")
+            keys = keys[order]
+            rows = rows[order]
+        self._places = keys
+        self._place_rows = rows
+
+    def keep_only(self, docs: Numbers) -> None:
+        """Take out all passages but these."""
+        is_kept = np.isin(self._columns["docs"].view(), docs, assume_unique=True)
+        if is_kept.all():
+            return
+        self._view = None
+        owners = self._columns["owners"].view()
+        is_kept_term = is_kept[owners]
+        new_rows = np.cumsum(is_kept) - 1
+        new_positions = (np.cumsum(is_kept_term) - 1).astype(np.uint64)
+        sizes = np.bincount(owners, minlength=len(is_kept))[is_kept]
+        columns = {
+            name: column.select(is_kept_term if name in OF_TERMS else is_kept) for name, column in self._columns.items()
+        }
+        columns["owners"] = column_of(new_rows[owners[is_kept_term]].astype(np.int32))
+        columns["ends"] = column_of(np.cumsum(sizes))
+        words = self._words.select(is_kept_term[: self._words.size])
+        positions = self._sorted_terms & POSITIONS
+        is_kept_position = is_kept_term[positions]
+        codes = self._sorted_terms[is_kept_position] & ~POSITIONS
+        sorted_terms = codes | new_positions[positions[is_kept_position]]
+        is_kept_place = is_kept[self._place_rows]
+        places = self._places[is_kept_place]
+        place_rows = new_rows[self._place_rows[is_kept_place]]
+        self._columns = columns
+        self._words = words
+        self._sorted_terms = sorted_terms
+        self._sorted_new_terms = np.empty(0, np.uint64)
+        self._places = places
+        self._place_rows = place_rows
+
+    def extend(self, block: PassageBlock, vector_docs: Numbers, vectors: Vectors, room: int = 0) -> None:
+        """Add passages, in the order of their docs, and the vectors that some of them have."""
+        self._view = None
+        count = len(block.docs)
+        if not count:
+            return
+        codes, sizes = line_codes(block.terms, SCOPE_TERMS)
+        ids = np.empty(count, object)
+        ids[:] = block.message_ids
+        has_vector = np.isin(block.docs, vector_docs, assume_unique=True)
+        values = {
+            "docs": block.docs,
+            "message_ids": ids,
+            "micros": block.times,
+            "lengths": block.lengths,
+            "conversations": self._conversations.numbers(block.conversations),
+            "turns": block.turns,
+            "roles": np.fromiter(map(ROLE_NUMBERS.__getitem__, block.roles), np.int64, count),
+            "authors": self._authors.numbers(block.authors),
+            "languages": self._languages.numbers(block.languages),
+            "expires": block.expires,
+            "ends": np.cumsum(sizes) + self._terms.size,
+            "traits": block.traits,
+            "has_vector": has_vector,
+        }
+        if np.abs(block.times).max() > LAST_MICROS or any(len(column) != count for column in values.values()):
+            raise ValueError("a time that no calendar has, or a column of another length")
+        first_row = len(self)
+        columns = {name: self._columns[name].extended(column, room) for name, column in values.items()}
+        owners = np.repeat(np.arange(first_row, first_row + count, dtype=np.int32), sizes)
+        columns |= {"terms": self._terms.extended(codes), "owners": self._columns["owners"].extended(owners)}
+        if len(vectors) > np.count_nonzero(has_vector):  # some are of passages that are not in the block
+            vectors = vectors[np.searchsorted(vector_docs, block.docs[has_vector])]
+        self._columns = columns | {"vectors": self._extended_vectors(has_vector, vectors, room)}
+
+    def _extended_vectors(self, has_vector: NDArray[np.bool_], vectors: Vectors, room: int) -> Column:
+        """The column of vectors with those of the new passages that have one; the others get zeros."""
+        column = self._columns["vectors"]
+        width = vectors.shape[1] if len(vectors) else column.view().shape[1]
+        if column.size and width and not column.view().shape[1]:  # the first vectors of the scope
+            column = Column(np.empty((0, width), np.float32)).extended(np.zeros((column.size, width), np.float32), room)
+        if has_vector.all():
+            return column.extended(vectors, room)
+        complete = np.zeros((len(has_vector), width), np.float32)
+        if has_vector.any():
+            complete[has_vector] = vectors
+        return column.extended(complete, room)
+
+
+class TooMuchToRead(Exception):
+    """A scope that was to be searched at once has changed too much for that."""
+
+
+class ScopeIndexes:
+    """The indexes in use, up to a number of bytes. `texts` are what contexts have rendered of the store and need again;
+    they are forgotten when something was removed from it."""
+
+    def __init__(self, max_bytes: int, large: int = LARGE) -> None:
+        self.max_bytes = max_bytes
+        self._large = large
+        self._indexes: OrderedDict[tuple[str, str | None], ScopeIndex] = OrderedDict()
+        self._sizes: dict[tuple[str, str | None], int] = {}  # in bytes
+        self._total = 0
+        self._asked: set[tuple[str, str | None]] = set()  # large scopes that were searched once, in the database
+        self._searched: set[tuple[str, str | None]] = set()  # those held, since they were read ahead
+        self._unread: set[tuple[str, str | None]] = set()  # to be read ahead: large ones, and those with new passages
+        self.texts: dict[Hashable, str] = {}
+        self._removals = 0
+        self._lock = threading.Lock()
+
+    def view(
+        self,
+        tx: Tx,
+        space: str,
+        user: str | None,
+        check_embedder: Callable[[str | None], None] | None = None,
+        *,
+        ahead: bool = False,
+        most_changes: int | None = None,
+    ) -> ScopeView | None:
+        """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
+        its vectors is checked first. `ahead`: it is read for the next search. `most_changes`: only if it is held, but
+        for so many passages that have come or gone; else TooMuchToRead is raised."""
+        state = tx.scope_state(space, user)
+        if most_changes is not None and self._count_changes((space, user), state) > most_changes:
+            raise TooMuchToRead
+        if check_embedder is not None:
+            check_embedder(state.embedder)
+        if state.removals != self._removals or len(self.texts) > MAX_TEXTS:
+            self._removals = state.removals
+            self.texts = {}
+        if state.docs * BYTES_PER_PASSAGE > self.max_bytes or self._is_first_of_large((space, user), state):
+            return None
+        if ahead and (space, user) not in self._indexes and (space, user) not in self._asked:
+            return None  # it was dropped meanwhile
+        with self._lock:
+            index = self._indexes.get((space, user))
+            if index is None:
+                index = self._indexes[space, user] = ScopeIndex()
+            self._indexes.move_to_end((space, user))
+            (self._searched.discard if ahead else self._searched.add)((space, user))
+        with index.lock:
+            if index.version != state.version:
+                index = self._bring_up_to_date(tx, (space, user), index, state)
+            view = index.view(ahead=ahead)
+        self._trim((space, user))
+        return view
+
+    def is_quick(self, space: str, user: str | None) -> bool:
+        """Whether a scope was held when it was last searched, is small, and nobody is just reading it."""
+        return self._has_held(space, user, QUICK)
+
+    def is_held(self, space: str, user: str | None) -> bool:
+        """Whether a scope was held when it was last searched, and nobody is just reading it."""
+        return self._has_held(space, user, inf)
+
+    def _has_held(self, space: str, user: str | None, max_size: float) -> bool:
+        index = self._indexes.get((space, user))
+        return index is not None and 0 < len(index) <= max_size and not index.lock.locked()
+
+    def _count_changes(self, scope: tuple[str, str | None], state: ScopeState) -> float:
+        """How many passages have come or gone since a scope was read; infinitely many if it is to be read anew."""
+        index = self._indexes.get(scope)
+        if index is None or index.version[0] != state.resets:
+            return inf
+        return abs(state.docs - len(index)) + abs(state.removed - index.version[1])
+
+    def _is_first_of_large(self, scope: tuple[str, str | None], state: ScopeState) -> bool:
+        """Whether a large scope is asked for the first time."""
+        if state.docs < self._large or scope in self._asked or scope in self._indexes:
+            return False
+        self._asked.add(scope)
+        with self._lock:
+            self._unread.add(scope)
+        return True
+
+    def note_new_passages(self, space: str, user: str | None) -> None:
+        """Passages are written: who has searched in their scopes will search again, and should not wait for them. Each
+        search has a scope read ahead once at most."""
+        with self._lock:
+            scopes = self._searched & {(space, user), (space, None)}
+            self._searched -= scopes
+            self._unread |= scopes
+
+    def take_unread(self) -> list[tuple[str, str | None]]:
+        """The scopes that should be read before they are asked for again: large ones that were searched in the
+        database, and those that have new passages. Each is given once."""
+        if not self._unread:  # as after most searches
+            return []
+        with self._lock:
+            scopes = list(self._unread)
+            self._unread.clear()
+        return scopes
+
+    def _bring_up_to_date(
+        self, tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, state: ScopeState
+    ) -> ScopeIndex:
+        """The index at this state: without what was removed and with what came since; or read again if passages have
+        changed, or if the snapshot is an older one."""
+        is_older = state.version < index.version
+        if not is_older and state.resets == index.version[0] and len(index):
+            if state.removed != index.version[1]:
+                index.keep_only(tx.docs_upto(*scope, index.last_doc))
+            if len(index) < state.docs:
+                read_passages(tx, scope, index, state.docs)
+        if is_older or state.resets != index.version[0] or len(index) != state.docs:
+            index = ScopeIndex()
+            read_passages(tx, scope, index, state.docs)
+            if not is_older:
+                with self._lock:
+                    self._indexes[scope] = index
+        index.version = (state.resets, state.removed, len(index))
+        return index
+
+    @property
+    def scopes(self) -> list[tuple[str, str | None]]:
+        """The scopes that are held, the least recently used first."""
+        return list(self._indexes)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(self._sizes.values())
+
+    def _trim(self, scope: tuple[str, str | None]) -> None:
+        """Note the size of an index that was just used, and drop others if all together are too large."""
+        with self._lock:
+            index = self._indexes.get(scope)
+            if index is not None:
+                self._total += index.nbytes - self._sizes.get(scope, 0)
+                self._sizes[scope] = index.nbytes
+            while self._total > self.max_bytes and len(self._indexes) > 1:
+                least_used = self._indexes.popitem(last=False)[0]
+                self._total -= self._sizes.pop(least_used, 0)
+                self._searched.discard(least_used)
+                self._unread.discard(least_used)
+
+
+def read_passages(tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, room: int) -> None:
+    """Add to an index what a snapshot has after its last passage. `room` is for how many passages in all."""
+    for block, vector_docs, vectors in read_blocks(tx, scope, index.last_doc):
+        try:
+            index.extend(block, vector_docs, vectors, room)
+        except (AttributeError, TypeError, ValueError, OverflowError):  # a value of another kind than its column
+            raise StoreError("a row of the index cannot be read; make it anew: recollect rebuild index") from None
+
+
+def read_blocks(
+    tx: Tx, scope: tuple[str, str | None], last_doc: int
+) -> Iterator[tuple[PassageBlock, Numbers, Vectors]]:
+    """The passages after one, with their vectors. Of many, the next are read in a thread while the last are used."""
+
+    def read(after: int) -> tuple[PassageBlock, Numbers, Vectors]:
+        block = tx.passages_after(*scope, after, BLOCK)
+        upto = int(block.docs[-1]) if len(block.docs) else after
+        return block, *tx.vectors_after(*scope, after, upto)
+
+    part = read(last_doc)
+    if len(part[0].docs) < BLOCK:
+        yield part
+        return
+    with ThreadPoolExecutor(1, thread_name_prefix="recollect-index") as reader:
+        while len(part[0].docs) == BLOCK:
+            next_part = reader.submit(read, int(part[0].docs[-1]))
+            yield part
+            part = next_part.result()
+    yield part

@@ -1,1 +1,0 @@
-"""What programs keep under keys of their own."""

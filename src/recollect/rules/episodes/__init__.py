@@ -1,1 +1,0 @@
-"""What leaves the window, where it is cut, and what is kept of it without a model."""

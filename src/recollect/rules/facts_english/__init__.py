@@ -1,1 +1,0 @@
-"""Facts in English sentences: patterns over clauses, with their word lists."""

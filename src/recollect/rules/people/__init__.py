@@ -1,1 +1,0 @@
-"""Statements about people, their names, and commands to the memory."""

@@ -1,1 +1,0 @@
-"""How stored text stands before a model: fences, labels, markers, and what fits a budget."""

@@ -1,1 +1,0 @@
-"""How hits are ranked, and what is shown of them."""

@@ -1,1 +1,0 @@
-"""A message at three resolutions, and which of them is needed."""

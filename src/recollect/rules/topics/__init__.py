@@ -1,1 +1,0 @@
-"""Which topic a message belongs to, how topics fade, and how they are packed."""

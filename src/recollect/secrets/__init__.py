@@ -1,0 +1,1 @@
+"""Finds secrets that somebody pasted, and says what becomes of them."""

@@ -1,0 +1,1 @@
+"""Tiers, the window, episodes in levels, digests of days."""

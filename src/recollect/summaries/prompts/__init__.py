@@ -1,0 +1,1 @@
+"""What is asked of a model about summaries, with the answer without one."""

@@ -1,1 +1,0 @@
-"""What is asked of a model, one module a task: prompt, reply type, parser, and the answer without a model."""

@@ -1,0 +1,1 @@
+"""Messages grouped by meaning, with half-lives."""

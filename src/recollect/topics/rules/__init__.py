@@ -1,0 +1,1 @@
+"""How messages and topics fit, pure."""

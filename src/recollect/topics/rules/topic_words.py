@@ -1,0 +1,316 @@
+"""What a message and a topic are about, by their words: stems to compare them, and phrases to name a topic.
+
+Only words with content count: no function words, no words that every message has, no bare numbers, none of the words
+that greetings, thanks and praise are made of. So a message of pleasantries has no words and says nothing. A topic
+counts what its messages say and keeps a bounded number of stems and phrases; the least frequent go first, and of those
+the oldest. So following a topic never needs to read its messages again, and costs the same however long it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import log
+from sys import intern
+from typing import Any, NamedTuple
+
+from recollect.model import Role
+from recollect.text.detect import detect
+from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.short_text_cache import remember_short_texts, remember_words
+from recollect.text.word_weights import is_unspaced, matters, stem, words
+from recollect.topics.rules.faint_words import faint_words, phatic_words
+
+READ = 600
+"""Characters of a user's message that are read."""
+READ_OTHERS = 240
+"""Characters of any other message: a reply says in its beginning what it is about."""
+SAMPLE = 160
+"""Characters by which the language of a message is told."""
+MAX_STEMS = 64
+MAX_PHRASES = 40
+"""Stems and phrases that are kept of a topic."""
+LONGEST_PHRASE = 3
+"""Words of a phrase."""
+
+_BREAKS = r",;:!?…()\[\]{}<>\"“”«»*|—–/、。，！？；：（）「」"
+_TOKEN = lazy_pattern(rf"[^\s{_BREAKS}]+|[\n{_BREAKS}]+")
+_SENTENCE_ENDS = frozenset("!?…\n。！？")
+_ASIDE = lazy_pattern(r"\[[^\[\]]{0,300}\]")
+_MARKS = ".'’`_-~#+&"
+_POSSESSIVE = ("'s", "’s")
+_CALLING = """
+    hey hi hello thanks thank thx wow yeah yep yes no sure dear cheers nice cool congrats oh aww woah ok okay so see you
+    bye goodbye later night good morning great well and but right totally exactly absolutely
+"""
+_CALLS = frozenset(_CALLING.split())
+_BEFORE_VERBS = """
+    i you we they he she it who to not never please let's lets can can't could couldn't will won't would wouldn't should
+    shouldn't may might must do don't does doesn't did didn't i'll i'd i've you've we've we'll they'll just also always
+    really gonna wanna been i'm you're we're they're
+"""
+_VERB_LEADERS = frozenset(_BEFORE_VERBS.split())
+"""What comes after them is a verb, in English, and names nothing."""
+_AFTER_VERBS = "a an the my your his her its our their this that these those it them me us him myself yourself"
+_OBJECT_OPENERS = frozenset(_AFTER_VERBS.split())
+"""A word in -ing before one of them is a verb ("joining the choir"), and not an activity ("my painting")."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageWords:
+    """The stems of a message, each once, and its phrases in order. `is_telling`: one of them may name a subject."""
+
+    stems: frozenset[str] = frozenset()
+    phrases: tuple[str, ...] = ()
+    is_telling: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the message says nothing by itself."""
+        return not self.stems
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWords:
+    """How many messages of a topic have each stem, and how often each phrase was said; the oldest first."""
+
+    stems: Mapping[str, int] = field(default_factory=dict)
+    phrases: Mapping[str, int] = field(default_factory=dict)
+
+    def with_message(self, message: MessageWords) -> TopicWords:
+        if not message.stems:
+            return self
+        # A set has no order of its own, and the order decides what is dropped.
+        return TopicWords(
+            _count(self.stems, sorted(message.stems), MAX_STEMS), _count(self.phrases, message.phrases, MAX_PHRASES)
+        )
+
+    def to_object(self) -> dict[str, Any]:
+        """What is stored of it. A store keeps no order of keys, and the order decides what is dropped and which phrase
+        comes first in a title: so it is stored beside them."""
+        if not self.stems:
+            return {}
+        order = [_places_in_order(self.stems), _places_in_order(self.phrases)]
+        return {"stems": dict(self.stems), "phrases": dict(self.phrases), "order": order}
+
+    @classmethod
+    def from_object(cls, value: Mapping[str, Any]) -> TopicWords:
+        """What `to_object` wrote; without an order, if it was stored before orders were."""
+        if not value:
+            return NO_WORDS
+        stems_order, phrases_order = value.get("order") or ((), ())
+        return cls(_put_in_order(value["stems"], stems_order), _put_in_order(value["phrases"], phrases_order))
+
+
+NO_WORDS = TopicWords()
+
+
+def _places_in_order(counts: Mapping[str, int]) -> list[int]:
+    """The places that keys have when they are sorted, in their own order."""
+    places = {key: place for place, key in enumerate(sorted(counts))}
+    return [places[key] for key in counts]
+
+
+def _put_in_order(counts: Mapping[str, int], order: Sequence[int]) -> dict[str, int]:
+    """Counts in an order of places, with one string for each word: thousands of topics say the same words."""
+    keys = sorted(counts)
+    if len(order) == len(keys):
+        keys = [keys[place] for place in order]
+    else:
+        keys = list(counts)
+    return {intern(key): counts[key] for key in keys}
+
+
+def _count(counts: Mapping[str, int], new: Iterable[str], most: int) -> dict[str, int]:
+    result = dict(counts)
+    for key in new:
+        result[key] = result.get(key, 0) + 1
+    excess = len(result) - most
+    if excess > 0:
+        rarest = [key for key, count in result.items() if count == 1]
+        if len(rarest) < excess:
+            rarest = sorted(result, key=result.__getitem__)  # among equals the oldest: sorting keeps the order
+        for key in rarest[:excess]:
+            del result[key]
+    return result
+
+
+# -- reading
+
+
+def read_words(text: str, role: Role = "user") -> MessageWords:
+    """The words of a message that say what it is about."""
+    return _read_words(text[: READ if role == "user" else READ_OTHERS])
+
+
+@remember_short_texts
+def _read_words(text: str) -> MessageWords:
+    if "[" in text:
+        text = _ASIDE.sub(" ", text)
+    language = detect_language(text)
+    stems: dict[str, None] = {}
+    phrases: list[str] = []
+    clause: list[str] = []
+    is_first = True
+    for token in _TOKEN.findall(text):
+        if token[0].isalnum() or (token[-1].isalnum() and token[0] not in _SENTENCE_ENDS):
+            clause.append(token)
+            if token[-1] != ".":
+                continue
+        ends = not _SENTENCE_ENDS.isdisjoint(token) or token[-1] == "."
+        if clause:
+            if not is_address(clause, is_first, ends):
+                _read_clause(clause, language, is_first, stems, phrases)
+            is_first = False
+            clause = []
+        is_first = is_first or ends
+    if clause and not is_address(clause, is_first, True):
+        _read_clause(clause, language, is_first, stems, phrases)
+    is_telling = any(not is_faint(word) for phrase in phrases for word in phrase.split())
+    return MessageWords(frozenset(stems), tuple(phrases), is_telling)
+
+
+def detect_language(text: str) -> str:
+    """The language of a message, by its beginning."""
+    return detect(text[:SAMPLE])
+
+
+def is_address(clause: Sequence[str], is_first: bool, is_last: bool) -> bool:
+    """Whether a clause only calls somebody by name: "Hey Dana", ", Dana!"."""
+    if not clause[-1][:1].isupper() or is_first == is_last == (len(clause) == 1):
+        return False
+    if len(clause) == 1:
+        return is_first or is_last
+    return all(token.casefold() in _CALLS for token in clause[:-1])
+
+
+def _read_clause(
+    clause: Sequence[str], language: str, is_first: bool, stems: dict[str, None], phrases: list[str]
+) -> None:
+    """Add the stems of a clause, and its phrases: runs of words with content, without verbs where one can tell."""
+    run: list[str] = []
+    is_verb = False
+    readings = _token_readings(language)
+    tokens = clause if all(map(str.isascii, clause)) else _spread_tokens(clause)
+    for place, token in enumerate(tokens):
+        root, bare, leads_verb, is_lower, is_activity = readings[token]
+        if root:
+            stems[root] = None
+        if root and not (is_lower and (is_verb or (is_activity and _takes_object(tokens, place)))):
+            run.append(_bare(lower_opener(tokens)) if is_first and place == 0 else bare)
+        elif run:
+            _add_phrase(run, phrases)
+            run = []
+        is_verb = leads_verb
+    if run:
+        _add_phrase(run, phrases)
+
+
+def _takes_object(tokens: Sequence[str], place: int) -> bool:
+    """Whether a word in -ing is a verb, since its object comes next."""
+    return place + 1 < len(tokens) and tokens[place + 1].lower() in _OBJECT_OPENERS
+
+
+def _spread_tokens(clause: Sequence[str]) -> list[str]:
+    """The words of a clause; those of a script without spaces are the runs between particles."""
+    return [word for token in clause for word in (words(token) if is_unspaced(token) else (token,))]
+
+
+def lower_opener(tokens: Sequence[str]) -> str:
+    """The first word of a sentence: its capital is no sign of a name, unless the next word has one, too."""
+    first = tokens[0]
+    return first if (len(tokens) > 1 and tokens[1][:1].isupper()) or not first.istitle() else first.lower()
+
+
+def _add_phrase(run: Sequence[str], phrases: list[str]) -> None:
+    """Add a run of words; of a long one the last words, which are what the others describe."""
+    phrases.append(" ".join(run[-LONGEST_PHRASE:]))
+
+
+class _TokenReading(NamedTuple):
+    """A word of a text. `stem`: empty if it carries no content; `leads_verb`: a verb comes after it; `is_activity`: it
+    ends in -ing."""
+
+    stem: str
+    bare: str
+    leads_verb: bool
+    is_lower: bool
+    is_activity: bool
+
+
+@remember_words
+def _token_readings(token: str, language: str) -> _TokenReading:
+    return _TokenReading(
+        content_stem(token, language),
+        _bare(token),
+        leads_verb=token.lower() in _VERB_LEADERS,
+        is_lower=token.islower(),
+        is_activity=token.endswith("ing"),
+    )
+
+
+@lru_cache(maxsize=20_000)
+def content_stem(token: str, language: str) -> str:
+    """The stem of a word that carries content; empty for any other word and for numbers."""
+    word = _bare(token)
+    if (len(word) < 2 and not is_unspaced(word)) or word.lower().replace("’", "'") in phatic_words():
+        return ""
+    if not any(map(str.isalpha, word)) or not matters(word, language):
+        return ""
+    return stem(word, language)
+
+
+@lru_cache(maxsize=20_000)
+def is_faint(word: str) -> bool:
+    """Whether a word says too little to name a subject."""
+    return word.lower() in faint_words()
+
+
+@lru_cache(maxsize=20_000)
+def _bare(token: str) -> str:
+    token = token.strip(_MARKS)
+    return token[:-2] if token.endswith(_POSSESSIVE) else token
+
+
+# -- comparing
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """How rare stems are among the topics of a conversation: what all of them have tells nothing."""
+
+    topics: Sequence[Mapping[str, int]]
+
+    def of(self, root: str) -> float:
+        spread = len([stems for stems in self.topics if root in stems])
+        return log((len(self.topics) + PRIOR) / (spread + 0.5))
+
+
+PRIOR = 4
+"""Topics that are assumed besides those of the conversation, so that a shared word counts in the first topic, too."""
+UNSAID = 2.0
+"""Added to the weight of all words of a message: a short one that shares a word shares little."""
+
+
+def shared_words(message: Mapping[str, float], topic: TopicWords) -> float:
+    """The share, from 0 to 1, of a message's words that a topic has, each with its rarity as weight."""
+    return shared_weight(message, topic) / total_weight(message)
+
+
+def shared_weight(message: Mapping[str, float], topic: TopicWords) -> float:
+    """The weight of the words that a message has in common with a topic."""
+    stems = topic.stems
+    shared = 0.0
+    for root, weight in message.items():
+        if root in stems:
+            shared += weight
+    return shared
+
+
+def total_weight(message: Mapping[str, float]) -> float:
+    """The weight of all words of a message, and of what it does not say."""
+    total = UNSAID
+    for weight in message.values():
+        total += weight
+    return total

@@ -1,0 +1,37 @@
+"""The modules that only decide: no files, no clock, no await. Tests hold them to that, and call every rule in them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import recollect
+
+SOURCE = Path(recollect.__file__).parent
+ROOMS = ("text", "secrets", "openai", "documents", "facts/english", "*/rules", "*/prompts")
+MODULES = (
+    "changes/retention_rules.py",
+    "context/prompt.py",
+    "follow/fairness.py",
+    "follow/task.py",
+    "follow/task_answers.py",
+    "log/access.py",
+    "log/expiry.py",
+    "log/message_versions.py",
+    "log/operations.py",
+    "log/rules.py",
+    "log/sealed_changes.py",
+    "recall/standalone.py",
+    "topics/prompt.py",
+)
+
+
+def pure_paths() -> list[Path]:
+    in_rooms = {path for room in ROOMS for path in SOURCE.glob(f"{room}/**/*.py")}
+    return sorted(in_rooms | {SOURCE / name for name in MODULES})
+
+
+def pure_modules() -> list[ModuleType]:
+    names = (".".join(path.relative_to(SOURCE.parent).with_suffix("").parts) for path in pure_paths())
+    return [import_module(name.removesuffix(".__init__")) for name in names]
