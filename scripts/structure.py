@@ -1,6 +1,8 @@
 """Measures how the package is built: `python scripts/structure.py [FOLDER]`.
 
-Prints modules a folder, the length of functions and files, the share of functions that are named by a bare participle
+Prints first the house as a whole, each figure beside its bar: lines of code, modules, imports, how many files name an
+operation, memos and caches, patterns that split words, complexity, the size of `Tx`, callbacks, arrows back. Then
+modules a folder, the length of functions and files, the share of functions that are named by a bare participle
 and of variables that are filler words, accesses to another object's private names, import circles, and class names
 that stand for two things. With `--places`, also where each of them is.
 """
@@ -9,112 +11,34 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
+import re
+import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import quantiles
 
-IRREGULAR = frozenset(
-    [
-        "told",
-        "said",
-        "kept",
-        "held",
-        "made",
-        "heard",
-        "seen",
-        "known",
-        "given",
-        "found",
-        "left",
-        "sent",
-        "spoken",
-        "written",
-        "drawn",
-        "taken",
-        "chosen",
-        "shown",
-        "thought",
-        "meant",
-        "begun",
-        "gone",
-        "done",
-        "built",
-        "lost",
-        "hidden",
-        "bound",
-        "broken",
-        "stood",
-        "understood",
-        "met",
-        "paid",
-        "brought",
-        "caught",
-        "felt",
-        "grown",
-        "laid",
-        "led",
-        "sold",
-        "spent",
-        "won",
-        "thrown",
-        "worn",
-        "gotten",
-        "forgotten",
-    ]
-)
-NO_PARTICIPLE = frozenset(
-    [
-        "embed",
-        "feed",
-        "seed",
-        "need",
-        "speed",
-        "shed",
-        "bed",
-        "red",
-        "wed",
-        "indeed",
-        "exceed",
-        "proceed",
-        "succeed",
-        "hundred",
-    ]
-)
+
+def words_in(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+IRREGULAR = words_in("""
+    told said kept held made heard seen known given found left sent spoken written drawn taken chosen shown
+    thought meant begun gone done built lost hidden bound broken stood understood met paid brought caught felt
+    grown laid led sold spent won thrown worn gotten forgotten
+""")
+NO_PARTICIPLE = words_in("""
+    embed feed seed need speed shed bed red wed indeed exceed proceed succeed hundred
+""")
 # Words that name no thing: pronouns, adverbs, quantifiers. A variable named by one of them, or by a participle, says
 # nothing of what it holds.
-FILLER = frozenset(
-    [
-        "one",
-        "ones",
-        "it",
-        "here",
-        "there",
-        "some",
-        "each",
-        "every",
-        "thing",
-        "things",
-        "stuff",
-        "these",
-        "those",
-        "this",
-        "that",
-        "such",
-        "what",
-        "whatever",
-        "who",
-        "whom",
-        "own",
-        "other_one",
-        "another",
-        "same",
-        "again",
-        "more",
-        "most",
-    ]
-)
+FILLER = words_in("""
+    one ones it here there some each every thing things stuff these those this that such what whatever who
+    whom own other_one another same again more most
+""")
 PUBLIC = frozenset(["os._exit"])  # documented for everybody, in spite of its name
 MAX_SHARE = 2.0  # percent
 MAX_FUNCTION = 30  # lines, 95 of 100
@@ -248,6 +172,148 @@ def circles(imports: dict[str, set[str]]) -> list[list[str]]:
     return groups
 
 
+# -- the house as a whole
+
+BARS = {
+    "lines of code": 48_000,
+    "modules": 280,
+    "lines of imports": 4_000,
+    "files that name an operation, mean": 4.5,
+    "memo decorators": 40,
+    "caches with a rule of their own": 3,
+    "patterns that split words": 4,
+    "clause splitters": 1,
+    "complexity, p99": 14,
+    "complexity, highest": 22,
+    "methods of Tx": 30,
+    "Callable parameters": 80,
+    "arrows back between rooms": 0,
+    "import circles": 0,
+}
+"""What each may be at most."""
+FACES = ("memory/memory.py", "memory/conversation.py", "memory/documents.py")
+MEMOS = frozenset({"cache", "lru_cache", "cached_property", "remember_short_texts", "remember_words"})
+CODELESS = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
+WORD_PATTERN = re.compile(r"(?:[\\wWds_+*?:()\[\]^|'’\-.{},0-9]|A-Z|a-z|\s)*")
+CLAUSE_SPLITTER = re.compile(r"_?(?:\w+_)?clauses|split_statement")
+
+
+@dataclass
+class House:
+    """What is counted over the whole package, and where."""
+
+    code_lines: int = 0
+    import_lines: int = 0
+    memos: list[str] = field(default_factory=list)
+    caches: list[str] = field(default_factory=list)
+    word_patterns: list[str] = field(default_factory=list)
+    clause_splitters: list[str] = field(default_factory=list)
+    callables: list[str] = field(default_factory=list)
+    complexities: list[tuple[int, str]] = field(default_factory=list)
+
+
+def measure_house(source: Path) -> House:
+    house = House()
+    for path in sorted(source.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        nodes = list(ast.walk(ast.parse(text)))
+        house.code_lines += len(code_lines(text, nodes))
+        for node in nodes:
+            place = f"{path}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                house.import_lines += (node.end_lineno or node.lineno) - node.lineno + 1
+            elif isinstance(node, ast.ClassDef):
+                if "Cache" in node.name or any(getattr(part, "name", "") == "__missing__" for part in node.body):
+                    house.caches.append(f"{place} {node.name}")
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                measure_function(house, place, node)
+            elif isinstance(node, ast.Call) and splits_words(node):
+                house.word_patterns.append(f"{place} {ast.unparse(node)}")
+    return house
+
+
+def code_lines(text: str, nodes: Iterable[ast.AST]) -> set[int]:
+    """The numbers of the lines that hold code: no blank lines, no comments, no docstrings."""
+    numbers = set[int]()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in CODELESS and token.string:
+            numbers |= set(range(token.start[0], token.end[0] + 1))
+    for node in nodes:
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node
+        ):
+            docstring = node.body[0]
+            numbers -= set(range(docstring.lineno, (docstring.end_lineno or docstring.lineno) + 1))
+    return numbers
+
+
+def measure_function(house: House, place: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    for decorator in node.decorator_list:
+        name = ast.unparse(decorator).partition("(")[0].rpartition(".")[2]
+        if name in MEMOS:
+            house.memos.append(f"{place} {node.name}")
+    if CLAUSE_SPLITTER.fullmatch(node.name) and len(node.args.args) == 1:
+        house.clause_splitters.append(f"{place} {node.name}")
+    house.complexities.append((complexity(node), f"{place} {node.name}"))
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    house.callables += [
+        f"{place} {node.name}({argument.arg})"
+        for argument in arguments
+        if argument.annotation is not None and "Callable" in ast.unparse(argument.annotation)
+    ]
+
+
+def splits_words(call: ast.Call) -> bool:
+    """Whether a call compiles a pattern of nothing but characters of words, with which a text is cut into words."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    if name not in ("compile", "lazy_pattern", "findall", "finditer") or not call.args:
+        return False
+    source = call.args[0]
+    if not isinstance(source, ast.Constant) or not isinstance(source.value, str):
+        return False
+    has_words = "\\w" in source.value or "\\W" in source.value or "a-z" in source.value
+    return (
+        has_words and source.value.rstrip(")").endswith(("+", "*")) and WORD_PATTERN.fullmatch(source.value) is not None
+    )
+
+
+BRANCHES = (
+    *(ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.IfExp, ast.Assert),
+    *(ast.comprehension, ast.match_case),
+)
+
+
+def complexity(function: ast.AST) -> int:
+    """One, and one for each branch, loop, condition of a comprehension, and `and` or `or` of a function."""
+    count = 1
+    for node in ast.walk(function):
+        if isinstance(node, BRANCHES):
+            count += 1
+        if isinstance(node, ast.BoolOp):
+            count += len(node.values) - 1
+        elif isinstance(node, ast.comprehension):
+            count += len(node.ifs)
+    return count
+
+
+def operation_names(source: Path) -> list[str]:
+    """The public methods of a memory, a conversation and documents whose names are of two words: `edit_fact`. A single
+    word (`search`) stands in many files for other things."""
+    names = set[str]()
+    for face in FACES:
+        for node in ast.walk(ast.parse((source / face).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                methods = (part for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef))
+                names |= {method.name for method in methods if "_" in method.name.strip("_") and method.name[0] != "_"}
+    return sorted(names)
+
+
+def files_naming(source: Path, names: Iterable[str]) -> dict[str, int]:
+    """In how many files each name stands as a word."""
+    words = [set(re.findall(r"\w+", path.read_text(encoding="utf-8"))) for path in source.rglob("*.py")]
+    return {name: sum(name in file_words for file_words in words) for name in names}
+
+
 def is_task_class(name: str, file: str) -> bool:
     """Every task has its own `Inputs` and `Reply`: a task is a module with the same names in it."""
     return name in ("Inputs", "Reply") and ("/prompt" in file or file.endswith("standalone.py"))
@@ -302,12 +368,65 @@ def print_report(report: Report, places: bool) -> bool:
     return met
 
 
+def print_house(source: Path, report: Report, places: bool) -> None:
+    """Print each figure of the whole beside its bar, and where each place is that counts."""
+    house = measure_house(source)
+    named = files_naming(source, operation_names(source))
+    complexities = sorted(house.complexities)
+    groups = circles(report.imports)
+    back = arrows_back(report.imports)
+    tx_methods = class_methods(source / "ports.py", "Tx")
+    figures: dict[str, tuple[float, Iterable[str]]] = {
+        "lines of code": (house.code_lines, ()),
+        "modules": (len(report.files), ()),
+        "lines of imports": (house.import_lines, ()),
+        "files that name an operation, mean": (
+            sum(named.values()) / len(named),
+            (f"{n} {c}" for n, c in named.items()),
+        ),
+        "memo decorators": (len(house.memos), house.memos),
+        "caches with a rule of their own": (len(house.caches), house.caches),
+        "patterns that split words": (len(house.word_patterns), house.word_patterns),
+        "clause splitters": (len(house.clause_splitters), house.clause_splitters),
+        "complexity, p99": (complexities[len(complexities) * 99 // 100][0], ()),
+        "complexity, highest": (complexities[-1][0], (f"{place} {count}" for count, place in complexities[-20:])),
+        "methods of Tx": (len(tx_methods), tx_methods),
+        "Callable parameters": (len(house.callables), house.callables),
+        "arrows back between rooms": (len(back), back),
+        "import circles": (len(groups), (" <-> ".join(group) for group in groups)),
+    }
+    for title, (value, where) in figures.items():
+        bar = BARS[title]
+        print(f"{title:36}{value:10,.1f}  (bar: {bar:,g}){'  MISSED' if value > bar else ''}")
+        if places:
+            print("".join(f"    {place}\n" for place in where), end="")
+
+
+def class_methods(path: Path, name: str) -> list[str]:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    bodies = [node.body for node in nodes if isinstance(node, ast.ClassDef) and node.name == name]
+    return [part.name for body in bodies for part in body if isinstance(part, ast.FunctionDef)]
+
+
+def arrows_back(imports: dict[str, set[str]]) -> list[str]:
+    """Pairs of rooms of which each imports the other: one of the two arrows goes back."""
+    arrows = {
+        (module.split(".")[1], target.split(".")[1])
+        for module, targets in imports.items()
+        for target in targets & imports.keys()
+        if module.count(".") and target.count(".")
+    }
+    return sorted(f"{room} <-> {other}" for room, other in arrows if room < other and (other, room) in arrows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("folder", nargs="?", type=Path, default=Path("src/recollect"))
     parser.add_argument("--places", action="store_true", help="say where each of them is")
     arguments = parser.parse_args()
-    return 0 if print_report(measure(arguments.folder), arguments.places) else 1
+    report = measure(arguments.folder)
+    print_house(arguments.folder, report, arguments.places)
+    return 0 if print_report(report, arguments.places) else 1
 
 
 if __name__ == "__main__":
