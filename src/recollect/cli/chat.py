@@ -25,6 +25,7 @@ from recollect.cli.terminal.opening import MemoryHandle, current_settings
 from recollect.cli.terminal.options import INTERRUPTED, OneLineError, StoreCommand, printable, warn
 from recollect.cli.terminal.show import console, plural
 from recollect.model import Budget, Degraded
+from recollect.model.notes import own_notes
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -338,7 +339,7 @@ def show_notices(notices: SimpleQueue[Degraded]) -> None:
 def last_reply_cost(messages: list[Message]) -> str:
     """The cost of the last reply in words, from its metadata; empty if recollect did not make it."""
     try:
-        rounds = messages[-1].metadata["recollect"]["rounds"]
+        rounds = own_notes(messages[-1].metadata)["rounds"]
         tokens_in = sum(model_round["tokens_in"] for model_round in rounds)
         tokens_out = sum(model_round["tokens_out"] for model_round in rounds)
         return (

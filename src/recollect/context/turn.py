@@ -25,6 +25,7 @@ from recollect.log.rules import MAX_CONTENT, SURROGATE
 from recollect.log.tables import warn_of_damage
 from recollect.masking import masked_logger
 from recollect.model import Batch, ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
+from recollect.model.notes import NOTES
 from recollect.ports import LLM, Completion, Request, Tx
 from recollect.secrets.policy import mask_repeated
 from recollect.summaries import tiers
@@ -33,7 +34,6 @@ from recollect.text.fences import strip_invisible
 
 logger = masked_logger("recollect.turn")
 
-KEY = "recollect"  # in the metadata of a reply: the record of the turn
 LABEL = re.compile(r"m(\d{1,9})")
 PAGE = 4_096  # characters checked at a time
 BREAK = "\n\n"  # between the text before a request for more and the text after it
@@ -254,7 +254,7 @@ async def keep_reply(turn: Turn, tools: TurnTools, *, partial: bool) -> None:
     partial = partial or len(stored_content) < len(content)  # the log does not take more; a part is better than nothing
     if partial:
         summary["partial"] = True
-    draft = Draft("assistant", stored_content, user=question.user, metadata={**turn.told, KEY: summary})
+    draft = Draft("assistant", stored_content, user=question.user, metadata={**turn.told, NOTES: summary})
     inline = reply_task.parse_inline(turn.inline) if turn.inline and not partial else None
     # The id is drawn before: if the transaction runs again, it finds what the first run has kept.
     batch = log.with_ids(Batch(question.space, question.conversation, None, [draft]), now)

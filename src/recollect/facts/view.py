@@ -62,6 +62,7 @@ from recollect.follow.ask import TaskRunner
 from recollect.follow.view import Run, SaveResult
 from recollect.log.access import Viewer, is_claim, may_take_back
 from recollect.model import Fact, FoundFact, Message, RefusalKind, Statement
+from recollect.model.notes import own_notes
 from recollect.ports import Telemetry, Tx
 
 BACKLOG = 2_000
@@ -453,6 +454,5 @@ def mark_command_read(tx: Tx, command: Message) -> None:
 
 def command_of(message: Message) -> str | None:
     """The command that a message in the log was, or None."""
-    details = message.metadata.get("recollect")
-    command = details.get("command") if isinstance(details, Mapping) else None
+    command = own_notes(message.metadata).get("command")
     return command if isinstance(command, str) else None

@@ -8,9 +8,8 @@ from typing import Any
 
 from recollect.log.rules import ONCE
 from recollect.model import Draft, Kept, LogChange, Message, Version
+from recollect.model.notes import notes_key
 from recollect.secrets.policy import holds_placeholder, masked
-
-OWN_NOTES = "recollect"  # the key of what the memory notes in the metadata of a message
 
 
 def older_versions(message: Message, changes: Iterable[LogChange]) -> tuple[Version, ...]:
@@ -50,5 +49,7 @@ def may_be_version(draft: Draft, message: Message) -> bool:
 
 def edited_metadata(message: Message, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The metadata of a new version. What the memory itself noted there stays."""
-    notes = {name: value for name, value in message.as_said.metadata.items() if name == OWN_NOTES}
+    notes = {
+        name: value for name, value in message.as_said.metadata.items() if name == notes_key(message.as_said.metadata)
+    }
     return {**metadata, **notes}

@@ -15,6 +15,7 @@ from typing import Any
 
 from recollect.log.rules import EPOCH, MICROSECOND, canonical_json, compute_link
 from recollect.model import Conversation, LogChange, Message, Seal
+from recollect.model.notes import notes_key, own_notes
 
 Ranges = Sequence[Sequence[int]]  # turns, as pairs of the first and the last
 
@@ -115,7 +116,7 @@ def give_names(message: Message, change: LogChange, names: Mapping[str, Any]) ->
 
 def with_audience(metadata: Mapping[str, Any], channel: str) -> dict[str, Any]:
     """The metadata of a change of a fact, for another name of the channel that sees it."""
-    return {**metadata, "recollect": {**metadata["recollect"], "audience": channel}}
+    return {**metadata, notes_key(metadata): {**own_notes(metadata), "audience": channel}}
 
 
 def concerns(change: LogChange, turn: int) -> bool:

@@ -17,6 +17,7 @@ from recollect.log import tables as log
 from recollect.log.scope import ConversationScope
 from recollect.memory.runtime import Runtime
 from recollect.model import Batch, ChatMessage, Draft, Filter, Message, Role
+from recollect.model.notes import NOTES
 from recollect.model.topics import IMPORTANCE, Topic, TopicHit, TopicMessage, TopicStats
 from recollect.ports import Tx, Vectors
 from recollect.recall import passages as recall
@@ -27,7 +28,7 @@ from recollect.topics import tables as rows
 from recollect.topics.rules import half_lives, topic_set, topic_state
 from recollect.topics.rules.titles import subject
 from recollect.topics.titles import PendingTopic, load_pending_topic, to_topic_text
-from recollect.topics.view import KEY, VIEW, FollowResult, TopicPage, lock_conversation, record_note
+from recollect.topics.view import VIEW, FollowResult, TopicPage, lock_conversation, record_note
 
 T = TypeVar("T")
 
@@ -52,7 +53,7 @@ class ConversationTopics:
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
     ) -> Topic:
         weight = check_importance(importance)
-        metadata = {} if weight == IMPORTANCE else {KEY: {"importance": weight}}
+        metadata = {} if weight == IMPORTANCE else {NOTES: {"importance": weight}}
         return await self._add_message("user", text, author, time, metadata)
 
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:

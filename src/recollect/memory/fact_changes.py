@@ -48,6 +48,7 @@ from recollect.model import (
     Message,
     Statement,
 )
+from recollect.model.notes import own_notes
 from recollect.ports import Tx
 
 BYTES_PER_CHARACTER = 4  # at most, in UTF-8
@@ -174,7 +175,7 @@ def store_change(kind: FactChangeKind, person: str, message: Message, old: Fact 
     """Keep a change, and weigh what follows from it."""
     space = message.space
     tx.lock(view.LOCK, space, person)
-    new_facts = map(to_found_fact, message.metadata["recollect"]["facts"])
+    new_facts = map(to_found_fact, own_notes(message.metadata)["facts"])
     slots = {slot_of(tidy_fact(fact)) for fact in new_facts} | ({slot_of(old)} if old is not None else set())
     before = {fact.id: fact for fact in facts_in_slots(tx, space, person, slots)}
     if old is not None and not (old.id in before and before[old.id].active):

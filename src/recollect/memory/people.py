@@ -55,6 +55,7 @@ from recollect.model import (
     Statement,
     Whom,
 )
+from recollect.model.notes import NOTES
 from recollect.ports import Tx
 from recollect.summaries import digests as days
 from recollect.summaries.digest_texts import recent_speakers
@@ -336,7 +337,7 @@ class Knowledge:
         if message is not None:
             return await self._message(space, message)
         author = rules.check_id("speaker", speaker)
-        draft = Draft("user", text, author, author, metadata={"recollect": {"command": command}}, expires_at=expires_at)
+        draft = Draft("user", text, author, author, metadata={NOTES: {"command": command}}, expires_at=expires_at)
         batch = Batch(space, rules.profile_conversation(author), author, [draft])
         return (await self.runtime.append_messages([batch], is_source=True))[0][0].message
 

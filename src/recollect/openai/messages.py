@@ -20,13 +20,13 @@ from typing import Any
 from recollect.errors import InvalidInput
 from recollect.log.rules import SURROGATE
 from recollect.model import Draft, Message, Role
+from recollect.model.notes import NOTES, own_notes
 from recollect.openai.reconcile import Utterance
 from recollect.parsing import UnreadableJson, read_json
 from recollect.secrets.policy import masked
 from recollect.text.lazy_patterns import lazy_pattern
 
 WIRE = "openai"  # in a message's metadata: what was not words
-OURS = "recollect"  # in a message's metadata: what the memory notes about it
 INSTRUCTIONS = ("system", "developer")
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool", "function": "tool"}
 MESSAGES = 20_000  # in one request; all writers wait while they are compared with the log
@@ -56,7 +56,7 @@ class ParsedMessage:
 
     def draft(self, notes: Mapping[str, Any] | None = None) -> Draft:
         """The draft for the log, with what the memory notes about it."""
-        parts = {WIRE: dict(self.extras), OURS: dict(notes or {})}
+        parts = {WIRE: dict(self.extras), NOTES: dict(notes or {})}
         return Draft(self.role, self.text, metadata={name: part for name, part in parts.items() if part})
 
 
@@ -173,8 +173,7 @@ def utterance_of(message: Message) -> Utterance:
     message = message.as_said
     extras = message.metadata.get(WIRE)
     extras = extras if isinstance(extras, dict) else {}
-    notes = message.metadata.get(OURS)
-    notes = notes if isinstance(notes, dict) else {}
+    notes = own_notes(message.metadata)
     mark = mark_of(message.role, message.content, extras)
     partial = bool(notes.get("partial") or extras.get("refusal"))
     alone = bool(notes.get("alone"))

@@ -21,6 +21,7 @@ import numpy as np
 from recollect.follow.faults import readable_messages, set_aside_rows
 from recollect.follow.view import Run, SaveResult
 from recollect.model import Conversation, Filter, Message
+from recollect.model.notes import own_notes
 from recollect.ports import Tx, Vectors
 from recollect.recall.standalone import depends_on_context
 from recollect.topics import tables as rows
@@ -36,7 +37,6 @@ from recollect.topics.stamp import Stamp
 
 VIEW = "topics"
 TITLES = "titles"
-KEY = "recollect"  # in a message's metadata: what was given with it
 AT_ONCE = 256  # messages assigned in one transaction
 REMEMBERED = 256  # conversations whose topics are cached
 FADED = 20_000  # cached faded topics of all conversations but the last used one: about a hundred megabytes
@@ -434,8 +434,7 @@ def may_lean(text: str) -> bool:
 
 def importance_in(message: Message) -> float | None:
     """The importance that was given with a user's message."""
-    details = message.metadata.get(KEY)
-    importance = details.get("importance") if message.role == "user" and isinstance(details, dict) else None
+    importance = own_notes(message.metadata).get("importance") if message.role == "user" else None
     if isinstance(importance, bool) or not isinstance(importance, int | float) or not 0 <= importance <= 1:
         return None
     return float(importance)

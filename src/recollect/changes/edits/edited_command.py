@@ -17,9 +17,9 @@ from recollect.facts.rules.commands import Command, parse_command
 from recollect.facts.tables import people as profiles
 from recollect.facts.tables.fact_changes import COMMANDS
 from recollect.facts.view import command_of
-from recollect.log.message_versions import OWN_NOTES
 from recollect.log.rules import TOLD
 from recollect.model import Message
+from recollect.model.notes import notes_key
 from recollect.ports import Tx
 
 LASTING = ("forget", *COMMANDS.values())  # commands that an edit does not take back
@@ -36,8 +36,9 @@ def still_command(edited: Message, message: Message) -> Message:
     if read_command(edited).kind == command:
         return edited
     original = edited.as_said
-    metadata = {name: value for name, value in original.metadata.items() if name != OWN_NOTES}
-    marks = tuple(mark for mark in original.secrets if not mark.path.startswith(f"/{OWN_NOTES}/"))
+    notes = notes_key(original.metadata)
+    metadata = {name: value for name, value in original.metadata.items() if name != notes}
+    marks = tuple(mark for mark in original.secrets if not mark.path.startswith(f"/{notes}/"))
     return replace(original, metadata=metadata, secrets=marks).masked
 
 

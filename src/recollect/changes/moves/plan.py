@@ -19,6 +19,7 @@ from recollect.log.rules import TOLD
 from recollect.log.sealed_changes import contains_turn
 from recollect.log.tables import every_conversation, every_message, is_empty, warn_of_damage
 from recollect.model import Conversation, Filter, LogChange, Message, MoveKind
+from recollect.model.notes import own_notes
 from recollect.ports import Tx
 
 Lock = Callable[[Iterable[str]], None]
@@ -136,9 +137,7 @@ def changes_heard_in(tx: Tx, space: str, channel: str) -> list[Message]:
     ids = [row["id"] for row in tx.rows(STATEMENTS, where={"space": space, "kind": CHANGES})]
     messages = tx.find_messages(space, ids=ids, damaged=warn_of_damage) if ids else []
     return [
-        message
-        for message in messages
-        if not message.erased and message.metadata.get("recollect", {}).get("audience") == channel
+        message for message in messages if not message.erased and own_notes(message.metadata).get("audience") == channel
     ]
 
 

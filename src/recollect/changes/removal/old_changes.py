@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from recollect.facts.tables.fact_changes import DELETED, line_of, to_found_fact
 from recollect.facts.tables.findings import TABLE
@@ -18,6 +17,7 @@ from recollect.log.changes import append_change, erase_edits
 from recollect.log.sealed_changes import edited_fields
 from recollect.log.tables import new_id, warn_of_damage
 from recollect.model import Conversation, LogChange, Message, Statement
+from recollect.model.notes import notes_key, own_notes
 from recollect.ports import Tx
 
 BY_MESSAGE = {"index": "entries", "tiers": "tiers"}  # views with rows of single messages, and their tables
@@ -30,18 +30,18 @@ def rewrite_old_change(tx: Tx, row: Statement, now: datetime) -> Statement:
     if not messages or messages[0].erased or not repeats_old_value(messages[0]):
         return row
     message = messages[0]
-    details = message.metadata["recollect"]
+    details = own_notes(message.metadata)
     new = [values for values in details["facts"] if values["holds"] != "not"]
     text = line_of(to_found_fact(new[0])) if new else DELETED
-    new_message = replace(message, content=text, metadata={**message.metadata, "recollect": {**details, "facts": new}})
+    metadata = {**message.metadata, notes_key(message.metadata): {**details, "facts": new}}
+    new_message = replace(message, content=text, metadata=metadata)
     replace_without_trace(tx, message, new_message, now)
     remove_stored_denials(tx, row)
     return replace(row, text=text)
 
 
 def repeats_old_value(message: Message) -> bool:
-    details: dict[str, Any] = message.metadata.get("recollect", {})
-    return any(values["holds"] == "not" for values in details.get("facts", ()))
+    return any(values["holds"] == "not" for values in own_notes(message.metadata).get("facts", ()))
 
 
 def replace_without_trace(tx: Tx, message: Message, new_message: Message, now: datetime) -> None:

@@ -26,6 +26,7 @@ from recollect.facts.tables.people import TABLE as STATEMENTS
 from recollect.facts.tables.person_slots import PersonSlots, Reweigh, is_late
 from recollect.log.tables import warn_of_damage
 from recollect.model import Fact, FactChangeKind, FoundFact, Message, Statement
+from recollect.model.notes import NOTES, own_notes
 from recollect.ports import Tx
 
 AT_ONCE = 500  # ids in one query
@@ -52,7 +53,7 @@ def change_metadata(
 ) -> dict[str, Any]:
     """The metadata of a message that is a change. `after` is when the fact that it changes was said last."""
     return {
-        "recollect": {
+        NOTES: {
             "command": COMMANDS[kind],
             "facts": [json_values(fact) for fact in facts],
             "audience": audience,
@@ -70,7 +71,7 @@ def line_of(fact: FoundFact) -> str:
 def decided_facts(row: Statement, message: Message) -> DecidedFacts:
     """What a message that is a change says. It comes after the fact that it changes, whatever the clocks say. Of a
     message that retention has removed, only what its row has is known."""
-    details: Mapping[str, Any] = message.metadata.get("recollect", {})
+    details = own_notes(message.metadata)
     after = details.get("after")
     if after is not None:
         message = replace(message, time=max(message.time, datetime.fromisoformat(after) + JUST_AFTER))

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from recollect.context.receipts import StoredReceipt, has_receipt, receipts_of
-from recollect.context.turn import KEY
 from recollect.facts.tables.people import SAID
 from recollect.log.scope import ConversationScope
 from recollect.memory.runtime import Runtime
 from recollect.model import Receipt
+from recollect.model.notes import own_notes
 from recollect.model.secrets import marks_from_json, mask_parts
 from recollect.ports import Tx
 
@@ -82,8 +82,7 @@ def content_of(row: Mapping[str, Any]) -> str:
 
 def with_searches(stored: StoredReceipt, reply: Mapping[str, Any]) -> StoredReceipt:
     """The receipt with what the model searched for in each call, which stands in the metadata of the reply."""
-    notes = (reply.get("metadata") or {}).get(KEY)
-    calls = notes.get("rounds") if isinstance(notes, dict) else None
+    calls = own_notes(reply.get("metadata") or {}).get("rounds")
     if not isinstance(calls, list):
         return stored
     rounds = tuple(

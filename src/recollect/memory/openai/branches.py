@@ -21,8 +21,9 @@ from typing import Any
 
 from recollect.log import tables as log
 from recollect.model import Batch, Conversation, Filter, Message
+from recollect.model.notes import notes_key, own_notes
 from recollect.openai import reconcile
-from recollect.openai.messages import OPENED, OURS, ParsedMessage, utterance_of
+from recollect.openai.messages import OPENED, ParsedMessage, utterance_of
 from recollect.openai.reconcile import UNKNOWN, Utterance
 from recollect.ports import Tx
 from recollect.secrets.policy import SecretPolicy
@@ -275,8 +276,7 @@ def branch_number(id: str, root: str) -> int:
 
 def branch_origin(first: Message) -> tuple[str, int] | None:
     """The conversation and the turn that a branch leaves, by its first message."""
-    notes = first.metadata.get(OURS)
-    branch = notes.get("branch") if isinstance(notes, dict) else None
+    branch = own_notes(first.metadata).get("branch")
     of, after = (branch.get("of"), branch.get("after")) if isinstance(branch, dict) else (None, None)
     return (of, after) if isinstance(of, str) and isinstance(after, int) else None
 
@@ -371,8 +371,8 @@ def keep_reply(
                 return answer
         conversation = tree.next_id
         branch = {"of": question.conversation, "after": question.turn}
-        notes = {**draft.metadata.get(OURS, {}), "branch": branch}
-        draft = replace(draft, metadata={**draft.metadata, OURS: notes})
+        notes = {**own_notes(draft.metadata), "branch": branch}
+        draft = replace(draft, metadata={**draft.metadata, notes_key(draft.metadata): notes})
     reply = Batch(target.space, conversation, target.user, [draft])
     return log.append_messages(tx, reply, now, secrets, fresh_ids)[0].message
 
