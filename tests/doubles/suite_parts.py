@@ -12,7 +12,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 DEALT = "engine"  # the folder whose files are in several parts
-BESIDE = {"adapters": "project"}  # the examples of the documents import what the adapters are for
+BESIDE = {"adapters": "server", "project": "server"}  # which import the same libraries of others
 
 # Seconds by the clock beside the others; what is not listed takes USUAL. Parts are only as equal as these are true.
 USUAL = 2
