@@ -132,17 +132,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a test that uses a store its kinds: all three for the stores' own tests and those marked `every_store`,
-    SQLite for the others. The store contract proves the three equal; `make test-all` runs all tests on all kinds."""
-    every = (
-        metafunc.config.getoption("every_store")
-        or metafunc.definition.get_closest_marker("every_store") is not None
-        or metafunc.definition.path.parent.name == "stores"
-    )
+    """Give a test that uses a store its kinds: all three for the stores' own tests and those marked `every_store`, or
+    the `in_part` that the mark names, SQLite for the others. The store contract proves the three equal; `make test-all`
+    runs all tests on all kinds."""
+    mark = metafunc.definition.get_closest_marker("every_store")
+    if metafunc.config.getoption("every_store") or metafunc.definition.path.parent.name == "stores":
+        kinds = KINDS
+    else:
+        kinds = KINDS[:1] if mark is None else mark.kwargs.get("in_part", KINDS)
     chosen = {name for mark in metafunc.definition.iter_markers("parametrize") for name in argument_names(mark)}
     for name in STORE_FIXTURES:
         if name in metafunc.fixturenames and name not in chosen:
-            metafunc.parametrize(name, KINDS if every else KINDS[:1], indirect=True)
+            metafunc.parametrize(name, kinds, indirect=True)
 
 
 def argument_names(mark: pytest.Mark) -> list[str]:

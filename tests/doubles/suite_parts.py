@@ -1,7 +1,7 @@
 """The suite in parts of about equal length, each a process of its own: `pytest --part 1/3`.
 
 A part imports only its own test files. A folder, whose files share their imports, is in one part, and so are folders
-that import the same large libraries; the files of the engine, which are half of the suite, are dealt out one by one.
+that import the same large libraries; the files of the engine, which are a third of all, are dealt out one by one.
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 DEALT = "engine"  # the folder whose files are in several parts
-BESIDE = {"adapters": "project"}  # the examples of the documents import what the adapters are for
+BESIDE = {"adapters": "server", "project": "server"}  # which import the same libraries of others
 
-# Seconds by the clock beside the others; what is not listed takes USUAL. Parts are only as equal as these are true.
-USUAL = 2
+# Seconds of the processor, PostgreSQL's among them; what is not listed takes USUAL. Parts are as equal as this is true.
+USUAL = 1
 SECONDS = {
-    "server": 150, "stores": 66, "test_engine_machine": 44, "rules": 50, "cli": 55, "web": 32, "project": 23,
-    "bots": 21, "llm": 21, "bench": 13, "test_engine_long": 10, "test_engine_held": 9, "test_engine_episodes": 9,
-    "test_engine_outages": 8, "test_engine_injection": 8, "test_engine_input": 7, "test_engine_kill": 7, "formats": 16,
-    "test_engine_secrets": 7, "test_engine_delete_by_hand": 7, "test_engine_wrong_types": 3,
-    "test_engine_digests": 7, "embed": 6, "test_engine_damage": 6, "test_engine_members": 6, "test_engine_access": 6,
-    "test_engine_facts_last": 6, "language": 6, "test_engine_delete_processes": 5, "test_engine_erase": 5,
-    "test_engine_faces": 5, "test_engine_move": 5, "tasks": 5, "test_engine_copy": 4, "test_engine_profile": 4,
-    "test_engine_topics": 4, "test_engine_topics_many": 4, "test_engine_leases": 4, "test_engine_branches": 4,
-    "test_engine_expire": 4, "test_engine_retention": 4, "test_engine_delete": 4, "test_engine_followers": 4,
+    "server": 122, "cli": 45, "rules": 44, "stores": 41, "web": 25, "test_engine_machine": 23, "llm": 17,
+    "formats": 16, "bench": 11, "test_engine_scope_index": 11, "test_engine_access": 10, "bots": 10,
+    "test_engine_kill": 9, "test_engine_held": 9, "test_engine_digests": 8, "test_engine_injection": 8,
+    "test_engine_input": 8, "test_engine_secrets": 8, "test_engine_long": 8, "test_engine_episodes": 8,
+    "test_engine_damage": 7, "language": 6, "test_engine_delete_by_hand": 5, "test_engine_move": 5, "tasks": 5,
+    "embed": 5, "test_engine_outages": 5, "test_engine_erase": 4, "test_engine_faces": 4, "test_engine_delete": 4,
+    "test_engine_followers": 4, "test_engine_set_aside": 4, "test_engine_topics_many": 4, "test_engine_topics": 4,
+    "test_engine_wrong_types": 4, "test_engine_retention": 4, "test_engine_expire": 4, "test_engine_branches": 4,
+    "test_engine_copy": 3, "test_engine_profile": 3, "test_engine_last_messages": 3, "test_engine_context": 3,
+    "test_engine_floor": 3, "test_facts_life": 3, "test_engine_turn": 3, "test_engine_fairness": 3,
+    "test_engine_audience": 3, "test_engine_leases": 3, "test_engine_import": 3, "test_engine_stream": 3,
+    "test_engine_edit": 3,
 }  # fmt: skip
 
 

@@ -7,13 +7,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import sample_sizes
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from memory_machine import MemoryMachine
 
 from recollect.testing.postgres import PostgresServer
 
-SEQUENCES = {"sqlite": 150, "json": 8, "postgresql": 8}  # in `make test`; ten times as many in `make test-all`
+SEQUENCES = {"sqlite": 1_500, "json": 80, "postgresql": 80}  # in `make test-all`
+IN_PART = {"sqlite": 80, "json": 8, "postgresql": 8}  # in `make test`
 
 
 @pytest.mark.parametrize("chosen", list(SEQUENCES))
@@ -30,11 +32,11 @@ def test_what_is_left_is_what_a_rebuild_gives_f11(chosen: str, request: pytest.F
         pass
 
     Machine.place = staticmethod(place)
-    factor = 10 if request.config.getoption("every_store") else 1
+    sequences = SEQUENCES if sample_sizes.is_whole else IN_PART
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=SEQUENCES[chosen] * factor,
+            max_examples=sequences[chosen],
             stateful_step_count=8,
             deadline=None,
             derandomize=True,

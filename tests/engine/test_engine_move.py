@@ -64,7 +64,7 @@ def talk(memory: Memory) -> None:
 # -- what follows
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
 def test_two_ids_become_one_person_and_two_again_f12(store_url: str) -> None:
     people = ("anon", "alex", "kim")
     with Memory(store_url, window_turns=11, followers=False) as memory:
@@ -95,7 +95,7 @@ def test_two_ids_become_one_person_and_two_again_f12(store_url: str) -> None:
         assert [(line.kind, line.count) for line in memory.audit()] == [("undo", 17), ("merge", 17)]
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
 def test_a_chat_that_signs_in_takes_along_what_was_said_in_it_f12(store_url: str) -> None:
     people = ("anon", "alex")
     with Memory(store_url, followers=False) as memory:

@@ -55,7 +55,7 @@ REMOVALS: dict[str, Callable[[httpx2.Client], httpx2.Response]] = {
 }
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
 @pytest.mark.parametrize("removal", REMOVALS.values(), ids=list(REMOVALS))
 def test_what_others_edit_or_remove_makes_no_request_run_again_g8(
     store_url: str, removal: Callable[[httpx2.Client], httpx2.Response]

@@ -340,8 +340,9 @@ def _announced(small: str, has_figures: bool) -> list[tuple[int, str]]:
     places = []
     for root, names in groups:
         at = small.find(root)
-        while at >= 0:
-            for name, offset in names:
+        present = [] if at < 0 else [(name, offset) for name, offset in names if name in small]
+        while present and at >= 0:
+            for name, offset in present:
                 if small.startswith(name, at - offset) and at >= offset:
                     places.append((at - offset, -len(name), name))
             at = small.find(root, at + 1)

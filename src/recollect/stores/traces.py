@@ -3,8 +3,8 @@
 VACUUM frees the place of a removed row and leaves its bytes there until something else is written over them: in the
 table, in the TOAST table beside it, in every index, and in the planner's statistics of common values. Only a rewritten
 file holds nothing of it, and during the rewrite nobody else can use the table. So small tables are rewritten at once;
-larger ones are reported, with the command that rewrites them. We cannot clear the server's log of changes (WAL), its
-replicas and its backups.
+larger ones are reported, with the command that rewrites them. A table that nothing was written to since its files were
+made holds nothing, and is left alone. We cannot clear the server's log of changes (WAL), its replicas and its backups.
 """
 
 from __future__ import annotations
@@ -38,7 +38,17 @@ OLDER = text(
     ) AS open WHERE since IS NOT NULL AND age(since) >= age(CAST(:mark AS xid))
     """
 )
-STATE = text("SELECT pg_relation_filenode(to_regclass(:table)), pg_total_relation_size(to_regclass(:table))")
+# The bytes of tables that something was written to. A row puts a second page into the index of the primary key, and a
+# page once there stays until the index is rewritten, whatever becomes of the row.
+SIZES = text(
+    """
+    SELECT name, pg_total_relation_size(c.oid) FROM unnest(CAST(:tables AS text[])) AS name
+        JOIN pg_class AS c ON c.oid = to_regclass(name) LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
+    WHERE pg_relation_size(c.oid) > 0 OR coalesce(pg_relation_size(nullif(c.reltoastrelid, 0)), 0) > 0
+        OR i.indexrelid IS NULL OR pg_relation_size(i.indexrelid) > current_setting('block_size')::bigint
+    """
+)
+FILE = text("SELECT pg_relation_filenode(to_regclass(:table))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +74,7 @@ def clear_traces(connection: Connection, tables: Iterable[str], limits: RewriteL
             "a transaction that began before can still see what was removed, so the tables' files hold it: when that "
             f"transaction has ended, {COMMAND}",
         )
-    sizes = {table: connection.execute(STATE, {"table": table}).one()[1] for table in tables}
+    sizes = {row[0]: row[1] for row in connection.execute(SIZES, {"tables": list(tables)})}
     small = smallest_tables(sizes, limits.max_bytes)
     large = sorted(set(sizes) - set(small))
     in_use: list[str] = []
@@ -106,10 +116,10 @@ def smallest_tables(sizes: dict[str, int], max_bytes: float) -> list[str]:
 
 def rewrite_table(connection: Connection, table: str) -> bool:
     """Rewrite a table. Whether it has new files now: the server skips a table of another owner with a warning."""
-    before = connection.execute(STATE, {"table": table}).one()[0]
+    before = connection.execute(FILE, {"table": table}).scalar_one()
     notes = "" if table == PLANNER_NOTES else ", ANALYZE"
     connection.exec_driver_sql(f"VACUUM (FULL{notes}) {table}")
-    return bool(connection.execute(STATE, {"table": table}).one()[0] != before)
+    return bool(connection.execute(FILE, {"table": table}).scalar_one() != before)
 
 
 def describe_leftovers(large: Sequence[str], in_use: Sequence[str], not_ours: Sequence[str]) -> list[str]:

@@ -133,7 +133,7 @@ def store(store_url: str) -> Any:
         yield store
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
 @pytest.mark.parametrize("seed", range(1, 1 + sample(2)))
 @pytest.mark.parametrize("new_terms", [20, scope_index.NEW_TERMS])
 def test_memory_and_database_give_the_same_hits(
@@ -162,7 +162,7 @@ def test_memory_and_database_give_the_same_hits(
                     assert hits == seen(expected)
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
 @pytest.mark.parametrize("seed", range(1, 1 + sample(6)))
 def test_any_sequence_of_changes_gives_the_hits_of_an_index_that_is_read_anew(store: Store, seed: int) -> None:
     """Messages come one at a time, most of them without a vector, and are edited and removed between searches."""

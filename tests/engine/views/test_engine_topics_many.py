@@ -36,7 +36,7 @@ def check(chat: BlockingConversation, expected: int) -> None:
         assert len({m.content.split("#")[1].split()[0] for m in own if "#" in m.content}) == 1
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
 def test_sixteen_threads_talk_and_read_at_once_e7(store_url: str) -> None:
     with opened(store_url, followers=True) as memory:
         chat = memory.conversation("chat", user="alex")

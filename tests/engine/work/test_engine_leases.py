@@ -41,7 +41,7 @@ def leased(memory: Memory) -> int:
 # -- no work twice
 
 
-@pytest.mark.every_store
+@pytest.mark.every_store(in_part=("sqlite", "postgresql"))
 def test_two_memories_on_one_store_never_embed_the_same_message_twice(store_url: str) -> None:
     store, embedder, count = store_at(store_url), CountingEmbedder(), 12
     with (

@@ -16,6 +16,7 @@ from recollect.context.rules.requests_for_more import ParsedReply, TierRequest, 
 from recollect.errors import InvalidInput
 from recollect.text.fences import GUARD, MAX_AUTHOR, escape, escape_line, message, message_label, section
 
+LONG = sample(200_000)  # characters
 ID = "1m7ejx4s2qjr1qzpde9c"
 OTHER = "1m7ejx4s2qjr1qzpde9d"
 BOLD = str.maketrans(
@@ -301,7 +302,7 @@ class TestEscape:
     )
     def test_hundreds_of_thousands_of_characters(self, unit: str) -> None:
         # Were any step quadratic, this would take many minutes.
-        text = unit * (200_000 // len(unit))
+        text = unit * (LONG // len(unit))
         assert len(escape(text)) <= 2 * len(text)
 
 
