@@ -24,6 +24,7 @@ import numpy as np
 
 import recollect.language
 import recollect.rules
+import recollect.secrets
 import recollect.tasks
 from recollect.errors import ModelNonsense
 from recollect.language import dates
@@ -180,9 +181,9 @@ def arguments_of(rule: Callable[..., Any], given: Given) -> tuple[list[Any], dic
 
 
 def public_rules() -> dict[str, Callable[..., Any]]:
-    """Every public function of the rules and the tasks, by its name."""
+    """Every public function of the rules, the detector of secrets and the tasks, by its name."""
     found = {}
-    for package in (recollect.language, recollect.rules, recollect.tasks):
+    for package in (recollect.language, recollect.rules, recollect.secrets, recollect.tasks):
         for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(each.name)
             for name, value in vars(module).items():
@@ -315,13 +316,11 @@ def two_sentences(given: Given) -> list[sentence_forms.SourcedSentence]:
 
 # Rules that need more than their types say, and the classes that read a text.
 CALLS: dict[str, Callable[[Given], Any]] = {
-    "rules.secret_formats.formats": lambda given: list(
-        RULES["rules.secret_formats.formats"](
-            given.text, given.text.lower(), given.text.lower().split(), [(0, len(given.text))], has_long_words=True
-        )
+    "secrets.formats.secrets_by_form": lambda given: list(
+        RULES["secrets.formats.secrets_by_form"](given.text, given.text.lower(), [(0, len(given.text))])
     ),
-    "rules.secret_phrases.phrases": lambda given: list(
-        RULES["rules.secret_phrases.phrases"](given.text, given.text.lower(), bytearray(len(given.text)))
+    "secrets.announced.announced_secrets": lambda given: list(
+        RULES["secrets.announced.announced_secrets"](given.text, given.text.lower(), bytearray(len(given.text)))
     ),
     "rules.sealed_changes.contains_turn": lambda given: RULES["rules.sealed_changes.contains_turn"]([[1, 2]], 1),
     "rules.sealed_changes.with_audience": lambda given: RULES["rules.sealed_changes.with_audience"](
@@ -441,6 +440,10 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
+        *(f"secrets.words.{name}" for name in ("words", "word_set", "any_of", "one_of")),
+        "secrets.marks.marks_from_json",
+        "secrets.marks.mask_parts",
+        "secrets.marks.with_texts",
         "language.lazy_patterns.words_needed_by",
         "language.short_text_cache.remember_short_texts",
         "language.short_text_cache.remember_words",

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from recollect.model.facts import Fact
 from recollect.model.frozen import dataclass, replace
-from recollect.model.secrets import Marks, MaskedParts, mask_parts
+from recollect.secrets.marks import Marks, MaskedParts, mask_parts
 
 Role = Literal["user", "assistant", "system", "tool"]
 ROLES: tuple[Role, ...] = get_args(Role)

@@ -25,8 +25,8 @@ from recollect.errors import SecretRefused
 from recollect.language.lazy_patterns import lazy_pattern
 from recollect.model import Draft, Message, Version
 from recollect.model.frozen import dataclass, replace
-from recollect.model.secrets import Marks, SecretMark, mask_parts, mask_text, texts_in
-from recollect.rules.secrets import find_secrets
+from recollect.secrets.detector import find_secrets
+from recollect.secrets.marks import Marks, SecretMark, mask_parts, mask_text, texts_in
 
 SecretMode = Literal["mask", "redact", "refuse", "keep"]
 SECRET_MODES: tuple[SecretMode, ...] = get_args(SecretMode)

@@ -13,8 +13,8 @@ from recollect.engine.tables.people import SAID
 from recollect.engine.tables.receipts import StoredReceipt, has_receipt, receipts_of
 from recollect.engine.turn import KEY
 from recollect.model import Receipt
-from recollect.model.secrets import marks_from_json, mask_parts
 from recollect.ports import Tx
+from recollect.secrets.marks import marks_from_json, mask_parts
 
 AT_ONCE = 500  # turns or ids in one query
 SHOWN = 160  # characters of a text that stands for an id

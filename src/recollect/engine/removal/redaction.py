@@ -26,12 +26,12 @@ from recollect.engine.tables.log import every_conversation, every_message, warn_
 from recollect.engine.views.facts import command_of
 from recollect.engine.work.view import View
 from recollect.model import Filter, LogChange, Message, Redaction
-from recollect.model.secrets import mask_parts
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.access import LOCAL
 from recollect.rules.sealed_changes import edited_fields
 from recollect.rules.secret_policy import find_in_message, placeholder_marks
+from recollect.secrets.marks import mask_parts
 
 PAGE = 500  # messages looked at in one transaction
 

@@ -18,12 +18,12 @@ from recollect.errors import DamagedMessage, InvalidInput, ScopeError, SecretRef
 from recollect.masking import masked_logger
 from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
 from recollect.model.frozen import replace
-from recollect.model.secrets import Marks
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.message_versions import kept_as, older_versions, says_same
 from recollect.rules.sealed_changes import is_as_changed, is_sealed, original_message
 from recollect.rules.secret_policy import SecretPolicy
+from recollect.secrets.marks import Marks
 
 logger = masked_logger("recollect.log")
 

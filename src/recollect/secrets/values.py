@@ -13,29 +13,37 @@ import binascii
 import re
 from itertools import pairwise
 
-from recollect.rules.secret_words import ENCODED_FILES, ID_PREFIXES, KNOWN_THINGS, PLACEHOLDERS
+from recollect.secrets.words import any_of, word_set, words
 
 _SIGNS = "!@#$%^&*?+=~"
-_THING = re.compile(
-    r"(?:https?://|www\.|\d{4}-(?:\d\d-\d\d(?:[T_]|$)|Q\d$)|\d{1,2}(?::\d\d){1,2}(?:[.,]\d+)?Z?$|[./~]+\w|@|#\w+$)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|[\w-]+\.(?:[a-z]{2,4}|[a-z]{2}\d)$|v?\d+(?:\.\d+)+\w*$|"
-    r"\d+(?:st|nd|rd|th|s|x|k|m|h|kb|mb|gb|tb|km|kg|g|ml|cm|mm|px|am|pm|min|hrs?|ms|bits?)$|\d+-[a-z]+(?:-[a-z]+)*$|"
-    r"[a-z]+-\d{1,2}$|\d{1,2}[:/.-]\d{1,2}(?:[:/.-]\d{2,4})?$|[$€£]\d|\d+%|ssh-|"
-    r"(?:iphone|ipad|galaxy|pixel|windows|win|office|python|node|java|ubuntu|debian|macos|ios|android)[-_ ]?\d",
-    re.IGNORECASE,
-)
+_THING = re.compile(any_of("things"), re.IGNORECASE)
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_PUBLIC = re.compile(
-    r"[0-9A-F]{40}$|0x[0-9A-F]{8,16}$|(?:[rnbqkpRNBQKP1-8]{1,8}/){7}|AAAA[A-Z0-9]|MII[A-Z]|(?:sha\d+|SHA\d+|md5)[-:~]|pk[_-]|pub|0x[0-9a-fA-F]{40}$|"
-    r"[13][1-9A-HJ-NP-Za-km-z]{25,34}$|Qm[1-9A-HJ-NP-Za-km-z]{44}|T[1-9A-HJ-NP-Za-km-z]{33}$|bc1|[xyz]pub|age1|AC[0-9a-f]{32}$"
-)
+_PUBLIC = re.compile(any_of("public"))
 _PATH_WORD = re.compile(r"(?:^|/)(?:[a-z]{3,}|[A-Z][a-z]{2,}|[a-z]+[-_][a-z]+)(?=/|$)")
+_HEX = re.compile(r"[0-9a-fA-F]+")
+_NO_PASSWORD = re.compile(r"\.[a-z]{2,4}\d?$|^[^@]+@[^@]+\.[a-z]{2,}$|^[$%]|^\w+=")
+_PLACEHOLDERS = words("placeholders")
+_STAND_INS = word_set("stand-ins")
+_ENCODED_FILES = words("encoded files")
+_ID_PREFIXES = words("id prefixes")
+KNOWN_THINGS = word_set("known things")
 
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows where one would stand."""
     small = value.lower()
-    return len(set(small)) < 3 or any(part in small for part in PLACEHOLDERS)
+    return len(set(small)) < 3 or any(part in small for part in _PLACEHOLDERS)
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether a value stands where a password does and is none: a name for it, a variable, a placeholder."""
+    return (
+        value.lower() in _STAND_INS
+        or value.startswith(("<", "{", "[", "*", "$", "%", "("))
+        or (value.isupper() and value.replace("_", "").isalpha())
+        or is_placeholder(value)
+    )
 
 
 def is_random(value: str) -> bool:
@@ -66,7 +74,7 @@ def is_one_case_random(value: str) -> bool:
     """A long hexadecimal number, or figures among letters of one case: only after a word that announces a secret."""
     if not value.isalnum() or not value.isascii() or not (value.islower() or value.isupper()) or not _varies(value):
         return False
-    if re.fullmatch(r"[0-9a-fA-F]+", value):
+    if _HEX.fullmatch(value):
         return len(value) >= 32
     figures = sum(map(str.isdigit, value))
     return (len(value) >= 16 and figures >= 2 and _changes(value) >= 0.25) or (len(value) >= 40 and figures >= 8)
@@ -93,7 +101,7 @@ def is_unguessable(token: str, *, hexes: bool) -> bool:
 
 def is_encoded(value: str) -> bool:
     """Whether it is a text or a file written in base64, and no secret by itself."""
-    if value.startswith(ENCODED_FILES):
+    if value.startswith(_ENCODED_FILES):
         return True
     try:
         plain = base64.b64decode(value[: min(len(value), 200) // 4 * 4], altchars=b"-_", validate=True)
@@ -109,7 +117,7 @@ def is_encoded(value: str) -> bool:
 
 def is_public(value: str) -> bool:
     """A public key, a fingerprint, the address of a wallet, or the id of something: all may be known."""
-    return bool(_PUBLIC.match(value)) or value.startswith(ID_PREFIXES)
+    return bool(_PUBLIC.match(value)) or value.startswith(_ID_PREFIXES)
 
 
 def is_path(value: str) -> bool:
@@ -143,7 +151,7 @@ def is_strong(word: str) -> bool:
         and word.lower() not in KNOWN_THINGS
         and not (is_thing(word) and not word[0].isupper())
         and not is_placeholder(word)
-        and not re.search(r"\.[a-z]{2,4}\d?$|^[^@]+@[^@]+\.[a-z]{2,}$|^[$%]|^\w+=", word)
+        and not _NO_PASSWORD.search(word)
     )
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from recollect.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
