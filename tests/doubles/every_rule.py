@@ -440,7 +440,7 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
-        *(f"secrets.words.{name}" for name in ("words", "word_set", "any_of", "one_of")),
+        *(f"secrets.words.{name}" for name in ("words", "word_set", "pattern", "has", "any_of", "one_of")),
         "secrets.marks.marks_from_json",
         "secrets.marks.mask_parts",
         "secrets.marks.with_texts",

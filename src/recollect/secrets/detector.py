@@ -17,6 +17,7 @@ from recollect.secrets.announced import announced_secrets
 from recollect.secrets.formats import secrets_by_form
 from recollect.secrets.marks import SecretMark
 from recollect.secrets.values import (
+    FIGURE,
     is_camel_case,
     is_one_case_random,
     is_path,
@@ -25,16 +26,8 @@ from recollect.secrets.values import (
     is_surely_random,
     is_wordy,
 )
-from recollect.secrets.words import any_of, words
+from recollect.secrets.words import has, pattern
 
-_PLACEHOLDER = re.compile(r"\[secret: [a-zA-Z -]{1,30}\]")
-_FIGURE = re.compile(r"\d")
-_RUN = re.compile(r"(?<![!-~])[!-~]{16,}")
-_PIECE = re.compile(r"(?<![A-Za-z0-9+/_~.%@#\\-])[A-Za-z0-9][A-Za-z0-9+/_~.%-]{15,}={0,2}(?![({\\@])")
-_BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----")
-_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
-_HINT = re.compile(any_of("secrets"))
-_ID = re.compile(any_of("ids") + rf"|\b(?:{'|'.join(words('other keys'))})[ _-]keys?")
 _NEAR = 48  # characters before a run in which a word says what it is
 _FAR = 160  # and in which it says that secrets are spoken of
 _MOST_PIECES = 10_000  # of one text that are looked at: after them only keys of a known form are found
@@ -46,7 +39,7 @@ def find_secrets(text: str) -> tuple[SecretMark, ...]:
     """Every secret in a text, in its order."""
     small = _small_letters(text)
     cover = bytearray(len(text))  # 1 where a secret or a placeholder stands
-    for match in _PLACEHOLDER.finditer(text) if "[secret: " in text else ():
+    for match in pattern("placeholder").finditer(text) if "[secret: " in text else ():
         cover[match.start() : match.end()] = b"\1" * len(match[0])
     marks: list[SecretMark] = []
     runs = _key_runs(text)
@@ -68,7 +61,9 @@ def _small_letters(text: str) -> str:
 
 def _key_runs(text: str) -> list[tuple[int, int]]:
     """Where a text has so many characters without a space that they may be a key: capitals or figures are in each."""
-    return [match.span() for match in _RUN.finditer(text) if not match[0].islower() or _FIGURE.search(match[0])]
+    return [
+        match.span() for match in pattern("run").finditer(text) if not match[0].islower() or FIGURE.search(match[0])
+    ]
 
 
 def _random_tokens(text: str, runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
@@ -88,13 +83,13 @@ def _pieces(text: str, runs: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
         while blocks and blocks[-1][1] <= start:
             blocks.pop()
         if not blocks or blocks[-1][0] > start:
-            yield from _PIECE.finditer(text, start, end)
+            yield from pattern("piece of a run").finditer(text, start, end)
 
 
 def _blocks(text: str) -> list[tuple[int, int]]:
     """Where certificates and keys between two lines of strokes stand, the last one first."""
     blocks = []
-    for head in _BLOCK.finditer(text, 0, max(0, text.rfind("-----END"))):
+    for head in pattern("begin of a block").finditer(text, 0, max(0, text.rfind("-----END"))):
         end = text.find("-----END", head.end(), head.end() + 9_000)
         if end >= 0:
             blocks.append((head.start(), end))
@@ -109,11 +104,11 @@ def _is_token(text: str, start: int, value: str) -> bool:
         return False
     before = text[max(0, start - _FAR) : start].lower()
     near = before[-_NEAR:]
-    against = max((match.end() for match in _ID.finditer(near)), default=-1)
-    hint = max((match.end() for match in _HINT.finditer(near)), default=-1)
+    against = max((match.end() for match in pattern("id before").finditer(near)), default=-1)
+    hint = max((match.end() for match in pattern("secrets").finditer(near)), default=-1)
     if against >= max(hint, 0) or "base64" in before:
         return False
     if is_sure and len(value) >= _SHORTEST and not is_camel_case(value):
         return True
-    is_long = len(value) >= _SURELY_LONG and not is_sure and not _HEX.fullmatch(value)
-    return is_long or hint >= 0 or _HINT.search(before) is not None
+    is_long = len(value) >= _SURELY_LONG and not is_sure and not pattern("hexadecimal number").fullmatch(value)
+    return is_long or hint >= 0 or has(before, "secrets")

@@ -11,71 +11,21 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import re
 from collections.abc import Iterator
 from itertools import groupby
 
 from recollect.secrets.marks import SecretMark
-from recollect.secrets.values import is_jumbled, is_placeholder, is_stand_in, is_wordy
-from recollect.secrets.words import any_of, word_set, words
+from recollect.secrets.values import FIGURE, is_jumbled, is_placeholder, is_stand_in, is_wordy
+from recollect.secrets.words import has, pattern, word_set, words
 
-_KEY_KINDS = {
-    "api_key": rf"{any_of('API key')}|{any_of('API key by its beginning')}[A-Za-z0-9_=.+/-]{{16,}}",
-    "token": rf"{any_of('token')}|{any_of('token by its beginning')}[A-Za-z0-9_+/=-]{{16,}}",
-    "private_key": any_of("private key"),
-}
-_KEY = re.compile("(?<![A-Za-z0-9_])(?:" + "|".join(f"(?P<{kind}>{form})" for kind, form in _KEY_KINDS.items()) + ")")
-_FIGURE = re.compile(r"\d")
-_CARD_FIGURES = re.compile(r"\d\d\d\d[ \u00a0.-]?\d{4}")  # in every number of a card
-_SSN_FIGURES = re.compile(r"\d\d\d[- ]?\d\d[- ]?\d{4}")
-_WEBHOOK = re.compile(any_of("webhook address"))
-_TELEGRAM = re.compile(r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
-_JWT = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}")
-_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----")
-_KEY_LINES = re.compile(r"[A-Za-z0-9+/=\s\\]{40,}")
-_ADDRESS = re.compile(r"://([^\s:/@\"'`<>]{0,100}):([^\s\"'`<>]{1,200}?)@(?=[\w\[.-])")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]{1,24}$")
-_MORE = re.compile(r"[^\s\"'`<>/?#@]{0,80}@(?=[\w\[.-])")
-_BASIC = re.compile(r"Basic\s{1,3}([A-Za-z0-9+/]{8,400}={0,2})")
-_BEARER = re.compile(r"(?:B|b)(?:earer|EARER)\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})")
-_SIGNED = re.compile(r"[?&;](?:[sS]ig|(?:[xX]-[A-Za-z]{3,4}-)?[sS]ignature)=([A-Za-z0-9%+/_-]{20,}=?)")
-_CARD = re.compile(
-    r"(?<![A-Za-z0-9_.+/#-])(?:\d{12,19}|\d{4}([ \u00a0.-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?"
-    r"|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![A-Za-z0-9_/]|[.-]\d)"
-)
-_CARD_CODE = re.compile(r"[\s,;|]{1,3}(?:exp\w{0,8}[:.]?\s)?\d{1,2}/\d{2}(?:\d{2})?[\s,;|]{1,3}(\d{3,4})(?![\w/])")
-_IBAN = re.compile(r"\d\d(?<=[A-Za-z]{2}\d\d)(?<![A-Za-z0-9][A-Za-z]{2}\d\d)(?=[ \u00a0-]?[A-Za-z0-9]{2})")
-_IBAN_REST = re.compile(
-    r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+"
-)
-_SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
-_SEED = re.compile(
-    r"(?<![A-Za-z0-9+/_-])(?:[A-Z2-7]{16,64}=*|"
-    r"[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15})(?![A-Za-z0-9+/_-])"
-)
-_WORD = re.compile(r"[A-Za-z]+")
 _PLACES = {word: at for at, word in enumerate(words("BIP-39"))}  # each has three to eight letters
-_JOIN = r"(?![\"'][.)])[\s,;.|/•*\"'_-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?"  # signs and numbers between words
-_STRETCH = re.compile(rf"(?<![A-Za-z])[A-Za-z]{{3,8}}+(?![A-Za-z])(?:{_JOIN}[A-Za-z]{{3,8}}+(?![A-Za-z]))*+")
 _LISTED = frozenset(word.encode() for word in _PLACES)
 _LETTERS_ALONE = bytes(place if chr(place).isalpha() and place < 128 else ord(" ") for place in range(256))
 _PHRASE_LENGTHS = (24, 21, 18, 15, 12)  # words
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
-_PHRASE_HINT = re.compile("(?i)" + any_of("recovery phrases"))
 _AROUND_PHRASE = 2_000  # characters in which a text may call a phrase one
-_DATABASES = word_set("databases")
 _IBAN_LENGTHS = {country[:2]: int(country[3:]) for country in words("IBAN")}
-_CARD_HINT = re.compile(any_of("cards"))
-_NO_CARD_HINT = re.compile(any_of("no cards"))
-_SSN_HINT = re.compile(any_of("social security"))
-_NO_SSN_HINT = re.compile(any_of("no social security"))
-_SHOWN_FORM = re.compile(any_of("forms"))
-_SEED_HINTS = words("one-time seeds")
 # Before a number or a phrase that everybody may know, since it was published to be tried or shown.
-_PUBLISHED = re.compile(
-    r"\b(?:tests?|dummy|sandbox|example|sample|beispiel|exemple|ejemplo|exemplo|esempio)[\s-]{1,2}(?:[\w'-]{1,12}\s)?"
-    r"(?:cards?|visa|mastercard|iban|vector|phrase)\b"
-)
 _MAY_BE_PUBLISHED = frozenset(["card number", "IBAN", "recovery phrase"])
 _BEFORE_PUBLISHED = 48  # characters
 
@@ -84,7 +34,7 @@ def secrets_by_form(text: str, small: str, runs: list[tuple[int, int]]) -> Itera
     """What is a secret by its form, in the order of certainty; `runs` are the long runs without a space."""
     for mark in _marks_by_form(text, small, runs):
         before = max(0, mark.start - _BEFORE_PUBLISHED)
-        if mark.kind not in _MAY_BE_PUBLISHED or not _PUBLISHED.search(small, before, mark.start):
+        if mark.kind not in _MAY_BE_PUBLISHED or not pattern("published").search(small, before, mark.start):
             yield mark
 
 
@@ -92,7 +42,7 @@ def _marks_by_form(text: str, small: str, runs: list[tuple[int, int]]) -> Iterat
     if "PRIVATE KEY" in text:
         yield from _private_keys(text)
     if runs:
-        yield from (SecretMark("webhook address", *match.span()) for match in _WEBHOOK.finditer(text))
+        yield from (SecretMark("webhook address", *match.span()) for match in pattern("webhook address").finditer(text))
         if "eyJ" in text:
             yield from _web_tokens(text)
         for start, end in runs:
@@ -101,13 +51,13 @@ def _marks_by_form(text: str, small: str, runs: list[tuple[int, int]]) -> Iterat
         yield from _addresses(text)
     if runs or "asic " in text or "earer " in text:
         yield from _headers(text)
-    if _FIGURE.search(text):
+    if FIGURE.search(text):
         yield from _ibans(text)
-        if _CARD_FIGURES.search(text):
+        if has(text, "figures of a card"):
             yield from _cards(text)
-        if _SSN_FIGURES.search(text):
+        if has(text, "figures of a social security number"):
             yield from _social_security(text)
-        if any(hint in small for hint in _SEED_HINTS):
+        if any(hint in small for hint in words("one-time seeds")):
             yield from _seeds(text, small)
     if _has_listed_words(small):
         yield from _recovery_phrases(text)
@@ -116,10 +66,10 @@ def _marks_by_form(text: str, small: str, runs: list[tuple[int, int]]) -> Iterat
 def _private_keys(text: str) -> Iterator[SecretMark]:
     after = 0
     last = text.rfind("-----END")
-    for head in _BEGIN.finditer(text):
+    for head in pattern("begin of a private key").finditer(text):
         if head.start() < after:
             continue
-        lines = _KEY_LINES.match(text, head.end())
+        lines = pattern("lines of a key").match(text, head.end())
         close = f"-----END {head[1]}-----"
         at = text.find(close, head.end(), head.end() + 9_000) if head.end() < last else -1
         if at >= 0 and sum(map(str.isalnum, text[head.end() : head.end() + 80])) >= 24:
@@ -132,7 +82,7 @@ def _private_keys(text: str) -> Iterator[SecretMark]:
 
 
 def _web_tokens(text: str) -> Iterator[SecretMark]:
-    for match in _JWT.finditer(text):
+    for match in pattern("web token").finditer(text):
         try:
             head = base64.urlsafe_b64decode(match[1][: len(match[1]) // 4 * 4])
         except (ValueError, binascii.Error):  # the pattern has let only its alphabet through
@@ -142,9 +92,9 @@ def _web_tokens(text: str) -> Iterator[SecretMark]:
 
 
 def _known_keys(text: str, start: int, end: int) -> Iterator[SecretMark]:
-    for match in _TELEGRAM.finditer(text, start, end):
+    for match in pattern("token of a bot").finditer(text, start, end):
         yield SecretMark("token", *match.span())
-    for match in _KEY.finditer(text, start, end):
+    for match in pattern("known key").finditer(text, start, end):
         value = match[0].rstrip("-._=/+") if match[0][-1] in "-._/+" else match[0]
         if _is_key_body(value[4:]) and not is_placeholder(value):
             kind = "API key" if match.lastgroup == "api_key" else str(match.lastgroup).replace("_", " ")
@@ -159,40 +109,42 @@ def _is_key_body(body: str) -> bool:
 
 
 def _addresses(text: str) -> Iterator[SecretMark]:
-    for match in _ADDRESS.finditer(text):
+    for match in pattern("address with a password").finditer(text):
         start, end = match.span(2)
-        scheme = _SCHEME.search(text[max(0, match.start() - 26) : match.start()])
-        if (rest := _MORE.match(text, end + 1)) is not None:  # a password with a sign of its own
+        scheme = pattern("scheme").search(text[max(0, match.start() - 26) : match.start()])
+        if (
+            rest := pattern("rest of a password").match(text, end + 1)
+        ) is not None:  # a password with a sign of its own
             end = rest.end() - 1
         value = text[start:end]
         if scheme and not ("/" in value and not match[1]) and not is_stand_in(value):
             name = scheme[0].lower().split("+")[0].rpartition(":")[2]
-            yield SecretMark("database password" if name in _DATABASES else "password", start, end)
+            yield SecretMark("database password" if name in word_set("databases") else "password", start, end)
 
 
 def _headers(text: str) -> Iterator[SecretMark]:
-    for match in _BASIC.finditer(text) if "Basic" in text else ():
+    for match in pattern("basic header").finditer(text) if "Basic" in text else ():
         try:
             plain = base64.b64decode(match[1] + "=" * (-len(match[1]) % 4))
         except (ValueError, binascii.Error):
             continue
         if b":" in plain and plain.isascii() and plain.decode("ascii").isprintable():
             yield SecretMark("password", *match.span(1))
-    for match in _BEARER.finditer(text) if "earer" in text or "EARER" in text else ():
+    for match in pattern("bearer header").finditer(text) if "earer" in text or "EARER" in text else ():
         if any(map(str.isdigit, match[1])) and not is_placeholder(match[1]) and not is_wordy(match[1]):
             yield SecretMark("token", match.start(1), match.start(1) + len(match[1].rstrip(".")))
-    for match in _SIGNED.finditer(text) if "ig=" in text or "ignature=" in text else ():
+    for match in pattern("signature in an address").finditer(text) if "ig=" in text or "ignature=" in text else ():
         if not is_placeholder(match[1]):
             yield SecretMark("token", *match.span(1))
 
 
 def _ibans(text: str) -> Iterator[SecretMark]:
-    for match in _IBAN.finditer(text):
+    for match in pattern("begin of an IBAN").finditer(text):
         start = match.start() - 2
         length = _IBAN_LENGTHS.get(text[start : start + 2].upper(), 0)
         piece = text[start : start + 2 * length]
         places = [at for at, char in enumerate(piece) if char.isascii() and char.isalnum()][:length]
-        if not length or len(places) < length or not _IBAN_REST.fullmatch(piece, 0, places[-1] + 1):
+        if not length or len(places) < length or not pattern("form of an IBAN").fullmatch(piece, 0, places[-1] + 1):
             continue
         end = start + places[-1] + 1
         number = "".join(piece[at] for at in places).upper()
@@ -206,19 +158,19 @@ def _ibans(text: str) -> Iterator[SecretMark]:
 
 
 def _cards(text: str) -> Iterator[SecretMark]:
-    for match in _CARD.finditer(text):
+    for match in pattern("card number").finditer(text):
         number = "".join(filter(str.isdigit, match[0]))
         if not number.isascii() or not _passes_luhn(number):
             continue
         before = text[max(0, match.start() - 40) : match.start()].lower()
         after = text[match.end() : match.end() + 30].lower()
-        hint = max((hint.start() for hint in _CARD_HINT.finditer(before)), default=-1)
-        against = max((hint.start() for hint in _NO_CARD_HINT.finditer(before)), default=-1)
-        if against > hint or (hint < 0 and _NO_CARD_HINT.search(after)):
+        hint = max((hint.start() for hint in pattern("cards").finditer(before)), default=-1)
+        against = max((hint.start() for hint in pattern("no cards").finditer(before)), default=-1)
+        if against > hint or (hint < 0 and has(after, "no cards")):
             continue
-        if _is_card(number, has_hint=hint >= 0 or _CARD_HINT.search(after) is not None):
+        if _is_card(number, has_hint=hint >= 0 or has(after, "cards")):
             yield SecretMark("card number", *match.span())
-            if (code := _CARD_CODE.match(text, match.end())) is not None:
+            if (code := pattern("code after a card").match(text, match.end())) is not None:
                 yield SecretMark("card security code", *code.span(1))
 
 
@@ -241,20 +193,20 @@ def _passes_luhn(number: str) -> bool:
 
 def _social_security(text: str) -> Iterator[SecretMark]:
     """With strokes it is one by its form, unless the text calls it something else; without them if it calls it so."""
-    for match in _SSN.finditer(text):
+    for match in pattern("social security number").finditer(text):
         before = text[max(0, match.start() - 60) : match.start()].lower()
         around = text[max(0, match.start() - 40) : match.end() + 20].lower()
-        is_other = _NO_SSN_HINT.search(around) and "ssn" not in around
-        if not _SHOWN_FORM.search(before) and (_SSN_HINT.search(before) or (match[1] == "-" and not is_other)):
+        is_other = has(around, "no social security") and "ssn" not in around
+        if not has(before, "forms") and (has(before, "social security") or (match[1] == "-" and not is_other)):
             yield SecretMark("social security number", *match.span())
 
 
 def _seeds(text: str, small: str) -> Iterator[SecretMark]:
     """What an app for one-time codes is set up with: letters of base32 near a word for it."""
-    for match in _SEED.finditer(text):
+    for match in pattern("letters of base32").finditer(text):
         near = small[max(0, match.start() - 80) : match.end() + 50]
-        is_near = any(hint in near for hint in _SEED_HINTS)
-        if is_near and _FIGURE.search(match[0]) and len(set(match[0])) >= 7 and not is_placeholder(match[0]):
+        is_near = any(hint in near for hint in words("one-time seeds"))
+        if is_near and FIGURE.search(match[0]) and len(set(match[0])) >= 7 and not is_placeholder(match[0]):
             yield SecretMark("token", *match.span())
 
 
@@ -266,13 +218,15 @@ def _has_listed_words(small: str) -> bool:
 
 def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     """Twelve to 24 words of BIP-39 one after the other, with nothing but signs and numbers between them."""
-    for stretch in _STRETCH.finditer(text):
-        places = ((_PLACES.get(word[0].lower(), -1), *word.span()) for word in _WORD.finditer(text, *stretch.span()))
+    for stretch in pattern("stretch of words").finditer(text):
+        places = (
+            (_PLACES.get(word[0].lower(), -1), *word.span()) for word in pattern("word").finditer(text, *stretch.span())
+        )
         for is_listed, group in groupby(places, key=lambda place: place[0] >= 0):
             run = list(group)
             if is_listed and 12 <= len(run) <= _LONGEST_RUN:
                 near = (max(0, run[0][1] - _AROUND_PHRASE), run[-1][2] + _AROUND_PHRASE)
-                yield from _phrases_in(run, has_hint=_PHRASE_HINT.search(text, *near) is not None)
+                yield from _phrases_in(run, has_hint=pattern("called a phrase").search(text, *near) is not None)
 
 
 def _phrases_in(run: list[tuple[int, int, int]], *, has_hint: bool) -> Iterator[SecretMark]:

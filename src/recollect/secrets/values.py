@@ -13,33 +13,23 @@ import binascii
 import re
 from itertools import pairwise
 
-from recollect.secrets.words import any_of, word_set, words
+from recollect.secrets.words import has, pattern, word_set, words
 
+FIGURE = re.compile(r"\d")
 _SIGNS = "!@#$%^&*?+=~"
-_THING = re.compile(any_of("things"), re.IGNORECASE)
-_VOWEL = re.compile(r"[aeiouyAEIOUY]")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_PUBLIC = re.compile(any_of("public"))
-_PATH_WORD = re.compile(r"(?:^|/)(?:[a-z]{3,}|[A-Z][a-z]{2,}|[a-z]+[-_][a-z]+)(?=/|$)")
-_HEX = re.compile(r"[0-9a-fA-F]+")
-_NO_PASSWORD = re.compile(r"\.[a-z]{2,4}\d?$|^[^@]+@[^@]+\.[a-z]{2,}$|^[$%]|^\w+=")
-_PLACEHOLDERS = words("placeholders")
-_STAND_INS = word_set("stand-ins")
-_ENCODED_FILES = words("encoded files")
-_ID_PREFIXES = words("id prefixes")
 KNOWN_THINGS = word_set("known things")
 
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows where one would stand."""
     small = value.lower()
-    return len(set(small)) < 3 or any(part in small for part in _PLACEHOLDERS)
+    return len(set(small)) < 3 or any(part in small for part in words("placeholders"))
 
 
 def is_stand_in(value: str) -> bool:
     """Whether a value stands where a password does and is none: a name for it, a variable, a placeholder."""
     return (
-        value.lower() in _STAND_INS
+        value.lower() in word_set("stand-ins")
         or value.startswith(("<", "{", "[", "*", "$", "%", "("))
         or (value.isupper() and value.replace("_", "").isalpha())
         or is_placeholder(value)
@@ -66,7 +56,7 @@ def is_jumbled(value: str) -> bool:
 
 def is_camel_case(value: str) -> bool:
     """Words written together, as in the names of programs: most of it is runs of small letters that can be spoken."""
-    words = (word for word in re.findall(r"[A-Z]?[a-z]{1,20}", value) if len(word) > 1 and _VOWEL.search(word))
+    words = (word for word in re.findall(r"[A-Z]?[a-z]{1,20}", value) if len(word) > 1 and has(word, "vowel"))
     return 5 * sum(map(len, words)) >= 3 * len(value)
 
 
@@ -74,7 +64,7 @@ def is_one_case_random(value: str) -> bool:
     """A long hexadecimal number, or figures among letters of one case: only after a word that announces a secret."""
     if not value.isalnum() or not value.isascii() or not (value.islower() or value.isupper()) or not _varies(value):
         return False
-    if _HEX.fullmatch(value):
+    if pattern("hexadecimal").fullmatch(value):
         return len(value) >= 32
     figures = sum(map(str.isdigit, value))
     return (len(value) >= 16 and figures >= 2 and _changes(value) >= 0.25) or (len(value) >= 40 and figures >= 8)
@@ -88,7 +78,7 @@ def is_unguessable(token: str, *, hexes: bool) -> bool:
         return True
     if not hexes:
         return False
-    if _UUID.fullmatch(token):
+    if pattern("UUID").fullmatch(token):
         return True
     if len(pieces) >= 3 and len({len(piece) for piece in pieces}) == 1 and token.isupper():
         return True
@@ -101,7 +91,7 @@ def is_unguessable(token: str, *, hexes: bool) -> bool:
 
 def is_encoded(value: str) -> bool:
     """Whether it is a text or a file written in base64, and no secret by itself."""
-    if value.startswith(_ENCODED_FILES):
+    if value.startswith(words("encoded files")):
         return True
     try:
         plain = base64.b64decode(value[: min(len(value), 200) // 4 * 4], altchars=b"-_", validate=True)
@@ -117,12 +107,12 @@ def is_encoded(value: str) -> bool:
 
 def is_public(value: str) -> bool:
     """A public key, a fingerprint, the address of a wallet, or the id of something: all may be known."""
-    return bool(_PUBLIC.match(value)) or value.startswith(_ID_PREFIXES)
+    return bool(pattern("public").match(value)) or value.startswith(words("id prefixes"))
 
 
 def is_path(value: str) -> bool:
     """Words between strokes, or a name with an ending: a file or a part of an address."""
-    return ("/" in value and bool(_PATH_WORD.search(value))) or bool(re.search(r"\.[a-z]{2,5}\d?$", value))
+    return ("/" in value and has(value, "word of a path")) or bool(re.search(r"\.[a-z]{2,5}\d?$", value))
 
 
 def is_wordy(body: str) -> bool:
@@ -132,7 +122,7 @@ def is_wordy(body: str) -> bool:
 
 def is_thing(word: str) -> bool:
     """Whether it has a form of its own that is no secret's: an address, a file, a version, an amount."""
-    return bool(_THING.match(word)) if len(word) <= 80 else word.startswith(("http", "www."))
+    return bool(pattern("thing").match(word)) if len(word) <= 80 else word.startswith(("http", "www."))
 
 
 def is_mixed(word: str) -> bool:
@@ -151,7 +141,7 @@ def is_strong(word: str) -> bool:
         and word.lower() not in KNOWN_THINGS
         and not (is_thing(word) and not word[0].isupper())
         and not is_placeholder(word)
-        and not _NO_PASSWORD.search(word)
+        and not has(word, "no password")
     )
 
 
