@@ -75,7 +75,7 @@ def _announcing(*, is_ascii: bool) -> re.Pattern[str]:
 def _commands() -> list[tuple[str, re.Pattern[str]]]:
     """What a text must hold to be searched for a command, and the command with its password."""
     lines = [line.split(" => ") for line in words("commands")]
-    return [(needle, re.compile(command)) for needles, command in lines for needle in needles.split("|")]
+    return [(sign, re.compile(command)) for sign, command in lines]
 
 
 @dataclass(slots=True)
@@ -483,14 +483,15 @@ def _pairs(text: str, word: _Word) -> Iterator[SecretMark]:
 
 def _given_to_commands(text: str) -> Iterator[SecretMark]:
     """Passwords that commands are given, and those of accounts that every system has."""
-    for command in [command for needle, command in _commands() if needle in text]:
+    for command in [command for sign, command in _commands() if sign in text]:
         for match in command.finditer(text):
             if not match[1].isdigit() and not is_stand_in(match[1]):
                 yield SecretMark("password", *match.span(1))
     for match in pattern("mail and password").finditer(text) if "@" in text else ():
         if is_strong(match[1].rstrip(".,;!")) and not is_stand_in(match[1]):
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
-    for match in pattern("account and password").finditer(text) if any(name in text for name in _ACCOUNTS) else ():
+    has_account = ("/" in text or ":" in text) and any(name in text for name in _ACCOUNTS)
+    for match in pattern("account and password").finditer(text) if has_account else ():
         if is_very_strong(match[1]) and not is_stand_in(match[1]):
             yield SecretMark("password", match.start(1), match.start(1) + len(match[1].rstrip(".,;")))
 

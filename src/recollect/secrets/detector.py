@@ -31,6 +31,7 @@ from recollect.secrets.words import has, pattern
 _NEAR = 48  # characters before a run in which a word says what it is
 _FAR = 160  # and in which it says that secrets are spoken of
 _MOST_PIECES = 10_000  # of one text that are looked at: after them only keys of a known form are found
+_SHORTEST_RUN = 16  # characters
 _SHORTEST = 20  # characters of a run that nothing announces
 _SURELY_LONG = 40  # of one in letters of one case
 
@@ -61,9 +62,14 @@ def _small_letters(text: str) -> str:
 
 def _key_runs(text: str) -> list[tuple[int, int]]:
     """Where a text has so many characters without a space that they may be a key: capitals or figures are in each."""
-    return [
-        match.span() for match in pattern("run").finditer(text) if not match[0].islower() or FIGURE.search(match[0])
-    ]
+    runs: list[tuple[int, int]] = []
+    end = 0
+    for word in [word for word in text.split() if len(word) >= _SHORTEST_RUN]:
+        start = text.find(word, end)
+        end = start + len(word)
+        if not word.islower() or FIGURE.search(word):
+            runs += [run.span() for run in pattern("run").finditer(text, start, end)]
+    return runs
 
 
 def _random_tokens(text: str, runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
