@@ -137,7 +137,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     runs all tests on all kinds."""
     mark = metafunc.definition.get_closest_marker("every_store")
     if metafunc.config.getoption("every_store") or metafunc.definition.path.parent.name == "stores":
-        kinds = KINDS
+        kinds: tuple[str, ...] = KINDS
     else:
         kinds = KINDS[:1] if mark is None else mark.kwargs.get("in_part", KINDS)
     chosen = {name for mark in metafunc.definition.iter_markers("parametrize") for name in argument_names(mark)}

@@ -2,9 +2,9 @@
 
 It is called where text leaves: when one of our errors is made, when a record is logged, before a problem, a page, a
 label or a line of the terminal is written. It masks passwords in addresses, values that are named as secret
-(`password=…`, `Authorization: …`), tokens of well-known formats, and the secrets that this process was given itself
-(`keep_out_of_texts`), in whatever form they turn up. In doubt it masks: a reader can do without a value. Secrets in
-what people say are found by `secrets.detector`.
+(`password=…`, `Authorization: …`), tokens of well-known formats (`secrets/data/formats.txt`), and the secrets that this
+process was given itself (`keep_out_of_texts`), in whatever form they turn up. In doubt it masks: a reader can do
+without a value. Secrets in what people say are found by `secrets.detector`.
 """
 
 from __future__ import annotations
@@ -20,29 +20,13 @@ from functools import cache
 from types import TracebackType
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
+from recollect.secrets.words import any_of
+
 STARS = "***"
 
-WELL_KNOWN: dict[str, str] = {
-    "recollect key": r"rk_[0-9a-z]{6,}_[\w-]{20,}",
-    "OpenAI key": r"sk-[\w-]{16,}",
-    "Stripe key": r"(?:sk|rk|pk)_(?:live|test)_[0-9A-Za-z]{10,}",
-    "GitHub token": r"gh[opsur]_[0-9A-Za-z]{30,}|github_pat_\w{22,}",
-    "GitLab token": r"glpat-[\w-]{20,}",
-    "AWS key id": r"(?:AKIA|ASIA)[0-9A-Z]{16}",
-    "Google key": r"AIza[\w-]{35}",
-    "Slack token": r"xox[abeoprs]-[0-9A-Za-z-]{10,}|xapp-[0-9A-Za-z-]{10,}",
-    "Hugging Face token": r"hf_[0-9A-Za-z]{30,}",
-    "SendGrid key": r"SG\.[\w-]{16,}\.[\w-]{16,}",
-    "npm token": r"npm_[0-9A-Za-z]{36}",
-    "PyPI token": r"pypi-[\w-]{50,}",
-    "Telegram token": r"\d{6,12}:[\w-]{30,}",
-    "Discord token": r"[MNO][\w-]{22,}\.[\w-]{6}\.[\w-]{27,}",
-    "JSON web token": r"eyJ[\w-]{4,}\.[\w-]{4,}\.[\w-]*",
-}
-"""Formats that tell by themselves that a text is a credential, as patterns without anchors."""
-
 _LONG_RUN = re.compile(r"[\w.-]{16}")  # no token is shorter
-_TOKEN = rf"(?:(?<![0-9A-Za-z])|(?<=bot))(?:{'|'.join(WELL_KNOWN.values())})"
+# Tokens of bots and of the web, and keys that are public: a reader can do without them, too.
+_OTHER_TOKENS = r"\d{6,12}:[\w-]{30,}|eyJ[\w-]{4,}\.[\w-]{4,}\.[\w-]*|pk_(?:live|test)_[0-9A-Za-z]{10,}"
 _PRIVATE_KEY = r"(?s)(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(?:-----END [A-Z ]{0,30}-----|\Z)"
 # The last @ ends a password, since one may have an @ in it. Documentation writes `user:password@host`.
 _USERINFO = r"([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s:/?#]{0,200}:)(?!password@)\S{0,500}@"
@@ -90,13 +74,20 @@ def mask_credentials(text: str) -> str:
     for marks, pattern, replacement in _STEPS:
         if any(mark in small_letters for mark in marks):
             text = _compile(pattern).sub(replacement, text)
-    return _compile(_TOKEN).sub(STARS, text) if _LONG_RUN.search(text) else text
+    return _token().sub(STARS, text) if _LONG_RUN.search(text) else text
 
 
 @cache
 def _compile(pattern: str) -> re.Pattern[str]:
     """The pattern, compiled when it is first needed: every program imports this module."""
     return re.compile(pattern)
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    """Finds what tells by its form that it is a credential."""
+    known = any_of("API key", "token", "private key")
+    return re.compile(rf"(?:(?<![0-9A-Za-z])|(?<=bot))(?:{known}|{_OTHER_TOKENS})")
 
 
 def keep_out_of_texts(secret: str) -> None:

@@ -18,6 +18,7 @@ from recollect.config import Settings
 from recollect.errors import ConfigError
 from recollect.follow.metrics import ActivityCounter
 from recollect.follow.usage import Meter
+from recollect.log.secret_policy import SecretMode, SecretPolicy
 from recollect.masking import keep_password_out_of_texts
 from recollect.memory.memory import MemoryEngine
 from recollect.memory.runtime import Parts
@@ -25,7 +26,6 @@ from recollect.memory.sync import BlockingMemory
 from recollect.model import Degraded
 from recollect.ports import LLM, Clock, Embedder, Models, Store, Telemetry, Tokenizer
 from recollect.recall.rules.ranking import Weights
-from recollect.secrets.policy import SecretMode, SecretPolicy
 from recollect.summaries.rules.window import WindowRule
 
 if TYPE_CHECKING:

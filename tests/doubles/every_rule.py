@@ -176,7 +176,7 @@ def arguments_of(rule: Callable[..., Any], given: Given) -> tuple[list[Any], dic
 
 
 def public_rules() -> dict[str, Callable[..., Any]]:
-    """Every public function of the rules and the tasks, by its name."""
+    """Every public function of the rules, the detector of secrets and the tasks, by its name."""
     found = {}
     for module in pure_modules():
         for name, value in vars(module).items():
@@ -309,13 +309,11 @@ def two_sentences(given: Given) -> list[sentence_forms.SourcedSentence]:
 
 # Rules that need more than their types say, and the classes that read a text.
 CALLS: dict[str, Callable[[Given], Any]] = {
-    "secrets.formats.formats": lambda given: list(
-        RULES["secrets.formats.formats"](
-            given.text, given.text.lower(), given.text.lower().split(), [(0, len(given.text))], has_long_words=True
-        )
+    "secrets.formats.secrets_by_form": lambda given: list(
+        RULES["secrets.formats.secrets_by_form"](given.text, given.text.lower(), [(0, len(given.text))])
     ),
-    "secrets.phrases.phrases": lambda given: list(
-        RULES["secrets.phrases.phrases"](given.text, given.text.lower(), bytearray(len(given.text)))
+    "secrets.announced.announced_secrets": lambda given: list(
+        RULES["secrets.announced.announced_secrets"](given.text, given.text.lower(), bytearray(len(given.text)))
     ),
     "log.sealed_changes.contains_turn": lambda given: RULES["log.sealed_changes.contains_turn"]([[1, 2]], 1),
     "log.sealed_changes.with_audience": lambda given: RULES["log.sealed_changes.with_audience"](
@@ -431,6 +429,10 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
+        *(f"secrets.words.{name}" for name in ("words", "word_set", "pattern", "has", "any_of", "one_of")),
+        "secrets.marks.marks_from_json",
+        "secrets.marks.mask_parts",
+        "secrets.marks.with_texts",
         "text.short_text_cache.remember_short_texts",
         "text.short_text_cache.remember_words",
         "facts.rules.remembered_lists.remember_fact_lists",

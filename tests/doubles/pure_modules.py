@@ -22,6 +22,7 @@ MODULES = (
     "log/operations.py",
     "log/rules.py",
     "log/sealed_changes.py",
+    "log/secret_policy.py",
     "recall/standalone.py",
     "topics/prompt.py",
 )

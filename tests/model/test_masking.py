@@ -14,7 +14,7 @@ from sample_sizes import sample
 
 from recollect.config import Secret, Settings
 from recollect.errors import ConfigError, InvalidInput, StoreUnwritable
-from recollect.masking import STARS, WELL_KNOWN, MaskingFormatter, mask_credentials, masked_logger
+from recollect.masking import STARS, MaskingFormatter, mask_credentials, masked_logger
 
 PLANTED = "pl4nted"
 PLACES = [
@@ -90,7 +90,7 @@ def test_a_password_is_masked_in_every_place(place: str) -> None:
     assert mask_credentials(masked) == masked
 
 
-@pytest.mark.parametrize("kind", WELL_KNOWN)
+@pytest.mark.parametrize("kind", TOKENS)
 def test_a_token_of_a_well_known_format_is_masked(kind: str) -> None:
     for text in (TOKENS[kind], f"no luck with {TOKENS[kind]}.", f"/bot{TOKENS[kind]}/x", f"['{TOKENS[kind]}']"):
         assert TOKENS[kind][-8:] not in mask_credentials(text)

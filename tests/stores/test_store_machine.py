@@ -26,9 +26,9 @@ from recollect.config import Settings
 from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.log import tables as log
 from recollect.log.rules import hash_platform_id, tombstone
+from recollect.log.secret_policy import SecretPolicy
 from recollect.model import Batch, Draft, Entry, Filter, Message
 from recollect.ports import Store, Tx
-from recollect.secrets.policy import SecretPolicy
 from recollect.testing.postgres import PostgresServer
 from recollect.testing.samples import WIDTH, axis, find_matches, make_entry
 from recollect.wiring import open_store

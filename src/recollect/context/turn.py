@@ -22,12 +22,12 @@ from recollect.context.rules.requests_for_more import TierRequest
 from recollect.errors import ModelNonsense, RecollectError
 from recollect.log import tables as log
 from recollect.log.rules import MAX_CONTENT, SURROGATE
+from recollect.log.secret_policy import mask_repeated
 from recollect.log.tables import warn_of_damage
 from recollect.masking import masked_logger
 from recollect.model import Batch, ChatMessage, Context, Draft, Hit, Message, Reply, Round, Tiers
 from recollect.model.notes import NOTES
 from recollect.ports import LLM, Completion, Request, Tx
-from recollect.secrets.policy import mask_repeated
 from recollect.summaries import tiers
 from recollect.summaries.rules import tiers as tier_rules
 from recollect.text.fences import strip_invisible

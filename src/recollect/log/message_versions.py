@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recollect.log.rules import ONCE
+from recollect.log.secret_policy import holds_placeholder, masked
 from recollect.model import Draft, Kept, LogChange, Message, Version
 from recollect.model.notes import notes_key
-from recollect.secrets.policy import holds_placeholder, masked
 
 
 def older_versions(message: Message, changes: Iterable[LogChange]) -> tuple[Version, ...]:

@@ -19,11 +19,11 @@ from recollect.log import rules
 from recollect.log.changes import changes_of, find_change_faults
 from recollect.log.message_versions import kept_as, older_versions, says_same
 from recollect.log.sealed_changes import is_as_changed, is_sealed, original_message
+from recollect.log.secret_policy import SecretPolicy
 from recollect.masking import masked_logger
 from recollect.model import Added, Batch, Conversation, Draft, Fault, Filter, LogChange, Message, Verification
-from recollect.model.secrets import Marks
 from recollect.ports import Tx
-from recollect.secrets.policy import SecretPolicy
+from recollect.secrets.marks import Marks
 
 logger = masked_logger("recollect.log")
 

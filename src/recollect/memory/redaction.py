@@ -25,12 +25,12 @@ from recollect.log.access import LOCAL
 from recollect.log.audit import Order
 from recollect.log.changes import append_change, append_erased_change, changes_of, erase_edits
 from recollect.log.sealed_changes import edited_fields
+from recollect.log.secret_policy import find_in_message, placeholder_marks
 from recollect.log.tables import every_conversation, every_message, warn_of_damage
 from recollect.memory.runtime import Runtime
 from recollect.model import Filter, LogChange, Message, Redaction
-from recollect.model.secrets import mask_parts
 from recollect.ports import Tx
-from recollect.secrets.policy import find_in_message, placeholder_marks
+from recollect.secrets.marks import mask_parts
 
 PAGE = 500  # messages looked at in one transaction
 

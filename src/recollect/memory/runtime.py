@@ -28,6 +28,7 @@ from recollect.held.writer import HeldMessages
 from recollect.log import rules
 from recollect.log import tables as log
 from recollect.log.answers import refuse_renamed_messages
+from recollect.log.secret_policy import SecretPolicy
 from recollect.masking import masked_logger
 from recollect.memory.read_ahead import ReadAhead
 from recollect.model import ON_EDIT, Added, Batch, Degraded, Draft, Message
@@ -35,7 +36,6 @@ from recollect.ports import Clock, Embedder, Models, Store, Tokenizer, Tx
 from recollect.recall.rules.ranking import Weights
 from recollect.recall.scope_index import LARGE, LARGE_FOR_ONE_SEARCH, ScopeIndexes
 from recollect.recall.view import IndexView
-from recollect.secrets.policy import SecretPolicy
 from recollect.summaries.rules.window import WindowRule
 
 if TYPE_CHECKING:

@@ -77,7 +77,6 @@ from recollect.model.people import (
     Whom,
 )
 from recollect.model.removal import AuditLine, Deletion, Redaction, RemovalKind
-from recollect.model.secrets import SecretMark
 from recollect.model.topics import Topic, TopicHit, TopicKind, TopicMessage, TopicStats
 from recollect.model.views import (
     Activity,
@@ -91,6 +90,7 @@ from recollect.model.views import (
     Tiers,
     ViewState,
 )
+from recollect.secrets.marks import SecretMark
 
 __all__ = [
     "DEFAULT_SPACE",

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from recollect.model.facts import Fact
-from recollect.model.secrets import Marks, MaskedParts, mask_parts
+from recollect.secrets.marks import Marks, MaskedParts, mask_parts
 
 Role = Literal["user", "assistant", "system", "tool"]
 ROLES: tuple[Role, ...] = get_args(Role)

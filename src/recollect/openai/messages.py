@@ -19,11 +19,11 @@ from typing import Any
 
 from recollect.errors import InvalidInput
 from recollect.log.rules import SURROGATE
+from recollect.log.secret_policy import masked
 from recollect.model import Draft, Message, Role
 from recollect.model.notes import NOTES, own_notes
 from recollect.openai.reconcile import Utterance
 from recollect.parsing import UnreadableJson, read_json
-from recollect.secrets.policy import masked
 from recollect.text.lazy_patterns import lazy_pattern
 
 WIRE = "openai"  # in a message's metadata: what was not words

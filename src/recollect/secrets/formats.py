@@ -9,79 +9,39 @@ Each pattern is bounded or begins where no other match of it can, so that the ti
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
-import re
 from collections.abc import Iterator
+from itertools import groupby
 
-from recollect.model.secrets import SecretMark
-from recollect.secrets.seed_words import WORDS
-from recollect.secrets.values import is_jumbled, is_placeholder, is_wordy
-from recollect.secrets.words import (
-    CARD_HINTS,
-    DATABASES,
-    EXAMPLE_HINTS,
-    FORMATS,
-    IBAN_LENGTHS,
-    NO_CARD_HINTS,
-    NO_SSN_HINTS,
-    PHRASE_HINTS,
-    SEED_HINTS,
-    SSN_HINTS,
-    WEBHOOKS,
-)
+from recollect.secrets.marks import SecretMark
+from recollect.secrets.values import FIGURE, is_jumbled, is_placeholder, is_stand_in, is_wordy
+from recollect.secrets.words import has, pattern, word_set, words
 
-_FORMATS = re.compile(
-    r"(?<![A-Za-z0-9_])(?:" + "|".join(f"(?P<f{at}>{pattern})" for at, (_, pattern) in enumerate(FORMATS)) + ")"
-)
-_FIGURE = re.compile(r"\d")
-_FIGURES = re.compile(r"\d\d")
-_CARD_FIGURES = re.compile(r"\d\d\d\d[ \u00a0.-]?\d{4}")  # in every number of a card
-_SSN_FIGURES = re.compile(r"\d\d\d[- ]?\d\d[- ]?\d{4}")
-_WEBHOOKS = re.compile("|".join(WEBHOOKS))
-_TELEGRAM = re.compile(r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
-_JWT = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}")
-_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----")
-_KEY_LINES = re.compile(r"[A-Za-z0-9+/=\s\\]{40,}")
-_ADDRESS = re.compile(r"://([^\s:/@\"'`<>]{0,100}):([^\s\"'`<>]{1,200}?)@(?=[\w\[.-])")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]{1,24}$")
-_MORE = re.compile(r"[^\s\"'`<>/?#@]{0,80}@(?=[\w\[.-])")
-_BASIC = re.compile(r"Basic\s{1,3}([A-Za-z0-9+/]{8,400}={0,2})")
-_BEARER = re.compile(r"(?:B|b)(?:earer|EARER)\s{1,3}([A-Za-z0-9._~+/-]{16,}={0,2})")
-_SIGNED = re.compile(r"[?&;](?:[sS]ig|(?:[xX]-[A-Za-z]{3,4}-)?[sS]ignature)=([A-Za-z0-9%+/_-]{20,}=?)")
-_CARD = re.compile(
-    r"(?<![A-Za-z0-9_.+/#-])(?:\d{12,19}|\d{4}([ \u00a0.-])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?"
-    r"|\d{4}([ \u00a0.-])\d{6}\2\d{4,5})(?![A-Za-z0-9_/]|[.-]\d)"
-)
-_CARD_CODE = re.compile(r"[\s,;|]{1,3}(?:exp\w{0,8}[:.]?\s)?\d{1,2}/\d{2}(?:\d{2})?[\s,;|]{1,3}(\d{3,4})(?![\w/])")
-_IBAN = re.compile(r"\d\d(?<=[A-Za-z]{2}\d\d)(?<![A-Za-z0-9][A-Za-z]{2}\d\d)(?=[ \u00a0-]?[A-Za-z0-9]{2})")
-_IBAN_REST = re.compile(
-    r"[A-Za-z0-9]+|[A-Za-z]{2}\d\d([ \u00a0-])(?:[A-Za-z0-9]{4}\1){2,7}[A-Za-z0-9]{0,4}|[A-Z]{2}\d\d(?:[ -]?[A-Z0-9])+"
-)
-_SSN = re.compile(r"(?<![A-Za-z0-9_-])(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}(?![A-Za-z0-9_-])")
-_SEED = re.compile(
-    r"(?<![A-Za-z0-9+/_-])(?:[A-Z2-7]{16,64}=*|"
-    r"[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15})(?![A-Za-z0-9+/_-])"
-)
-_WORD = re.compile(r"[A-Za-z]+")
-_PLACES = {word: at for at, word in enumerate(WORDS)}
-_PHRASE_LENGTHS = (24, 21, 18, 15, 12)
-_DATABASES = frozenset(DATABASES.split())
-_JOINS = re.compile(r"(?![\"'][.)])[\s,;.|/•*\"'_-]{1,8}(?:#?\d{1,2}[.):\]]?[\s.]{0,3})?")
-_PHRASE_HINT = re.compile("(?i)" + "|".join(PHRASE_HINTS))
-_SIGNS = "\"'`“”«»„.,;:：|/()[]*_-–—•0123456789"
-_SIGNS_TO_SPACES = str.maketrans(dict.fromkeys(_SIGNS, " "))
+_PLACES = {word: at for at, word in enumerate(words("BIP-39"))}  # each has three to eight letters
+_LISTED = frozenset(word.encode() for word in _PLACES)
+_LETTERS_ALONE = bytes(place if chr(place).isalpha() and place < 128 else ord(" ") for place in range(256))
+_PHRASE_LENGTHS = (24, 21, 18, 15, 12)  # words
 _LONGEST_RUN = 48  # words: what has more of them is a list of words
+_AROUND_PHRASE = 2_000  # characters in which a text may call a phrase one
+_IBAN_LENGTHS = {country[:2]: int(country[3:]) for country in words("IBAN")}
+# Before a number or a phrase that everybody may know, since it was published to be tried or shown.
+_MAY_BE_PUBLISHED = frozenset(["card number", "IBAN", "recovery phrase"])
+_BEFORE_PUBLISHED = 48  # characters
 
 
-def formats(
-    text: str, small: str, words: list[str], runs: list[tuple[int, int]], *, has_long_words: bool
-) -> Iterator[SecretMark]:
-    """What is a secret by its form, in the order of certainty."""
+def secrets_by_form(text: str, small: str, runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
+    """What is a secret by its form, in the order of certainty; `runs` are the long runs without a space."""
+    for mark in _marks_by_form(text, small, runs):
+        before = max(0, mark.start - _BEFORE_PUBLISHED)
+        if mark.kind not in _MAY_BE_PUBLISHED or not pattern("published").search(small, before, mark.start):
+            yield mark
+
+
+def _marks_by_form(text: str, small: str, runs: list[tuple[int, int]]) -> Iterator[SecretMark]:
     if "PRIVATE KEY" in text:
         yield from _private_keys(text)
     if runs:
-        yield from (SecretMark("webhook address", *match.span()) for match in _WEBHOOKS.finditer(text))
+        yield from (SecretMark("webhook address", *match.span()) for match in pattern("webhook address").finditer(text))
         if "eyJ" in text:
             yield from _web_tokens(text)
         for start, end in runs:
@@ -90,25 +50,25 @@ def formats(
         yield from _addresses(text)
     if runs or "asic " in text or "earer " in text:
         yield from _headers(text)
-    if _FIGURES.search(text):
+    if FIGURE.search(text):
         yield from _ibans(text)
-        if _CARD_FIGURES.search(text):
+        if has(text, "figures of a card"):
             yield from _cards(text)
-        if _SSN_FIGURES.search(text):
+        if has(text, "figures of a social security number"):
             yield from _social_security(text)
-    if any(hint in small for hint in SEED_HINTS):
-        yield from _seeds(text, small)
-    if (len(words) >= 10 or text.count(",") >= 10) and _has_run(small, words, has_long_words):
+        if any(hint in small for hint in words("one-time seeds")):
+            yield from _seeds(text, small)
+    if _has_listed_words(small):
         yield from _recovery_phrases(text)
 
 
 def _private_keys(text: str) -> Iterator[SecretMark]:
     after = 0
     last = text.rfind("-----END")
-    for head in _BEGIN.finditer(text):
+    for head in pattern("begin of a private key").finditer(text):
         if head.start() < after:
             continue
-        lines = _KEY_LINES.match(text, head.end())
+        lines = pattern("lines of a key").match(text, head.end())
         close = f"-----END {head[1]}-----"
         at = text.find(close, head.end(), head.end() + 9_000) if head.end() < last else -1
         if at >= 0 and sum(map(str.isalnum, text[head.end() : head.end() + 80])) >= 24:
@@ -121,22 +81,23 @@ def _private_keys(text: str) -> Iterator[SecretMark]:
 
 
 def _web_tokens(text: str) -> Iterator[SecretMark]:
-    for match in _JWT.finditer(text):
+    for match in pattern("web token").finditer(text):
         try:
             head = base64.urlsafe_b64decode(match[1][: len(match[1]) // 4 * 4])
-        except (ValueError, binascii.Error):  # the pattern has let only its alphabet through
+        except ValueError:  # the pattern has let only its alphabet through
             continue
-        if b'"alg"' in head or b'"typ"' in head or b'"kid"' in head or b'"enc"' in head:
+        if any(field in head for field in (b'"alg"', b'"typ"', b'"kid"', b'"enc"')):
             yield SecretMark("token", match.start(), match.start() + len(match[0].rstrip(".-")))
 
 
 def _known_keys(text: str, start: int, end: int) -> Iterator[SecretMark]:
-    for match in _TELEGRAM.finditer(text, start, end):
+    for match in pattern("token of a bot").finditer(text, start, end):
         yield SecretMark("token", *match.span())
-    for match in _FORMATS.finditer(text, start, end):
+    for match in pattern("known key").finditer(text, start, end):
         value = match[0].rstrip("-._=/+") if match[0][-1] in "-._/+" else match[0]
-        if _is_key_body(value[4:]) and not _is_example(value):
-            yield SecretMark(FORMATS[int(str(match.lastgroup)[1:])][0], match.start(), match.start() + len(value))
+        if _is_key_body(value[4:]) and not is_placeholder(value):
+            kind = "API key" if match.lastgroup == "api_key" else str(match.lastgroup).replace("_", " ")
+            yield SecretMark(kind, match.start(), match.start() + len(value))
 
 
 def _is_key_body(body: str) -> bool:
@@ -146,95 +107,70 @@ def _is_key_body(body: str) -> bool:
     return len(set(body)) >= 8 and (has_figures or is_shouted or is_jumbled(body))
 
 
-def _is_example(value: str) -> bool:
-    small = value.lower()
-    return "your" in small or "xxxx" in small or "placeholder" in small or "example" in small
-
-
 def _addresses(text: str) -> Iterator[SecretMark]:
-    for match in _ADDRESS.finditer(text):
+    for match in pattern("address with a password").finditer(text):
         start, end = match.span(2)
-        scheme = _SCHEME.search(text[max(0, match.start() - 26) : match.start()])
-        if (rest := _MORE.match(text, end + 1)) is not None:  # a password with a sign of its own
+        scheme = pattern("scheme").search(text[max(0, match.start() - 26) : match.start()])
+        rest = pattern("rest of a password").match(text, end + 1)
+        if rest:  # a password with a sign of its own
             end = rest.end() - 1
         value = text[start:end]
-        if scheme and not ("/" in value and not match[1]) and not _is_stand_in(value):
+        if scheme and not ("/" in value and not match[1]) and not is_stand_in(value):
             name = scheme[0].lower().split("+")[0].rpartition(":")[2]
-            yield SecretMark("database password" if name in _DATABASES else "password", start, end)
-
-
-def _is_stand_in(value: str) -> bool:
-    return (
-        value.lower() in {"password", "pass", "passwd", "pwd", "pw", "secret", "passwort", "token", "x", "senha", "key"}
-        or value[0] in "<{[*$%("
-        or is_placeholder(value)
-        or (value.isupper() and value.replace("_", "").isalpha())
-    )
+            yield SecretMark("database password" if name in word_set("databases") else "password", start, end)
 
 
 def _headers(text: str) -> Iterator[SecretMark]:
-    for match in _BASIC.finditer(text) if "Basic" in text else ():
+    for match in pattern("basic header").finditer(text) if "Basic" in text else ():
         try:
             plain = base64.b64decode(match[1] + "=" * (-len(match[1]) % 4))
-        except (ValueError, binascii.Error):
+        except ValueError:
             continue
         if b":" in plain and plain.isascii() and plain.decode("ascii").isprintable():
             yield SecretMark("password", *match.span(1))
-    for match in _BEARER.finditer(text) if "earer" in text or "EARER" in text else ():
+    for match in pattern("bearer header").finditer(text) if "earer" in text or "EARER" in text else ():
         if any(map(str.isdigit, match[1])) and not is_placeholder(match[1]) and not is_wordy(match[1]):
             yield SecretMark("token", match.start(1), match.start(1) + len(match[1].rstrip(".")))
-    for match in _SIGNED.finditer(text) if "ig=" in text or "ignature=" in text else ():
+    for match in pattern("signature in an address").finditer(text) if "ig=" in text or "ignature=" in text else ():
         if not is_placeholder(match[1]):
             yield SecretMark("token", *match.span(1))
 
 
 def _ibans(text: str) -> Iterator[SecretMark]:
-    for match in _IBAN.finditer(text):
+    for match in pattern("begin of an IBAN").finditer(text):
         start = match.start() - 2
-        length = IBAN_LENGTHS.get(text[start : start + 2].upper(), 0)
+        length = _IBAN_LENGTHS.get(text[start : start + 2].upper(), 0)
         piece = text[start : start + 2 * length]
         places = [at for at, char in enumerate(piece) if char.isascii() and char.isalnum()][:length]
-        if not length or len(places) < length or not _IBAN_REST.fullmatch(piece, 0, places[-1] + 1):
+        if not length or len(places) < length or not pattern("form of an IBAN").fullmatch(piece, 0, places[-1] + 1):
             continue
         end = start + places[-1] + 1
         number = "".join(piece[at] for at in places).upper()
-        if sum(map(str.isdigit, number)) * 3 < length:
-            continue
-        if (
-            not text[end : end + 1].isalnum()
-            and int("".join(str(int(char, 36)) for char in number[4:] + number[:4])) % 97 == 1
-        ):
+        has_figures = sum(map(str.isdigit, number)) * 3 >= length
+        if has_figures and not text[end : end + 1].isalnum() and _sum_of_iban(number) % 97 == 1:
             yield SecretMark("IBAN", start, end)
 
 
+def _sum_of_iban(number: str) -> int:
+    return int("".join(str(int(char, 36)) for char in number[4:] + number[:4]))
+
+
 def _cards(text: str) -> Iterator[SecretMark]:
-    for match in _CARD.finditer(text):
+    for match in pattern("card number").finditer(text):
         number = "".join(filter(str.isdigit, match[0]))
-        if not number.isascii() or not _is_card(number, has_hint=True):
+        if not number.isascii() or not _passes_luhn(number):
             continue
         before = text[max(0, match.start() - 40) : match.start()].lower()
-        hint = max(before.rfind(word) for word in CARD_HINTS)
-        against = max(before.rfind(word) for word in NO_CARD_HINTS)
         after = text[match.end() : match.end() + 30].lower()
-        has_hint = hint > against or (against < 0 and any(word in after for word in CARD_HINTS))
-        if hint < 0 and any(word in after for word in NO_CARD_HINTS):
+        hint = max((hint.start() for hint in pattern("cards").finditer(before)), default=-1)
+        against = max((hint.start() for hint in pattern("no cards").finditer(before)), default=-1)
+        if against > hint or (hint < 0 and has(after, "no cards")):
             continue
-        if against <= hint and _is_card(number, has_hint=has_hint):
+        issuers = ["card issuers", "rare card issuers"] if hint >= 0 or has(after, "cards") else ["card issuers"]
+        if len(set(number)) > 1 and pattern(*issuers).fullmatch(number):
             yield SecretMark("card number", *match.span())
-            if (code := _CARD_CODE.match(text, match.end())) is not None:
+            if (code := pattern("code after a card").match(text, match.end())) is not None:
                 yield SecretMark("card security code", *code.span(1))
-
-
-def _is_card(number: str, *, has_hint: bool) -> bool:
-    first, two, four, size = number[0], int(number[:2]), int(number[:4]), len(number)
-    usual = (
-        (size == 16 and (first == "4" or 51 <= two <= 55 or 2221 <= four <= 2720 or 3528 <= four <= 3589))
-        or (size == 16 and (four == 6011 or 6440 <= four <= 6599 or two == 62 or two in (60, 81, 82)))
-        or (size == 15 and two in (34, 37))
-        or (size == 14 and (two in (36, 38, 39) or 300 <= four // 10 <= 305))
-    )
-    rare = has_hint and (first in "56" or (first == "4" and size in (13, 19)) or four // 100 == 22)
-    return (usual or rare) and len(set(number)) > 1 and _passes_luhn(number)
 
 
 def _passes_luhn(number: str) -> bool:
@@ -244,85 +180,45 @@ def _passes_luhn(number: str) -> bool:
 
 def _social_security(text: str) -> Iterator[SecretMark]:
     """With strokes it is one by its form, unless the text calls it something else; without them if it calls it so."""
-    for match in _SSN.finditer(text):
+    for match in pattern("social security number").finditer(text):
         before = text[max(0, match.start() - 60) : match.start()].lower()
-        if any(word in before for word in EXAMPLE_HINTS):
-            continue
-        if any(word in before for word in SSN_HINTS) or (match[1] == "-" and not _is_other_number(text, match)):
+        around = text[max(0, match.start() - 40) : match.end() + 20].lower()
+        is_other = has(around, "no social security") and "ssn" not in around
+        if not has(before, "forms") and (has(before, "social security") or (match[1] == "-" and not is_other)):
             yield SecretMark("social security number", *match.span())
-
-
-def _is_other_number(text: str, match: re.Match[str]) -> bool:
-    around = text[max(0, match.start() - 40) : match.end() + 20].lower()
-    return any(word in around for word in NO_SSN_HINTS) and "ssn" not in around
 
 
 def _seeds(text: str, small: str) -> Iterator[SecretMark]:
     """What an app for one-time codes is set up with: letters of base32 near a word for it."""
-    for match in _SEED.finditer(text):
+    for match in pattern("letters of base32").finditer(text):
         near = small[max(0, match.start() - 80) : match.end() + 50]
-        has_figure = _FIGURE.search(match[0]) is not None
-        if (
-            has_figure
-            and len(set(match[0])) >= 7
-            and any(hint in near for hint in SEED_HINTS)
-            and not is_placeholder(match[0])
-        ):
+        is_near = any(hint in near for hint in words("one-time seeds"))
+        if is_near and FIGURE.search(match[0]) and len(set(match[0])) >= 7 and not is_placeholder(match[0]):
             yield SecretMark("token", *match.span())
+
+
+def _has_listed_words(small: str) -> bool:
+    """Whether a text has twelve words of BIP-39 one after the other, whatever is between them."""
+    names = small.encode("ascii", "replace").translate(_LETTERS_ALONE).split()
+    return b"\1" * 12 in bytes(map(_LISTED.__contains__, names))
 
 
 def _recovery_phrases(text: str) -> Iterator[SecretMark]:
     """Twelve to 24 words of BIP-39 one after the other, with nothing but signs and numbers between them."""
-    has_hint: bool | None = None  # is looked for if it matters
-    run: list[tuple[int, int, int]] = []
-    for match in _WORD.finditer(text):
-        place = _PLACES.get(match[0].lower())
-        if run and (place is None or not _JOINS.fullmatch(text, run[-1][2], match.start())):
-            if len(run) >= _PHRASE_LENGTHS[-1]:
-                has_hint = _PHRASE_HINT.search(text) is not None if has_hint is None else has_hint
-                yield from _phrase_of(run, has_hint)
-            run = []
-        if place is not None:
-            run.append((place, *match.span()))
-    yield from _phrase_of(run, _PHRASE_HINT.search(text) is not None if has_hint is None else has_hint)
+    for stretch in pattern("stretch of words").finditer(text):
+        places = (
+            (_PLACES.get(word[0].lower(), -1), *word.span()) for word in pattern("word").finditer(text, *stretch.span())
+        )
+        for is_listed, group in groupby(places, key=lambda place: place[0] >= 0):
+            run = list(group)
+            if is_listed and 12 <= len(run) <= _LONGEST_RUN:
+                near = (max(0, run[0][1] - _AROUND_PHRASE), run[-1][2] + _AROUND_PHRASE)
+                yield from _phrases_in(run, has_hint=pattern("called a phrase").search(text, *near) is not None)
 
 
-def _has_run(small: str, words: list[str], has_long_words: bool) -> bool:
-    """A cheap look for ten words of the list together: such a run has three of every third word of the text in it, one
-    after the other. Signs and numbers between them are no words; the first and the last may have a letter on them."""
-    if has_long_words or small.count(",") - small.count(", ") >= 5:
-        words = small.translate(_SIGNS_TO_SPACES).split()
-        listed = bytes(map(_PLACES.__contains__, words[2::3]))
-    else:
-        listed = bytes(map(_may_be_listed, words[2::3]))
-    at = listed.find(b"\1\1\1")
-    while at >= 0:
-        if _longest_run(words[3 * at : 3 * at + 14]) >= _PHRASE_LENGTHS[-1] - 2:
-            return True
-        at = listed.find(b"\1\1\1", at + 1)
-    return False
-
-
-def _may_be_listed(word: str) -> bool:
-    """Whether a word as it stands is one of the list, or no word at all."""
-    return word in _PLACES or not (bare := word.strip(_SIGNS)).isalpha() or bare in _PLACES
-
-
-def _longest_run(words: list[str]) -> int:
-    longest = length = 0
-    if not all(map(_may_be_listed, words[4:10])):  # which are in every run of ten of the fourteen
-        return 0
-    for word in words:
-        length = length + 1 if _may_be_listed(word) else 0
-        longest = max(longest, length)
-    return longest
-
-
-def _phrase_of(run: list[tuple[int, int, int]], has_hint: bool) -> Iterator[SecretMark]:
+def _phrases_in(run: list[tuple[int, int, int]], *, has_hint: bool) -> Iterator[SecretMark]:
     """The phrases in a run of words of the list: all of it if the text calls it one or its length is right; in order
     of the alphabet it is a list. Of a longer run, the parts whose checksum is right."""
-    if not 12 <= len(run) <= _LONGEST_RUN:
-        return
     places = [place for place, _, _ in run]
     is_list = places == sorted(places)
     if (has_hint or not is_list) and len(run) in _PHRASE_LENGTHS:

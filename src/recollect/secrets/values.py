@@ -9,33 +9,30 @@ secret would stand (`is_placeholder`).
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from itertools import pairwise
 
-from recollect.secrets.words import ENCODED_FILES, ID_PREFIXES, KNOWN_THINGS, PLACEHOLDERS
+from recollect.secrets.words import has, pattern, word_set, words
 
+FIGURE = re.compile(r"\d")
 _SIGNS = "!@#$%^&*?+=~"
-_THING = re.compile(
-    r"(?:https?://|www\.|\d{4}-(?:\d\d-\d\d(?:[T_]|$)|Q\d$)|\d{1,2}(?::\d\d){1,2}(?:[.,]\d+)?Z?$|[./~]+\w|@|#\w+$)|[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|[\w-]+\.(?:[a-z]{2,4}|[a-z]{2}\d)$|v?\d+(?:\.\d+)+\w*$|"
-    r"\d+(?:st|nd|rd|th|s|x|k|m|h|kb|mb|gb|tb|km|kg|g|ml|cm|mm|px|am|pm|min|hrs?|ms|bits?)$|\d+-[a-z]+(?:-[a-z]+)*$|"
-    r"[a-z]+-\d{1,2}$|\d{1,2}[:/.-]\d{1,2}(?:[:/.-]\d{2,4})?$|[$€£]\d|\d+%|ssh-|"
-    r"(?:iphone|ipad|galaxy|pixel|windows|win|office|python|node|java|ubuntu|debian|macos|ios|android)[-_ ]?\d",
-    re.IGNORECASE,
-)
-_VOWEL = re.compile(r"[aeiouyAEIOUY]")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_PUBLIC = re.compile(
-    r"[0-9A-F]{40}$|0x[0-9A-F]{8,16}$|(?:[rnbqkpRNBQKP1-8]{1,8}/){7}|AAAA[A-Z0-9]|MII[A-Z]|(?:sha\d+|SHA\d+|md5)[-:~]|pk[_-]|pub|0x[0-9a-fA-F]{40}$|"
-    r"[13][1-9A-HJ-NP-Za-km-z]{25,34}$|Qm[1-9A-HJ-NP-Za-km-z]{44}|T[1-9A-HJ-NP-Za-km-z]{33}$|bc1|[xyz]pub|age1|AC[0-9a-f]{32}$"
-)
-_PATH_WORD = re.compile(r"(?:^|/)(?:[a-z]{3,}|[A-Z][a-z]{2,}|[a-z]+[-_][a-z]+)(?=/|$)")
+KNOWN_THINGS = word_set("known things")
 
 
 def is_placeholder(value: str) -> bool:
     """Whether a value only shows where one would stand."""
     small = value.lower()
-    return len(set(small)) < 3 or any(part in small for part in PLACEHOLDERS)
+    return len(set(small)) < 3 or any(part in small for part in words("placeholders"))
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether a value stands where a password does and is none: a name for it, a variable, a placeholder."""
+    return (
+        value.lower() in word_set("stand-ins")
+        or value.startswith(("<", "{", "[", "*", "$", "%", "("))
+        or (value.isupper() and value.replace("_", "").isalpha())
+        or is_placeholder(value)
+    )
 
 
 def is_random(value: str) -> bool:
@@ -58,7 +55,7 @@ def is_jumbled(value: str) -> bool:
 
 def is_camel_case(value: str) -> bool:
     """Words written together, as in the names of programs: most of it is runs of small letters that can be spoken."""
-    words = (word for word in re.findall(r"[A-Z]?[a-z]{1,20}", value) if len(word) > 1 and _VOWEL.search(word))
+    words = (word for word in re.findall(r"[A-Z]?[a-z]{1,20}", value) if len(word) > 1 and has(word, "vowel"))
     return 5 * sum(map(len, words)) >= 3 * len(value)
 
 
@@ -66,7 +63,7 @@ def is_one_case_random(value: str) -> bool:
     """A long hexadecimal number, or figures among letters of one case: only after a word that announces a secret."""
     if not value.isalnum() or not value.isascii() or not (value.islower() or value.isupper()) or not _varies(value):
         return False
-    if re.fullmatch(r"[0-9a-fA-F]+", value):
+    if pattern("hexadecimal").fullmatch(value):
         return len(value) >= 32
     figures = sum(map(str.isdigit, value))
     return (len(value) >= 16 and figures >= 2 and _changes(value) >= 0.25) or (len(value) >= 40 and figures >= 8)
@@ -80,7 +77,7 @@ def is_unguessable(token: str, *, hexes: bool) -> bool:
         return True
     if not hexes:
         return False
-    if _UUID.fullmatch(token):
+    if pattern("UUID").fullmatch(token):
         return True
     if len(pieces) >= 3 and len({len(piece) for piece in pieces}) == 1 and token.isupper():
         return True
@@ -93,11 +90,11 @@ def is_unguessable(token: str, *, hexes: bool) -> bool:
 
 def is_encoded(value: str) -> bool:
     """Whether it is a text or a file written in base64, and no secret by itself."""
-    if value.startswith(ENCODED_FILES):
+    if value.startswith(words("encoded files")):
         return True
     try:
         plain = base64.b64decode(value[: min(len(value), 200) // 4 * 4], altchars=b"-_", validate=True)
-    except (ValueError, binascii.Error):
+    except ValueError:
         return False
     for cut in range(4):  # the last letter may have been cut in two
         try:
@@ -109,12 +106,12 @@ def is_encoded(value: str) -> bool:
 
 def is_public(value: str) -> bool:
     """A public key, a fingerprint, the address of a wallet, or the id of something: all may be known."""
-    return bool(_PUBLIC.match(value)) or value.startswith(ID_PREFIXES)
+    return bool(pattern("public").match(value)) or value.startswith(words("id prefixes"))
 
 
 def is_path(value: str) -> bool:
     """Words between strokes, or a name with an ending: a file or a part of an address."""
-    return ("/" in value and bool(_PATH_WORD.search(value))) or bool(re.search(r"\.[a-z]{2,5}\d?$", value))
+    return ("/" in value and has(value, "word of a path")) or bool(re.search(r"\.[a-z]{2,5}\d?$", value))
 
 
 def is_wordy(body: str) -> bool:
@@ -124,7 +121,7 @@ def is_wordy(body: str) -> bool:
 
 def is_thing(word: str) -> bool:
     """Whether it has a form of its own that is no secret's: an address, a file, a version, an amount."""
-    return bool(_THING.match(word)) if len(word) <= 80 else word.startswith(("http", "www."))
+    return bool(pattern("thing").match(word)) if len(word) <= 80 else word.startswith(("http", "www."))
 
 
 def is_mixed(word: str) -> bool:
@@ -143,7 +140,7 @@ def is_strong(word: str) -> bool:
         and word.lower() not in KNOWN_THINGS
         and not (is_thing(word) and not word[0].isupper())
         and not is_placeholder(word)
-        and not re.search(r"\.[a-z]{2,4}\d?$|^[^@]+@[^@]+\.[a-z]{2,}$|^[$%]|^\w+=", word)
+        and not has(word, "no password")
     )
 
 
@@ -164,10 +161,7 @@ def _changes(value: str) -> float:
 
 def _numbers(value: str) -> int:
     """How often a figure or a run of figures begins."""
-    letters = [char for char in value if char.isalnum()]
-    return sum(
-        char.isdigit() and not previous.isdigit() for previous, char in zip(["a", *letters], letters, strict=False)
-    )
+    return len(re.findall(r"\d+", "".join(filter(str.isalnum, value))))
 
 
 def _varies(value: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Table, and_, func, or_
 
 from recollect.model import ROLES, Conversation, Message, Seal
-from recollect.model.secrets import Marks, MaskedParts, marks_from_json, marks_to_json, mask_parts
+from recollect.secrets.marks import Marks, MaskedParts, marks_from_json, marks_to_json, mask_parts
 from recollect.stores.columns import EPOCH, parse_strict_object
 from recollect.stores.schema import FOLLOWS, conversations, cursors, leases
 

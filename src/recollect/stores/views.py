@@ -30,8 +30,8 @@ from sqlalchemy import (
 )
 
 from recollect.model import Conversation, SetAside, Stats, ViewState
-from recollect.model.secrets import marks_from_json
 from recollect.ports import STAND_IN, ConversationKey, Lag
+from recollect.secrets.marks import marks_from_json
 from recollect.stores import queries, schema
 from recollect.stores.columns import Instant, is_mark_list
 from recollect.stores.rows import batches, lease_is_free, progress_target, to_conversation, view_join

@@ -24,10 +24,10 @@ from recollect.log.changes import append_change
 from recollect.log.message_versions import edited_metadata, may_be_version
 from recollect.log.rules import check_metadata, check_text
 from recollect.log.sealed_changes import edited_fields
+from recollect.log.secret_policy import SecretPolicy
 from recollect.log.tables import after_conversation
 from recollect.model import Added, Batch, Conversation, Draft, Kept, LogChange, Message
 from recollect.ports import Tx
-from recollect.secrets.policy import SecretPolicy
 
 EDITED = "it was edited"  # why a view is to read a message again
 

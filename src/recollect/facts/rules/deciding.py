@@ -27,8 +27,8 @@ from recollect.facts.rules.keys import find_home, holds_several_values, home_of_
 from recollect.facts.rules.validity import DATED, begin_of, is_other_occasion, midnight, order_dates, place_in_time
 from recollect.facts.rules.values import excludes_value, fold, fuller_value, has_same_value, sense
 from recollect.log.access import channels_of
+from recollect.log.secret_policy import stands_for_secret
 from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FactRefusal, FoundFact, Message
-from recollect.secrets.policy import stands_for_secret
 from recollect.text.fact_words import species
 from recollect.text.terms import analyse
 

@@ -13,8 +13,8 @@ from recollect.log.scope import ConversationScope
 from recollect.memory.runtime import Runtime
 from recollect.model import Receipt
 from recollect.model.notes import own_notes
-from recollect.model.secrets import marks_from_json, mask_parts
 from recollect.ports import Tx
+from recollect.secrets.marks import marks_from_json, mask_parts
 
 AT_ONCE = 500  # turns or ids in one query
 SHOWN = 160  # characters of a text that stands for an id

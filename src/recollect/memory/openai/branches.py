@@ -20,13 +20,13 @@ from functools import cached_property
 from typing import Any
 
 from recollect.log import tables as log
+from recollect.log.secret_policy import SecretPolicy
 from recollect.model import Batch, Conversation, Filter, Message
 from recollect.model.notes import notes_key, own_notes
 from recollect.openai import reconcile
 from recollect.openai.messages import OPENED, ParsedMessage, utterance_of
 from recollect.openai.reconcile import UNKNOWN, Utterance
 from recollect.ports import Tx
-from recollect.secrets.policy import SecretPolicy
 
 NUMBERED = re.compile(r"(.+)~([1-9]\d{0,5})", re.DOTALL)
 LISTED = 1_000  # conversations among which those that changed last are looked for

@@ -26,6 +26,7 @@ from recollect.follow.ask import NONE, check_usable
 from recollect.log import tables as log
 from recollect.log.rules import MAX_ID, check_id
 from recollect.log.scope import ConversationScope
+from recollect.log.secret_policy import SecretPolicy
 from recollect.log.tables import REPEATED
 from recollect.memory.gather import ContextBuilder
 from recollect.memory.openai import branches
@@ -35,7 +36,6 @@ from recollect.openai import messages as message_rules
 from recollect.openai.stream import Choice, CompleteReply, ReplyStream, sum_usages
 from recollect.openai.verbatim_tail import Layout, budget_of, is_whole, lay_out
 from recollect.ports import Completion, Relay, Tx, Vectors
-from recollect.secrets.policy import SecretPolicy
 
 TASK = "reply"
 NUMBER = 8  # characters of a branch's number

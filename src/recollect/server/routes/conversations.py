@@ -24,10 +24,10 @@ from recollect.errors import InvalidInput, RecollectError
 from recollect.log.expiry import parse_expiry
 from recollect.log.rules import ONCE
 from recollect.log.scope import scope_for
+from recollect.log.secret_policy import masked
 from recollect.memory import idempotency
 from recollect.memory.conversation import AsyncConversation
 from recollect.model import Added, Batch, Budget, BudgetName, Draft, Message, Reply
-from recollect.secrets.policy import masked
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes import shapes

@@ -22,16 +22,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from recollect.errors import SecretRefused
-from recollect.model import Draft, Message, Version
-from recollect.model.secrets import Marks, SecretMark, mask_parts, mask_text, texts_in
+from recollect.model import Draft, Message
 from recollect.secrets.detector import find_secrets
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.secrets.marks import Marks, SecretMark, mask_parts, mask_text, texts_in
 
 SecretMode = Literal["mask", "redact", "refuse", "keep"]
 SECRET_MODES: tuple[SecretMode, ...] = get_args(SecretMode)
-PLACEHOLDER = lazy_pattern(r"\[secret: ([^\[\]\n]{1,40})\]")
+PLACEHOLDER = re.compile(r"\[secret: ([^\[\]\n]{1,40})\]")
 # Names of fields that say that their value is a secret; an id of a session or a page is none.
-TELLING_NAME = lazy_pattern(
+TELLING_NAME = re.compile(
     r"(?:.*[_-])?(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth|api|bearer)[_-]?token|authorization)",
     re.IGNORECASE,
 )
@@ -100,22 +99,16 @@ def find_in_message(content: str, metadata: Mapping[str, Any], earlier: Mapping[
     marks = find_all(content, earlier)
     if not metadata:
         return marks
-    all_marks = list(marks)
     earlier = {**earlier, **{content[mark.start : mark.end]: mark.kind for mark in marks}}
-    for path, text in texts_in(metadata):
-        if text:
-            all_marks += find_in_field(path, text, earlier)
-    return tuple(all_marks)
+    return (*marks, *(mark for path, text in texts_in(metadata) for mark in find_in_field(path, text, earlier)))
 
 
-def find_in_field(path: str, text: str, earlier: Mapping[str, str]) -> list[SecretMark]:
+def find_in_field(path: str, text: str, earlier: Mapping[str, str]) -> Iterator[SecretMark]:
     name = path.rpartition("/")[2]
     head = f"{name}: " if TELLING_NAME.fullmatch(name) else ""
-    return [
-        SecretMark(mark.kind, mark.start - len(head), mark.end - len(head), path)
-        for mark in find_all(head + text, earlier)
-        if mark.start >= len(head)
-    ]
+    for mark in find_all(head + text, earlier):
+        if mark.start >= len(head):
+            yield SecretMark(mark.kind, mark.start - len(head), mark.end - len(head), path)
 
 
 def find_all(text: str, earlier: Mapping[str, str] = NOTHING) -> Marks:
@@ -155,14 +148,6 @@ def masked(text: str, earlier: Mapping[str, str] = NOTHING) -> str:
     return mask_text(text, marks) if marks else text
 
 
-def mask_version(version: Version) -> Version:
-    """An older version of a message, with placeholders."""
-    content, metadata, _ = mask_parts(
-        version.content, version.metadata, find_in_message(version.content, version.metadata)
-    )
-    return replace(version, content=content, metadata=metadata)
-
-
 def mask_repeated(text: str, messages: Iterable[Message]) -> str:
     """A text that somebody wrote who has read these messages: with placeholders for what is a secret in them, too."""
     return masked(text, SecretPolicy().after_messages(messages).earlier)
@@ -188,8 +173,8 @@ def holds_placeholder(text: str) -> bool:
 def refusal(field: str, marks: Marks, reason: str = "") -> SecretRefused:
     """The error that names kinds and places of secrets."""
     places = ", ".join(describe_mark(mark) for mark in marks[:3]) + (", …" if len(marks) > 3 else "")
-    parts = [f"holds a secret ({places})" if marks else "", reason or f"secrets are refused: {ADVICE}"]
-    return SecretRefused(field, "; ".join(part for part in parts if part))
+    held = f"holds a secret ({places}); " if marks else ""
+    return SecretRefused(field, held + (reason or f"secrets are refused: {ADVICE}"))
 
 
 def describe_mark(mark: SecretMark) -> str:
