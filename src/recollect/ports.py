@@ -7,7 +7,7 @@ across a call to a model. The operations of `Tx` are few and simple; the engine 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import date, datetime
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -15,6 +15,8 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.cache import WHOLE_SPACE as WHOLE_SPACE
+from recollect.cache import Scope as Scope
 from recollect.errors import DamagedMessage, StoreError
 from recollect.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, SetAside, Stats, ViewState
 from recollect.model.frozen import dataclass
@@ -33,15 +35,6 @@ class Lag:
     conversation: str
     done: int
     turns: int
-
-
-@dataclass(frozen=True, slots=True)
-class TableVersion:
-    """The version of a table when a transaction began, and the one it has if the transaction changes it and is
-    committed. As long as it has the same version, nobody has changed the table."""
-
-    at_start: str
-    if_changed: str
 
 
 VERSION_NOTE = "version of "
@@ -256,12 +249,10 @@ class Tx(Protocol):
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
         damaged: Callable[[StoreError, Mapping[str, Any]], None] | None = None,
-        kept: bool = False,
     ) -> list[Mapping[str, Any]]:
         """Rows of a table in order of its primary key, or with `newest` in reverse: those with the values of `where` (a
         tuple means any of its values), after the row `after`. A row that cannot be read raises an error that names its
-        key; with `damaged`, every value is checked, and that is called with the error and the readable values. Rows
-        that will be read again soon may be `kept`: while they do not change, they are the same objects."""
+        key; with `damaged`, every value is checked, and that is called with the error and the readable values."""
 
     def near(
         self,
@@ -276,12 +267,12 @@ class Tx(Protocol):
         views: all their vectors are compared. `known` are rows that were read in this transaction; they are not read
         again."""
 
-    def log_version(self) -> str | None:
-        """The version of the messages that are in the log: as long as it is the same, none of them was changed or
-        removed, though there may be new ones. None if the store notes none."""
+    def version(self, scope: Scope) -> str | None:
+        """The version of the rows of a scope: as long as it is the same, nobody has changed them. None in a transaction
+        that writes, and for a table of which the store notes no versions."""
 
-    def table_version(self, table: str) -> TableVersion | None:
-        """The version of a table; None if the store notes none of it."""
+    def cached(self, scope: Scope, name: Hashable, make: Callable[[], T]) -> T:
+        """What `make` returns, and nobody changes; it is made again only if the version of the scope has changed."""
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         """Insert or replace rows by primary key; the columns in `add` are added to the values that are there."""

@@ -28,15 +28,15 @@ from typing import IO, Any
 from sqlalchemy import Column, Connection, Engine, LargeBinary, Table
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from recollect.cache import Cache
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
 from recollect.stores.damage import sqlite_error
 from recollect.stores.migrations.apply import check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.prepared import driver_transaction
-from recollect.stores.row_cache import RowCache
 from recollect.stores.schema import TABLES, leases, meta
-from recollect.stores.sql import SqlStore
+from recollect.stores.sql import CACHE_BYTES, SqlStore
 from recollect.stores.sqlite import SqliteTx
 from recollect.stores.sqlite_file import memory_engine
 from recollect.stores.vectors import MatrixCache
@@ -71,7 +71,7 @@ class JsonStore(SqlStore):
         self._lock = FileLock(self.path)  # before anything is opened that would have to be closed
         super().__init__(memory_engine(), f"json:{path}", busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
-        self._row_cache = RowCache()
+        self.cache = Cache(CACHE_BYTES)
         self._alone = threading.RLock()
         self._texts: dict[str, str] = {}
         self._file_state: tuple[int, ...] | None = None
@@ -94,7 +94,7 @@ class JsonStore(SqlStore):
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
         with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=False):
-            yield SqliteTx(connection, self.matrices, self._row_cache)
+            yield SqliteTx(connection, self.matrices, self.cache)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
@@ -107,7 +107,7 @@ class JsonStore(SqlStore):
         with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
             tx = SqliteTx(connection, self.matrices)
             yield tx
-            tx.note_versions(self._row_cache)
+            tx.note_versions()
             self._save_file(tx)
 
     def _connect(self) -> Connection:

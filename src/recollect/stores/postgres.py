@@ -12,7 +12,7 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -48,6 +48,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.util import LRUCache
 
+from recollect.cache import Cache, Scope
 from recollect.errors import (
     CommitUnknown,
     ConfigError,
@@ -59,7 +60,7 @@ from recollect.errors import (
     StoreUnwritable,
 )
 from recollect.model import Filter, Message
-from recollect.ports import TableVersion, Vectors
+from recollect.ports import Vectors
 from recollect.stores import queries
 from recollect.stores.columns import UNDECODED, VECTOR_HEADER, Halfvec, UnreadableRow, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
@@ -79,7 +80,7 @@ from recollect.stores.postgres_driver.statement_runs import (
 from recollect.stores.prepared import PreparedStatement, open_cursor, prepare
 from recollect.stores.rows import to_message
 from recollect.stores.schema import TABLES, entries, messages, vectors
-from recollect.stores.sql import SqlStore
+from recollect.stores.sql import CACHE_BYTES, SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
 from recollect.stores.vectors import unit_vectors
 
@@ -114,20 +115,24 @@ class PostgresTx(MoveTx):
     def with_row_locks(self, query: Any) -> Any:
         return locking_query(query)
 
-    def log_version(self) -> str | None:
-        return None
+    def version(self, scope: Scope) -> str | None:
+        """That of the whole database: a note of each scope would keep writers waiting for each other."""
+        return None if self._cache is None else self._snapshot
 
-    def table_version(self, table: str) -> TableVersion | None:
-        """None: a note of it would keep writers waiting for each other, of which there may be several at a time."""
-        return None
+    @cached_property
+    def _snapshot(self) -> str | None:
+        """Which transactions this one sees. A replica does not say it exactly."""
+        query = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_snapshot()::text END"
+        value: str | None = self.connection.exec_driver_sql(query).scalar()
+        return value
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         prepared = prepare(query, self.connection.dialect, params)
         return prepared.convert_rows(self._run_prepared(prepared, query, params))
 
-    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         prepared = prepare(query, self.connection.dialect, params)
-        return prepared.rows_by_name(self._run_prepared(prepared, query, params), kept)
+        return prepared.rows_by_name(self._run_prepared(prepared, query, params))
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         if not ARRAYS.isdisjoint(params):  # a list that is one value
@@ -306,6 +311,7 @@ class PostgresStore(SqlStore):
             address.render_as_string(hide_password=True),
             busy_seconds,
         )
+        self.cache = Cache(CACHE_BYTES)
         self._connections = OpenConnections(self.engine)
         try:
             if migrate:
@@ -350,7 +356,7 @@ class PostgresStore(SqlStore):
     @contextmanager
     def reading(self) -> Iterator[PostgresTx]:
         with self._connections.use(begin_reading) as connection, rolling_back(connection):
-            yield PostgresTx(connection)
+            yield PostgresTx(connection, self.cache)
             run_text(connection, "ROLLBACK")
 
     def writing(self) -> AbstractContextManager[PostgresTx]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from operator import itemgetter
 from typing import Any, cast
 
@@ -21,18 +20,9 @@ Convert = Callable[[Any], Any]
 Key = tuple[Any, str, tuple[str, ...], tuple[tuple[str, int], ...]]
 
 LISTS = (list, tuple)  # the parameters of a query that stand for several values
-MAX_NAMED = 4_096  # rows that are kept, of a kilobyte or two
 MAX_PREPARED = 2_000  # statements in their compiled form; all are dropped when there are more
 
 _prepared: dict[Key, PreparedStatement] = {}
-
-
-class NamedRow(dict[str, Any]):
-    """A row by the names of its columns that nobody changes. It is hashed by what it is, so that what is made of it can
-    be kept under it."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return id(self)
 
 
 class PreparedStatement:
@@ -98,24 +88,14 @@ class PreparedStatement:
         except self._error as error:
             raise wrap_error(self.sql, error, self._error) from error
 
-    def rows_by_name(self, rows: Sequence[Sequence[Any]], kept: bool = False) -> list[Mapping[str, Any]]:
-        """Rows of the driver with the values that the columns stand for, by the names of the columns. Those that are
-        `kept` are the same objects as those of the same values before."""
-        if kept:
-            return [named_row(self, row) for row in rows]
+    def rows_by_name(self, rows: Sequence[Sequence[Any]]) -> list[Mapping[str, Any]]:
+        """Rows of the driver with the values that the columns stand for, by the names of the columns."""
         rows_by_name = [dict(zip(self.columns, row, strict=True)) for row in rows]
         for place, reader in self._readers if rows_by_name else ():
             name = self.columns[place]
             for row_by_name in rows_by_name:
                 row_by_name[name] = reader(row_by_name[name])
         return cast(list[Mapping[str, Any]], rows_by_name)
-
-    def name_row(self, row: Sequence[Any]) -> NamedRow:
-        values = NamedRow(zip(self.columns, row, strict=True))
-        for place, reader in self._readers:
-            name = self.columns[place]
-            values[name] = reader(values[name])
-        return values
 
     def convert_rows(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Rows of the driver with the values that the columns stand for."""
@@ -126,11 +106,6 @@ class PreparedStatement:
             for row in converted_rows:
                 row[place] = reader(row[place])
         return converted_rows
-
-
-@lru_cache(maxsize=MAX_NAMED)
-def named_row(statement: PreparedStatement, row: Sequence[Any]) -> NamedRow:
-    return statement.name_row(row)
 
 
 def value_picker(names: tuple[str, ...]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:

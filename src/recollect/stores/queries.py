@@ -37,7 +37,6 @@ HAS_SOMETHING = or_(
     ),
 )
 
-FEW = 16  # values of a column that are asked for one by one, where rows are cached
 MARKED = "marked"
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
 
@@ -139,11 +138,6 @@ def comparison_values(where: Mapping[str, Any]) -> dict[str, Any]:
     return {f"the_{name}": value for name, value in where.items() if value is not None}
 
 
-def column_of_few(where: Mapping[str, Any]) -> str | None:
-    """The first column that a comparison compares with a few values; None if it does so with no column."""
-    return next((name for name, value in where.items() if isinstance(value, tuple) and 1 < len(value) <= FEW), None)
-
-
 @lru_cache(maxsize=64)
 def key_names(table: Table) -> tuple[str, ...]:
     return tuple([key.name for key in table.primary_key])
@@ -217,14 +211,10 @@ def keys_within_scope(table: Table) -> set[str]:
     return {key.name for key in table.primary_key if isinstance(key.type, Integer)}
 
 
-@lru_cache(maxsize=64)
-def rows_by_key_query(table: Table, room: int) -> Any:
-    """The rows of any table that have one of so many keys. Each key has parameters of its own, so it can be kept."""
-    conditions = (
-        and_(*(column == bindparam(f"{column.name}_{number}") for column in table.primary_key))
-        for number in range(room)
-    )
-    return select(table).where(or_(*conditions))
+@lru_cache(maxsize=16)
+def rows_by_key_query(table: Table) -> Any:
+    """The rows of any table that have one of some keys."""
+    return select(table).where(tuple_(*table.primary_key).in_(bindparam("some_keys", expanding=True)))
 
 
 @lru_cache(maxsize=256)
@@ -261,10 +251,7 @@ HOLDERS = (
     .where(*_is_at_any_place(leases))
     .order_by(leases.c.conversation)  # so that everybody locks in the same order
 )
-# The notes of versions and one more. As a list of keys it would take twice as long: SQLite makes a table of a list.
-VERSIONS = select(meta.c.key, meta.c.value).where(
-    or_(meta.c.key == bindparam("other_key"), and_(meta.c.key >= VERSION_NOTE, meta.c.key < f"{VERSION_NOTE}\uffff"))
-)
+VERSIONS = select(meta.c.key, meta.c.value).where(meta.c.key >= VERSION_NOTE, meta.c.key < f"{VERSION_NOTE}\uffff")
 NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))
 FIND_CONVERSATION = select(conversations).where(
     conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")

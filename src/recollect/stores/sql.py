@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -27,14 +27,14 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from recollect.cache import Cache, Scope
 from recollect.errors import DamagedMessage, StoreBusy, StoreError
 from recollect.masking import mask_credentials
 from recollect.model import Conversation, Erasure, Filter, Message
-from recollect.ports import Tx
+from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
 from recollect.stores.connections import RetryPauses
-from recollect.stores.damage import rows_one_by_one
-from recollect.stores.row_cache import TableReader
+from recollect.stores.damage import OnDamage, RowReader, rows_one_by_one
 from recollect.stores.rows import (
     batches,
     conversation_row,
@@ -43,6 +43,7 @@ from recollect.stores.rows import (
     turn_conditions,
 )
 from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta
+from recollect.stores.vectors import nearest_keys, stack_vectors, unit_vectors
 
 T = TypeVar("T")
 
@@ -57,18 +58,22 @@ FIXED = {
 }  # what a tombstone keeps of its message
 
 
+CACHE_BYTES = 64 << 20  # of what is made of rows
+
 # Built once: it runs for every message, and to build a statement costs more than to run it.
 ADD_MESSAGES = messages.insert()
 
 
-class SqlTx(TableReader, ABC):
-    """One transaction on a connection. `touched` collects the tables written to."""
+class SqlTx(RowReader, ABC):
+    """One transaction on a connection. `touched` collects the tables written to. Only one that reads has a cache: what
+    another writes is not committed yet."""
 
     _locked_conversation: Conversation | None = None  # the conversation that was locked last, as it is in the table
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, cache: Cache | None = None) -> None:
         self.connection = connection
         self.touched: set[str] = set()
+        self._cache = cache
 
     # -- what differs between databases
 
@@ -279,6 +284,71 @@ class SqlTx(TableReader, ABC):
                 raise
         all_rows = rows_one_by_one(self, messages, select(messages).order_by(*messages.primary_key), {})
         return Counter(row["erasure"] for row, problem in all_rows if problem is None and row["erasure"] is not None)
+
+    # -- rows of any table
+
+    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        """The rows of a query."""
+        return self.connection.execute(query, params).all()
+
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """The rows of a query, with the names of their columns."""
+        result = self.connection.execute(query, params)
+        names = tuple(result.keys())
+        return [dict(zip(names, row, strict=True)) for row in result]
+
+    def rows(
+        self,
+        table: str,
+        after: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+        newest: bool = False,
+        damaged: OnDamage | None = None,
+    ) -> list[Mapping[str, Any]]:
+        where = where or {}
+        source = schema.TABLES[table]
+        limits = after is not None, limit is not None, newest
+        query = queries.rows_query(source, queries.comparison_shape(where), *limits)
+        params = queries.comparison_values(where) | ({} if limit is None else {"most": limit})
+        if after is not None:
+            params |= {f"after_{name}": after[name] for name in queries.key_names(source)}
+        if damaged is not None:
+            return self.fetch_readable_rows(source, query, params, limit, newest, damaged)
+        with self.naming_damage(source, query, params):
+            return self.fetch_named(query, params)
+
+    def near(
+        self,
+        table: str,
+        vector: Vectors,
+        limit: int,
+        *,
+        where: Mapping[str, Any],
+        known: Sequence[Mapping[str, Any]] = (),
+    ) -> list[tuple[Mapping[str, Any], float]]:
+        source = schema.TABLES[table]
+        query = queries.vectors_query(source, queries.comparison_shape(where))
+        vector_rows = self.fetch(query, queries.comparison_values(where))
+        if not vector_rows:
+            return []
+        keys = [tuple(row[1:]) for row in vector_rows]
+        unit_rows = unit_vectors(stack_vectors([row[0] for row in vector_rows]))
+        best = nearest_keys(keys, unit_rows, vector, limit)
+        read_key = queries.key_reader(source)
+        rows = {read_key(row): row for row in known}
+        unread = [key for key, _ in best if key not in rows]
+        if unread:
+            result = self.connection.execute(queries.rows_by_key_query(source), {"some_keys": unread})
+            rows |= {read_key(row): row for row in map(dict, result.mappings())}
+        return [(rows[key], score) for key, score in best]
+
+    @abstractmethod
+    def version(self, scope: Scope) -> str | None: ...
+
+    def cached(self, scope: Scope, name: Hashable, make: Callable[[], T]) -> T:
+        return make() if self._cache is None else self._cache.get(self, scope, name, make)
 
     # -- the store itself
 

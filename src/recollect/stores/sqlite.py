@@ -18,6 +18,7 @@ from itertools import repeat
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,26 +26,26 @@ from sqlalchemy import Table, Text, bindparam, column, func, select, table, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 
+from recollect.cache import Cache, Scope
 from recollect.errors import DamagedMessage, SchemaMismatch, StoreError, StoreUnwritable
 from recollect.model import Filter, Message
 from recollect.model.passages import PassageBlock, Posting
-from recollect.ports import TableVersion, Vectors
+from recollect.ports import VERSION_NOTE, WHOLE_SPACE, Vectors
 from recollect.stores import queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UNDECODED, UnreadableRow, parse_meta_number
 from recollect.stores.connections import OpenConnections, PooledTransaction
 from recollect.stores.damage import damage_reason, sqlite_error, text_or_bytes
-from recollect.stores.index import REMOVALS, indexable_terms, scope_terms
+from recollect.stores.index import indexable_terms, scope_terms
 from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.moves import MoveTx
 from recollect.stores.prepared import list_room, open_cursor, prepare, wrap_error
-from recollect.stores.row_cache import ANY, MAX_CHANGED, CachedRows, RowCache, Version, Where
 from recollect.stores.rows import to_message
 from recollect.stores.schema import VERSIONED, entries, messages, meta
-from recollect.stores.sql import SqlStore
+from recollect.stores.sql import CACHE_BYTES, SqlStore
 from recollect.stores.sqlite_file import DatabaseFile, file_engine
-from recollect.stores.vectors import Key, MatrixCache, cosines, doc_scores, top_docs, unit_vectors
+from recollect.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
@@ -59,6 +60,7 @@ SCRUB_PAUSE = 0.05  # seconds between two checks whether they have ended
 VECTORS_AT_ONCE = 8_192
 LAST_DOC = 2**63 - 1
 FEW_IDS = 64  # messages that are looked up by their ids one by one
+SHARED_VERSIONS = 32  # versions of scopes that are noted
 RARE = 400  # passages; a word in at most as many is rare: its passages are looked up in all scopes
 
 MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DESC LIMIT ?"
@@ -85,91 +87,58 @@ def each_message_query(room: int) -> str:
 class SqliteTx(MoveTx):
     """One SQLite transaction."""
 
-    def __init__(
-        self, connection: Any, matrices: MatrixCache, row_cache: RowCache | None = None, cursor: Any = None
-    ) -> None:
-        """`row_cache` is only given to a transaction that reads: it must not see what another has not committed. All
-        statements that are kept are run on one cursor of the driver: none is left before all its rows are read."""
-        super().__init__(connection)
+    def __init__(self, connection: Any, matrices: MatrixCache, cache: Cache | None = None, cursor: Any = None) -> None:
+        """All statements that are kept are run on one cursor of the driver: none is left before all its rows are
+        read."""
+        super().__init__(connection, cache)
         self._driver_cursor = open_cursor(connection) if cursor is None else cursor
         self.matrices = matrices
-        self._row_cache = row_cache
-        self.caches_rows = row_cache is not None
-        # By the table, the rows that this transaction has put; None if it has done more, or if they are many.
-        self._stored_rows: dict[str, list[Mapping[str, Any]] | None] = {}
+        self._changed_notes: set[str] = set()
         self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
     def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         prepared = prepare(query, self.connection.dialect, params)
         return prepared.convert_rows(prepared.run(self._driver_cursor, params))
 
-    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         prepared = prepare(query, self.connection.dialect, params)
-        return prepared.rows_by_name(prepared.run(self._driver_cursor, params), kept)
-
-    def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
-        """A query for each key: none of them goes over a network, and each is compiled already."""
-        names = [column.name for column in source.primary_key]
-        return [row for key in keys for row in self.rows(source.name, where=dict(zip(names, key, strict=True)))]
+        return prepared.rows_by_name(prepared.run(self._driver_cursor, params))
 
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
-        self._stored_rows[table.name] = None
+        self._note_changed_table(table)
         return super().write(table, statement, values)
 
     def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._stored_rows[table.name] = None
+        self._note_changed_table(table)
         self.touched.add(table.name)
         prepare(statement, self.connection.dialect, rows[0]).run_for_each(self._driver_cursor, rows)
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
-        stored_rows = self._stored_rows.get(table, [])
+        notes = self._changed_notes.copy()
         super().put(table, rows, add)
-        if rows and table in VERSIONED and stored_rows is not None and len(stored_rows) + len(rows) <= MAX_CHANGED:
-            self._stored_rows[table] = [*stored_rows, *({**row, **dict.fromkeys(add, ANY)} for row in rows)]
+        if table in VERSIONED:  # it is known whose rows were changed
+            places = {(row["space"], row[VERSIONED[table]]) for row in rows}
+            scopes = {(table, space, home) for space, owner in places for home in (owner, WHOLE_SPACE)}
+            self._changed_notes = notes | {version_note(scope) for scope in scopes}
 
-    def note_versions(self, row_cache: RowCache) -> None:
-        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere. This
-        process knows which rows those are, if they were only put."""
-        if self.touched.isdisjoint(VERSIONED):
-            return
-        table_names = sorted(VERSIONED.keys() & self.touched)
-        for name in table_names:
-            stored_rows = self._stored_rows.get(name)
-            if stored_rows is not None:
-                row_cache.note_change(name, self._versions.get(VERSIONED[name]), self._new_version, stored_rows)
-        self.put(meta.name, [{"key": VERSIONED[name], "value": self._new_version} for name in table_names])
+    def _note_changed_table(self, table: Table) -> None:
+        if table.name in VERSIONED:
+            self._changed_notes.add(version_note(None))
 
-    @cached_property
-    def _new_version(self) -> str:
-        """The version that tables get which this transaction changes."""
-        return token_hex(8)
+    def note_versions(self) -> None:
+        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere."""
+        new_version = token_hex(8)
+        self.put(meta.name, [{"key": note, "value": new_version} for note in sorted(self._changed_notes)])
 
     @cached_property
     def _versions(self) -> dict[str, str]:
-        """The versions of tables as this transaction sees them, by the names of their notes."""
-        return {row[0]: row[1] for row in self.fetch(queries.VERSIONS, {"other_key": REMOVALS})}
+        """The versions of scopes as this transaction sees them, by the names of their notes."""
+        return {row[0]: row[1] for row in self.fetch(queries.VERSIONS, {})}
 
-    def log_version(self) -> str | None:
-        return str(self._versions.get(REMOVALS))
-
-    def table_version(self, table: str) -> TableVersion | None:
-        if table not in VERSIONED:
+    def version(self, scope: Scope) -> str | None:
+        if self._cache is None or scope[0] not in VERSIONED:
             return None
-        removals = self._versions.get(REMOVALS)
-        return TableVersion(f"{self._versions.get(VERSIONED[table])} {removals}", f"{self._new_version} {removals}")
-
-    def find_cached(self, table: str, key: Any) -> list[Any] | None:
-        """What was read before, if the table has the version that it had then."""
-        if self._row_cache is None or table not in VERSIONED:
-            return None
-        return self._row_cache.find(key, self._cache_version(table))
-
-    def add_cached(self, table: str, key: Any, where: Where, keys: Collection[Key], rows: list[Any]) -> None:
-        if self._row_cache is not None and table in VERSIONED:
-            self._row_cache.put(key, CachedRows(self._cache_version(table), table, where, keys, rows))
-
-    def _cache_version(self, table: str) -> Version:
-        return self._versions.get(VERSIONED[table]), self._versions.get(REMOVALS)
+        return f"{self._versions.get(version_note(None))} {self._versions.get(version_note(scope))}"
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
         prepared = prepare(query, self.connection.dialect, params)
@@ -379,6 +348,12 @@ class SqliteTx(MoveTx):
         return doc_scores(matrix_docs, data, unit_vectors(vector), docs) if len(matrix_docs) else {}
 
 
+def version_note(scope: Scope | None) -> str:
+    """The note of the version of a scope, or of all of them. Some scopes share a note: so there are few notes, and they
+    name nobody."""
+    return VERSION_NOTE + ("all" if scope is None else str(crc32("\0".join(scope).encode()) % SHARED_VERSIONS))
+
+
 def fts_query(where: Filter, group: Sequence[str]) -> str:
     """An FTS5 query. Every term is quoted: what a user typed is never syntax."""
     scope = " AND ".join(f'"{term}"' for term in scope_terms(where))
@@ -399,7 +374,7 @@ class SqliteStore(SqlStore):
         self._file = DatabaseFile(self.path, busy_seconds)
         super().__init__(file_engine(self._file), str(path), busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
-        self._row_cache = RowCache()
+        self.cache = Cache(CACHE_BYTES)
         self._connections = OpenConnections(self.engine)
         self._write_lock = threading.Lock()
         try:
@@ -449,7 +424,7 @@ class SqliteStore(SqlStore):
         return PooledTransaction(self._connections, "BEGIN", "ROLLBACK", self._reading_tx)
 
     def _reading_tx(self, connection: Any, cursor: Any) -> SqliteTx:
-        return SqliteTx(connection, self.matrices, self._row_cache, cursor)
+        return SqliteTx(connection, self.matrices, self.cache, cursor)
 
     def _checked_reading_tx(self, connection: Any, cursor: Any) -> SqliteTx:
         self._check_unmigrated(cursor)
@@ -482,7 +457,7 @@ class SqliteStore(SqlStore):
             PooledTransaction(self._connections, "BEGIN IMMEDIATE", "COMMIT", make_tx) as tx,
         ):
             yield tx
-            tx.note_versions(self._row_cache)
+            tx.note_versions()
             self._file.check_in_place()
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from recollect.engine.search import search_messages
 from recollect.engine.tables import log
 from recollect.engine.tables.changes import add_versions
 from recollect.engine.tables.facts import active_facts_by_person
-from recollect.engine.tables.last_messages import LastMessages
+from recollect.engine.tables.log import warn_of_damage
 from recollect.engine.views.digest_texts import MergedDigest
 from recollect.engine.views.digests import zone_of
 from recollect.engine.views.episode_search import active_rows, nearest_episodes
@@ -107,7 +107,6 @@ class ContextBuilder:
     def __init__(self, runtime: Runtime, scope: ConversationScope) -> None:
         self._runtime = runtime
         self._scope = scope
-        self._last_messages = LastMessages(scope.space, scope.id)
 
     async def build(
         self,
@@ -294,7 +293,9 @@ class ContextBuilder:
             return SpokenMessages([], [], start, is_whole=True)
         after = min(start, conversation.turns - JUST_SAID)
         is_short = conversation.turns <= SHORT_CONVERSATION
-        messages = self._last_messages.read(tx, conversation, 0 if is_short else max(after, 0), LOOK_BACK)
+        place = conversation.id, 0 if is_short else max(after, 0)
+        where = Filter(conversation.space, conversation=conversation.id)
+        messages = tx.messages(where, after=place, limit=LOOK_BACK, newest=True, damaged=warn_of_damage)
         self._runtime.held.note_read(conversation, messages)
         is_read_whole = is_short or (start == 0 and len(messages) < LOOK_BACK)
         question = request.question

@@ -78,10 +78,6 @@ class HeldTx:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tx, name)
 
-    def log_version(self) -> str | None:
-        """None: held messages are not in the log yet, and get other turns there."""
-        return None
-
     def conversation(self, space: str, id: str) -> Conversation | None:
         stored = self._tx.conversation(space, id)
         last_turn, pending = self._pending_messages((space, id))
