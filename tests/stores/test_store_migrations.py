@@ -25,6 +25,7 @@ from recollect.config import Settings
 from recollect.errors import SchemaMismatch, StoreBusy
 from recollect.model import Filter
 from recollect.ports import Store, Tx
+from recollect.stores.connections import rolling_back
 from recollect.stores.migrations import apply, steps
 from recollect.stores.postgres import (
     HNSW,
@@ -34,7 +35,6 @@ from recollect.stores.postgres import (
     create_pooled_engine,
     parse_url,
 )
-from recollect.stores.postgres_driver.statement_runs import rolling_back
 from recollect.stores.schema import metadata
 from recollect.stores.sql import SqlTx
 from recollect.stores.sqlite import SqliteStore, SqliteTx

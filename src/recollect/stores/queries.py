@@ -13,7 +13,22 @@ from itertools import dropwhile
 from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
-from sqlalchemy import Integer, Table, and_, bindparam, delete, exists, func, or_, select, tuple_, update
+from sqlalchemy import (
+    Integer,
+    Table,
+    TableClause,
+    and_,
+    bindparam,
+    column,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    table,
+    tuple_,
+    update,
+)
 
 from recollect.model import Conversation, Filter
 from recollect.ports import VERSION_NOTE
@@ -39,6 +54,11 @@ HAS_SOMETHING = or_(
 
 MARKED = "marked"
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
+
+
+def untyped(source: Table) -> TableClause:
+    """A table whose values are written as they are given."""
+    return table(source.name, *(column(name) for name in source.columns.keys()))  # noqa: SIM118
 
 
 def filter_shape(where: Filter) -> Shape:
@@ -262,11 +282,12 @@ GROWN = ("changed_at", "turns", "head")  # what changes of it with a new message
 read_ungrown = attrgetter(*(field.name for field in fields(Conversation) if field.name not in GROWN))
 
 
-def _save_statement(names: Sequence[str]) -> Any:
+def _save_statement(table: Any, names: Sequence[str]) -> Any:
     """Save these columns of a conversation."""
-    is_at_place = (conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
-    return update(conversations).where(*is_at_place).values({name: bindparam(name) for name in names})
+    is_at_place = (table.c.space == bindparam("at_space"), table.c.id == bindparam("at_id"))
+    return update(table).where(*is_at_place).values({name: bindparam(name) for name in names})
 
 
-SAVE_CONVERSATION = _save_statement(SAVED)
-SAVE_GROWTH = _save_statement(GROWN)  # SQLite would write the entry of the user's index anew, too
+SAVE_CONVERSATION = _save_statement(conversations, SAVED)
+# Not all columns: SQLite would write the entry of the user's index anew, too.
+SAVE_GROWTH = _save_statement(untyped(conversations), GROWN)

@@ -33,6 +33,7 @@ from recollect.masking import mask_credentials
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
+from recollect.stores.columns import UNDECODED, Instant, UnreadableRow
 from recollect.stores.connections import RetryPauses
 from recollect.stores.damage import OnDamage, RowReader, rows_one_by_one
 from recollect.stores.rows import (
@@ -40,6 +41,7 @@ from recollect.stores.rows import (
     conversation_row,
     message_row,
     to_conversation,
+    to_message,
     turn_conditions,
 )
 from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta
@@ -61,7 +63,7 @@ FIXED = {
 CACHE_BYTES = 64 << 20  # of what is made of rows
 
 # Built once: it runs for every message, and to build a statement costs more than to run it.
-ADD_MESSAGES = messages.insert()
+ADD_MESSAGES = queries.untyped(messages).insert()
 
 
 class SqlTx(RowReader, ABC):
@@ -96,8 +98,8 @@ class SqlTx(RowReader, ABC):
         self.touched.add(table.name)
         return self.connection.execute(statement, values) if values is not None else self.connection.execute(statement)
 
-    def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Run a statement for each of these rows. It is built once and kept, perhaps in a faster form."""
+    def write_raw(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run a statement for each of these rows, whose values are as the driver takes them."""
         self.write(table, statement, rows)
 
     # -- the log
@@ -106,17 +108,17 @@ class SqlTx(RowReader, ABC):
         query = self.with_row_locks(queries.FIND_CONVERSATION)
         place = {"space": fresh.space, "id": fresh.id}
         with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
-            rows = self.fetch(query, place)
+            rows = self._fetch_raw(query, place)
             if not rows:
                 self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
-                rows = self.fetch(query, place)
+                rows = self._fetch_raw(query, place)
             self._locked_conversation = to_conversation(rows[0])
             return self._locked_conversation
 
     def conversation(self, space: str, id: str) -> Conversation | None:
         place = {"space": space, "id": id}
         with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
-            rows = self.fetch(queries.FIND_CONVERSATION, place)
+            rows = self._fetch_raw(queries.FIND_CONVERSATION, place)
             return to_conversation(rows[0]) if rows else None
 
     def conversations(
@@ -131,17 +133,17 @@ class SqlTx(RowReader, ABC):
         query = queries.conversations_query(queries.comparison_shape(where), with_empty)
         params = queries.comparison_values(where) | {"after_space": after[0], "after_id": after[1], "most": limit}
         with self.naming_damage(conversations, query, params):
-            return [to_conversation(row) for row in self.fetch(query, params)]
+            return [to_conversation(row) for row in self._fetch_raw(query, params)]
 
     def save_conversation(self, conversation: Conversation) -> None:
         place = {"at_space": conversation.space, "at_id": conversation.id}
         if self._has_only_grown(conversation):
-            growth = {"changed_at": conversation.changed_at, "turns": conversation.turns, "head": conversation.head}
-            self.write_rows(conversations, queries.SAVE_GROWTH, [growth | place])
+            growth = {"changed_at": Instant.encode(conversation.changed_at), "turns": conversation.turns}
+            self.write_raw(conversations, queries.SAVE_GROWTH, [growth | {"head": conversation.head} | place])
             return
         row = conversation_row(conversation)
         del row["space"], row["id"]
-        self.write_rows(conversations, queries.SAVE_CONVERSATION, [row | place])
+        self.write(conversations, queries.SAVE_CONVERSATION, [row | place])
 
     def _has_only_grown(self, conversation: Conversation) -> bool:
         """Whether nothing but messages was added to a conversation since this transaction has locked it."""
@@ -152,7 +154,7 @@ class SqlTx(RowReader, ABC):
 
     def insert_messages(self, new: Sequence[Message]) -> None:
         if new:
-            self.write_rows(messages, ADD_MESSAGES, [message_row(message) for message in new])
+            self.write_raw(messages, ADD_MESSAGES, [message_row(message) for message in new])
 
     def find_messages(
         self,
@@ -174,7 +176,15 @@ class SqlTx(RowReader, ABC):
     def fetch_messages_by_id(
         self, space: str, ids: Sequence[str], damaged: Callable[[DamagedMessage], None] | None
     ) -> list[Message]:
-        return self.fetch_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": ids}, damaged)
+        query, id_list = self.each_message_by_id(ids)
+        try:
+            return [to_message(row) for row in self._fetch_raw(query, {"space": space, "id_list": id_list})]
+        except (UnreadableRow, *UNDECODED):
+            return self.fetch_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": ids}, damaged)
+
+    @abstractmethod
+    def each_message_by_id(self, ids: Sequence[str]) -> tuple[Any, str]:
+        """A query that looks up each message of a list of ids by itself, and the list as one value."""
 
     def messages(
         self,
@@ -212,13 +222,14 @@ class SqlTx(RowReader, ABC):
 
     def update_messages(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Replace the rows of messages, but for what is FIXED."""
+        table = queries.untyped(messages)
         is_at_turn = and_(
-            messages.c.space == bindparam("in_space"),
-            messages.c.conversation == bindparam("in_conversation"),
-            messages.c.turn == bindparam("at_turn"),
+            table.c.space == bindparam("in_space"),
+            table.c.conversation == bindparam("in_conversation"),
+            table.c.turn == bindparam("at_turn"),
         )
         names = [column.name for column in messages.c if column.name not in FIXED]
-        statement = update(messages).where(is_at_turn).values({name: bindparam(name) for name in names})
+        statement = update(table).where(is_at_turn).values({name: bindparam(name) for name in names})
         places = (("in_space", "space"), ("in_conversation", "conversation"), ("at_turn", "turn"))
         values = [
             {name: row[name] for name in names} | {parameter: row[name] for parameter, name in places} for row in rows
@@ -251,7 +262,7 @@ class SqlTx(RowReader, ABC):
 
     def delete_rows(self, table: Table, where: Mapping[str, Any]) -> None:
         statement = queries.delete_statement(table, queries.comparison_shape(where))
-        self.write_rows(table, statement, [queries.comparison_values(where)])
+        self.write(table, statement, [queries.comparison_values(where)])
 
     def revoke_leases(self, erased_messages: Sequence[Message]) -> None:
         """A worker that has read these messages must not store what it made of them. And no worker can read them now:
@@ -366,7 +377,7 @@ class SqlTx(RowReader, ABC):
             return
         source = schema.TABLES[table]
         statement = upsert_statement(type(self), source, tuple(rows[0]), tuple(add))
-        self.write_rows(source, statement, rows)
+        self.write(source, statement, rows)
 
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
         source = schema.TABLES[table]

@@ -11,10 +11,9 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache, cached_property, partial
-from itertools import repeat
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -22,26 +21,25 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Table, Text, bindparam, column, func, select, table, text
+from sqlalchemy import Dialect, Table, Text, bindparam, column, func, select, table, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeDecorator
 
 from recollect.cache import Cache, Scope
-from recollect.errors import DamagedMessage, SchemaMismatch, StoreError, StoreUnwritable
-from recollect.model import Filter, Message
+from recollect.errors import SchemaMismatch, StoreError, StoreUnwritable
+from recollect.model import Filter
 from recollect.model.passages import PassageBlock, Posting
 from recollect.ports import VERSION_NOTE, WHOLE_SPACE, Vectors
 from recollect.stores import queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
-from recollect.stores.columns import UNDECODED, UnreadableRow, parse_meta_number
-from recollect.stores.connections import OpenConnections, PooledTransaction
+from recollect.stores.columns import UnreadableRow, parse_meta_number
+from recollect.stores.connections import OpenConnection, OpenConnections, PooledTransaction, wrap_error
 from recollect.stores.damage import damage_reason, sqlite_error, text_or_bytes
 from recollect.stores.index import indexable_terms, scope_terms
 from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.moves import MoveTx
-from recollect.stores.prepared import list_room, open_cursor, prepare, wrap_error
-from recollect.stores.rows import to_message
 from recollect.stores.schema import VERSIONED, entries, messages, meta
 from recollect.stores.sql import CACHE_BYTES, SqlStore
 from recollect.stores.sqlite_file import DatabaseFile, file_engine
@@ -55,11 +53,17 @@ DOCS_AT_PLACES = text(
     " AND entry.conversation = json_extract(place.value, '$[0]') AND entry.turn = json_extract(place.value, '$[1]')"
 )
 
+# To find the messages of a list of ids SQLite would make a table of the list, or read all of a space.
+COLUMNS = ", ".join(f"messages.{column.name}" for column in messages.c)
+EACH_MESSAGE_BY_ID = text(
+    f"SELECT {COLUMNS} FROM json_each(:id_list) AS wanted"
+    " CROSS JOIN messages ON messages.space = :space AND messages.id = wanted.value"
+)
+
 SCRUB_SECONDS = 5.0  # how long an erasure waits for readers of the old state
 SCRUB_PAUSE = 0.05  # seconds between two checks whether they have ended
 VECTORS_AT_ONCE = 8_192
 LAST_DOC = 2**63 - 1
-FEW_IDS = 64  # messages that are looked up by their ids one by one
 SHARED_VERSIONS = 32  # versions of scopes that are noted
 RARE = 400  # passages; a word in at most as many is rare: its passages are looked up in all scopes
 
@@ -72,46 +76,76 @@ def match_each_query(words: int) -> str:
     return " UNION ALL ".join([f"SELECT ?, rowid FROM ({MATCHING})"] * words)
 
 
-@cache
-def each_message_query(room: int) -> str:
-    """The messages with some ids, each looked up by itself, in the order of the ids; none has NULL. For the list of
-    `IN (…)` SQLite makes a table of its own each time, which takes a fifth of the time of a few."""
-    columns = ", ".join(f"message.{column.name}" for column in messages.c)
-    places = ", ".join(["(?)"] * room)
-    return (
-        f"WITH wanted (id) AS (VALUES {places}) SELECT {columns} FROM wanted"
-        " CROSS JOIN messages AS message ON message.space = ? AND message.id = wanted.id"
-    )
+class PlainStatement:
+    """A statement none of whose values have to be converted, for the driver itself: SQLAlchemy takes longer around a
+    query of one row than the query, and some microseconds for each row that is written."""
+
+    def __init__(self, compiled: Any, columns: Iterable[Any], dialect: Dialect) -> None:
+        self.string: str = compiled.string
+        self._names: Sequence[str] = compiled.positiontup
+        self._constants = {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
+        self.columns: dict[str, Any] = {column.key: column.type for column in columns}
+        self._decoders = {
+            name: partial(kind.process_result_value, dialect=dialect)
+            for name, kind in self.columns.items()
+            if isinstance(kind, TypeDecorator)
+        }
+
+    def values(self, params: Mapping[str, Any]) -> list[Any]:
+        values = {**self._constants, **params} if self._constants else params
+        return [values[name] for name in self._names]
+
+    def decode_row(self, row: Sequence[Any]) -> dict[str, Any]:
+        """A row as the driver gives it, with the names of the columns and the values that they stand for."""
+        values = dict(zip(self.columns, row, strict=True))
+        for name, decode in self._decoders.items():
+            values[name] = decode(values[name])
+        return values
+
+
+@lru_cache(maxsize=512)
+def plain_statement(statement: Any, dialect: Dialect) -> PlainStatement | None:
+    """None for a statement with values that have to be converted, or with lists of them."""
+    compiled = statement.compile(dialect=dialect)
+    if compiled.post_compile_params or compiled._bind_processors:
+        return None
+    return PlainStatement(compiled, statement.selected_columns if statement.is_select else (), dialect)
 
 
 class SqliteTx(MoveTx):
     """One SQLite transaction."""
 
-    def __init__(self, connection: Any, matrices: MatrixCache, cache: Cache | None = None, cursor: Any = None) -> None:
-        """All statements that are kept are run on one cursor of the driver: none is left before all its rows are
-        read."""
+    def __init__(self, connection: Any, matrices: MatrixCache, cache: Cache | None = None) -> None:
         super().__init__(connection, cache)
-        self._driver_cursor = open_cursor(connection) if cursor is None else cursor
         self.matrices = matrices
         self._changed_notes: set[str] = set()
         self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
-
-    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
-        prepared = prepare(query, self.connection.dialect, params)
-        return prepared.convert_rows(prepared.run(self._driver_cursor, params))
-
-    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        prepared = prepare(query, self.connection.dialect, params)
-        return prepared.rows_by_name(prepared.run(self._driver_cursor, params))
 
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
         self._note_changed_table(table)
         return super().write(table, statement, values)
 
-    def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._note_changed_table(table)
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        plain = plain_statement(query, self.connection.dialect)
+        if plain is None:
+            return super().fetch_named(query, params)
+        try:
+            return [*map(plain.decode_row, self._driver.execute(plain.string, plain.values(params)).fetchall())]
+        except sqlite3.Error as error:
+            raise wrap_error(plain.string, error, sqlite3.Error) from error
+
+    def write_raw(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        plain = plain_statement(statement, self.connection.dialect)
+        assert plain is not None  # its values are not converted
         self.touched.add(table.name)
-        prepare(statement, self.connection.dialect, rows[0]).run_for_each(self._driver_cursor, rows)
+        try:
+            self._driver.executemany(plain.string, map(plain.values, rows))
+        except sqlite3.Error as error:
+            raise wrap_error(plain.string, error, sqlite3.Error) from error
+
+    @property
+    def _driver(self) -> Any:
+        return self.connection.connection.driver_connection
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         notes = self._changed_notes.copy()
@@ -140,32 +174,23 @@ class SqliteTx(MoveTx):
             return None
         return f"{self._versions.get(version_note(None))} {self._versions.get(version_note(scope))}"
 
+    def each_message_by_id(self, ids: Sequence[str]) -> tuple[Any, str]:
+        return EACH_MESSAGE_BY_ID, json.dumps(sorted(ids))
+
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
-        prepared = prepare(query, self.connection.dialect, params)
-        return self._run_raw(prepared.sql, prepared.values(params))
-
-    def _run_raw(self, sql: str, values: Any) -> Sequence[Any]:
         try:
-            rows: Sequence[Any] = self._driver_cursor.execute(sql, values).fetchall()
-            return rows
-        except sqlite3.Error as error:
-            reason = damage_reason(error)
-            if reason is None:
-                raise wrap_error(sql, error) from error
-            # Messages are then read one by one; all else that is read this way is the index, which can be rebuilt.
-            raise UnreadableRow(f"a row cannot be read: {reason}; run `recollect rebuild index`") from None
-
-    def fetch_messages_by_id(
-        self, space: str, ids: Sequence[str], damaged: Callable[[DamagedMessage], None] | None
-    ) -> list[Message]:
-        room = list_room(len(ids))
-        if room > FEW_IDS:
-            return super().fetch_messages_by_id(space, ids, damaged)
-        try:
-            rows = self._run_raw(each_message_query(room), [*sorted(ids), *repeat(None, room - len(ids)), space])
-            return [to_message(row) for row in rows]
-        except (UnreadableRow, *UNDECODED):
-            return super().fetch_messages_by_id(space, ids, damaged)
+            plain = plain_statement(query, self.connection.dialect)
+            if plain is None:
+                return super()._fetch_raw(query, params)
+            return list(self._driver.execute(plain.string, plain.values(params)).fetchall())
+        except (DBAPIError, sqlite3.Error) as error:
+            reason = damage_reason(getattr(error, "orig", error))
+            if reason is not None:
+                # Messages are then read one by one; all else that is read this way is the index, which can be rebuilt.
+                raise UnreadableRow(f"a row cannot be read: {reason}; run `recollect rebuild index`") from None
+            if isinstance(error, sqlite3.Error):
+                raise wrap_error(str(query), error, sqlite3.Error) from error
+            raise
 
     def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
         scope = Filter(space, user)
@@ -423,32 +448,29 @@ class SqliteStore(SqlStore):
     def _reading_any_version(self) -> PooledTransaction[SqliteTx]:
         return PooledTransaction(self._connections, "BEGIN", "ROLLBACK", self._reading_tx)
 
-    def _reading_tx(self, connection: Any, cursor: Any) -> SqliteTx:
-        return SqliteTx(connection, self.matrices, self.cache, cursor)
+    def _reading_tx(self, opened: OpenConnection) -> SqliteTx:
+        return SqliteTx(opened.connection, self.matrices, self.cache)
 
-    def _checked_reading_tx(self, connection: Any, cursor: Any) -> SqliteTx:
-        self._check_unmigrated(cursor)
-        return self._reading_tx(connection, cursor)
+    def _checked_reading_tx(self, opened: OpenConnection) -> SqliteTx:
+        self._check_unmigrated(opened)
+        return self._reading_tx(opened)
 
-    def _writing_tx(self, connection: Any, cursor: Any) -> SqliteTx:
-        return SqliteTx(connection, self.matrices, None, cursor)
+    def _writing_tx(self, opened: OpenConnection) -> SqliteTx:
+        return SqliteTx(opened.connection, self.matrices)
 
-    def _checked_writing_tx(self, connection: Any, cursor: Any) -> SqliteTx:
-        self._check_unmigrated(cursor)
-        return self._writing_tx(connection, cursor)
+    def _checked_writing_tx(self, opened: OpenConnection) -> SqliteTx:
+        self._check_unmigrated(opened)
+        return self._writing_tx(opened)
 
-    def _check_unmigrated(self, cursor: Any) -> None:
-        try:
-            rows = cursor.execute(READ_VERSION).fetchall()
-        except sqlite3.Error as error:
-            raise wrap_error(READ_VERSION, error) from error
+    def _check_unmigrated(self, opened: OpenConnection) -> None:
+        rows = opened.run(READ_VERSION)
         check_unmigrated(rows[0][0] if rows else None, self.name)
 
     def writing(self) -> AbstractContextManager[SqliteTx]:
         return self._writing(self._checked_writing_tx)
 
     @contextmanager
-    def _writing(self, make_tx: Callable[[Any, Any], SqliteTx]) -> Iterator[SqliteTx]:
+    def _writing(self, make_tx: Callable[[OpenConnection], SqliteTx]) -> Iterator[SqliteTx]:
         self._file.check_writable()
         self._file.check_in_place()
         # Threads of one process queue here, at a fair and cheap lock, and not at the file.

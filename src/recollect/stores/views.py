@@ -280,7 +280,7 @@ class ViewTx(SqlTx):
         rows = [
             {"space": space, "conversation": conversation, **same_for_all} for space, conversation in sorted(places)
         ]
-        self.write_rows(leases, claim_statement(type(self)), rows)
+        self.write(leases, claim_statement(type(self)), rows)
         return frozenset(place for place, *lease in self._holders(view, places) if lease == [holder, until])
 
     def held_leases(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
@@ -302,7 +302,7 @@ class ViewTx(SqlTx):
             for space, conversation in sorted(places)
         ]
         if rows:
-            self.write_rows(leases, release_statement(False), rows)
+            self.write(leases, release_statement(False), rows)
 
     def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
         row = {"view": view, "space": space, "conversation": conversation, "failures": 0}
@@ -327,7 +327,7 @@ class ViewTx(SqlTx):
     ) -> None:
         values = {"in_space": space, "of_view": view, "in_conversation": conversation, "by": holder}
         row = values | {"error": error, "retry_at": retry_at}
-        self.write_rows(leases, release_statement(error is not None), [row])
+        self.write(leases, release_statement(error is not None), [row])
 
     def failures(self, view: str, space: str, conversation: str) -> int:
         rows = self.fetch(queries.FAILURES, queries.place_params(view, space, conversation))
@@ -352,7 +352,7 @@ class ViewTx(SqlTx):
             values |= {"changed_at": before[0], "before_id": before[1]}
         query = recent_query(user is not None, before is not None)
         with self.naming_damage(conversations, query, values):
-            return [to_conversation(row) for row in self.connection.execute(query, values)]
+            return [to_conversation(row) for row in self._fetch_raw(query, values)]
 
     def count_by_day(self, space: str, since: datetime) -> dict[date, int]:
         rows = self.fetch(days_query(), {"of_space": space, "since": since})
