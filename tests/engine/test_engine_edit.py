@@ -18,6 +18,7 @@ from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.scope import scope_for
 from recollect.engine.sync import BlockingMemory
+from recollect.engine.tables.cursors import set_cursor
 from recollect.engine.transfer import copy_store
 from recollect.errors import ModelBusy
 from recollect.model import ROLES, Batch
@@ -194,7 +195,7 @@ def test_while_a_model_is_away_rules_stand_in_and_it_is_asked_again(store_url: s
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "Hello there.")
         with closing(open_store(store_url, Settings())) as store:
-            store.write(lambda tx: tx.set_cursor("facts", "default", "chat", 1))
+            store.write(lambda tx: set_cursor(tx, "facts", "default", "chat", 1))
         chat.edit(1, "I live in Leiden.")
         assert memory.settle() == 0, "what stands in counts as done"
         assert [fact.value for fact in memory.facts(user="alex")] == ["Leiden"]

@@ -23,7 +23,7 @@ def cities(tx: Tx, person: str = "ann") -> list[str]:
     def make() -> list[str]:
         return [row["value"] for row in tx.rows("facts", where={"space": "s", "user_id": person})]
 
-    return tx.cached(("facts", "s", person), "cities", make)
+    return tx.cache.get(tx, ("facts", "s", person), "cities", make)
 
 
 @pytest.mark.parametrize("open_store", [SqliteStore, JsonStore])
@@ -36,7 +36,7 @@ def test_what_is_cached_is_made_once_for_each_change(open_store: Callable[[Path]
             made.append("".join(row["value"] for row in tx.rows("facts", where={"space": "s", "user_id": "ann"})))
             return made[-1]
 
-        return tx.cached(("facts", "s", "ann"), "city", make)
+        return tx.cache.get(tx, ("facts", "s", "ann"), "city", make)
 
     try:
         for number, city in enumerate(("Rome", "Oslo"), 1):
@@ -99,8 +99,8 @@ def test_a_table_without_versions_is_never_cached(tmp_path: Path) -> None:
     try:
         assert store.read(lambda tx: tx.version(("episodes", "s", "c"))) is None
         values = iter((1, 2))
-        assert [store.read(lambda tx: tx.cached(("episodes", "s", "c"), "n", lambda: next(values)))] == [1]
-        assert [store.read(lambda tx: tx.cached(("episodes", "s", "c"), "n", lambda: next(values)))] == [2]
+        assert [store.read(lambda tx: tx.cache.get(tx, ("episodes", "s", "c"), "n", lambda: next(values)))] == [1]
+        assert [store.read(lambda tx: tx.cache.get(tx, ("episodes", "s", "c"), "n", lambda: next(values)))] == [2]
     finally:
         store.close()
 

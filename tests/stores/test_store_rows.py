@@ -73,8 +73,8 @@ def test_messages_are_found_by_their_ids_each_once_and_in_the_same_order(tmp_pat
     ids = [*ODD_IDS, *(f"id {number}" for number in range(700))][:count]
 
     def fill(tx: Tx) -> None:
-        tx.lock_conversation(make_conversation())
-        tx.insert_messages([make_message(turn, id=id) for turn, id in enumerate(ids, start=1)])
+        conversation = tx.lock_conversation(make_conversation())
+        tx.save_conversation(conversation, [make_message(turn, id=id) for turn, id in enumerate(ids, start=1)])
 
     with closing(SqliteStore(tmp_path / "ids.db")) as store:
         store.write(fill)

@@ -24,6 +24,7 @@ from recollect.engine.removal import expired
 from recollect.engine.removal.expired import read_page
 from recollect.engine.removal.messages import lock_conversations, make_order, put_tombstones
 from recollect.engine.tables.audit import Order, note_removal
+from recollect.engine.tables.cursors import cursor_of
 from recollect.engine.tables.log import every_conversation, new_id
 from recollect.engine.tables.topics import renew_stamp
 from recollect.engine.views import digests
@@ -206,7 +207,7 @@ def split_by_readiness(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], 
     late: list[Message] = []
     standing = [message for message in page if not message.erased]
     for (space, conversation), group in groupby(standing, key=lambda message: (message.space, message.conversation)):
-        last_read_turn = min(tx.cursor(view, space, conversation) for view in LASTING)
+        last_read_turn = min(cursor_of(tx, view, space, conversation) for view in LASTING)
         for message in group:
             (ready if message.turn <= last_read_turn else late).append(message)
     return ready, late

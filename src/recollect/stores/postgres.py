@@ -68,7 +68,7 @@ from recollect.stores.index import scope_terms
 from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.moves import MoveTx
 from recollect.stores.schema import TABLES, entries, messages, vectors
-from recollect.stores.sql import CACHE_BYTES, SqlStore
+from recollect.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
 from recollect.stores.vectors import unit_vectors
 
@@ -104,7 +104,7 @@ class PostgresTx(MoveTx):
 
     def version(self, scope: Scope) -> str | None:
         """That of the whole database: a note of each scope would keep writers waiting for each other."""
-        return None if self._cache is None else self._snapshot
+        return None if self.cache is NO_CACHE else self._snapshot
 
     @cached_property
     def _snapshot(self) -> str | None:

@@ -8,31 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import dropwhile
 from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
 from sqlalchemy import (
+    BigInteger,
     Integer,
     Table,
     TableClause,
+    Text,
     and_,
     bindparam,
     column,
     delete,
     exists,
     func,
+    literal,
     or_,
     select,
     table,
     tuple_,
+    type_coerce,
     update,
 )
 
 from recollect.model import Conversation, Filter
 from recollect.ports import VERSION_NOTE
-from recollect.stores.schema import chunks, conversations, cursors, entries, leases, messages, meta, vectors
+from recollect.stores.columns import Instant
+from recollect.stores.schema import chunks, conversations, entries, leases, messages, meta, vectors
 
 Shape = tuple[str, ...]
 ComparisonKind = Literal[
@@ -52,6 +57,7 @@ HAS_SOMETHING = or_(
     ),
 )
 
+DAY = 86_400_000_000  # microseconds
 MARKED = "marked"
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
 
@@ -193,6 +199,26 @@ def conversations_query(comparison: Comparison, with_empty: bool) -> Any:
     return query.order_by(*keys).limit(bindparam("most", type_=Integer))
 
 
+@lru_cache(maxsize=8)
+def recent_query(comparison: Comparison, has_before: bool) -> Any:
+    """Conversations that hold something, those that changed last first."""
+    order = (conversations.c.changed_at, conversations.c.id)
+    query = select(conversations).where(*equality_conditions(conversations, comparison), HAS_SOMETHING)
+    if has_before:
+        place = (bindparam("before_time", type_=BigInteger), bindparam("before_id", type_=Text))
+        query = query.where(tuple_(*order) < tuple_(*place))
+    return query.order_by(*(key.desc() for key in order)).limit(bindparam("most", type_=Integer))
+
+
+@cache
+def days_query() -> Any:
+    """How many messages of a space there are of each day, counted from 1970."""
+    day = type_coerce(messages.c.time, BigInteger) // literal(DAY, BigInteger)
+    since = messages.c.time >= bindparam("since", type_=Instant)
+    in_space = messages.c.space == bindparam("of_space")
+    return select(day, func.count()).where(in_space, since, messages.c.erasure.is_(None)).group_by(day)
+
+
 @lru_cache(maxsize=256)
 def delete_statement(table: Table, comparison: Comparison) -> Any:
     return delete(table).where(*equality_conditions(table, comparison))
@@ -245,27 +271,11 @@ def vectors_query(table: Table, comparison: Comparison) -> Any:
     )
 
 
-def _is_at_place(table: Table) -> tuple[Any, ...]:
-    names = ("space", "view", "conversation")
-    return tuple(table.c[name] == bindparam(f"at_{name}") for name in names)
-
-
-def place_params(view: str, space: str, conversation: str) -> dict[str, str]:
-    """The place where a view works, as parameters for the statements below."""
-    return {"at_view": view, "at_space": space, "at_conversation": conversation}
-
-
-CURSOR = select(cursors.c.turn).where(*_is_at_place(cursors))
-HOLDER = select(leases.c.holder).where(*_is_at_place(leases))
-FAILURES = select(leases.c.failures).where(*_is_at_place(leases))
-
-
 def _is_at_any_place(table: Table) -> tuple[Any, ...]:
     is_listed_conversation = table.c.conversation.in_(bindparam("at_each", expanding=True))
     return table.c.space == bindparam("at_space"), table.c.view == bindparam("at_view"), is_listed_conversation
 
 
-CURSORS = select(cursors.c.conversation, cursors.c.turn).where(*_is_at_any_place(cursors))
 HOLDERS = (
     select(leases.c.conversation, leases.c.holder, leases.c.until)
     .where(*_is_at_any_place(leases))

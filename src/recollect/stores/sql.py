@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import (
     Connection,
@@ -33,7 +34,7 @@ from recollect.masking import mask_credentials
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
-from recollect.stores.columns import UNDECODED, Instant, UnreadableRow
+from recollect.stores.columns import EPOCH, UNDECODED, Instant, UnreadableRow
 from recollect.stores.connections import RetryPauses
 from recollect.stores.damage import OnDamage, RowReader, rows_one_by_one
 from recollect.stores.rows import (
@@ -61,6 +62,7 @@ FIXED = {
 
 
 CACHE_BYTES = 64 << 20  # of what is made of rows
+NO_CACHE = Cache(0)  # of transactions that write: no scope has a version in them
 
 # Built once: it runs for every message, and to build a statement costs more than to run it.
 ADD_MESSAGES = queries.untyped(messages).insert()
@@ -75,7 +77,7 @@ class SqlTx(RowReader, ABC):
     def __init__(self, connection: Connection, cache: Cache | None = None) -> None:
         self.connection = connection
         self.touched: set[str] = set()
-        self._cache = cache
+        self.cache = NO_CACHE if cache is None else cache
 
     # -- what differs between databases
 
@@ -128,14 +130,23 @@ class SqlTx(RowReader, ABC):
         after: tuple[str, str] = ("", ""),
         limit: int = 1000,
         with_empty: bool = True,
+        recent: bool = False,
+        before: tuple[datetime, str] | None = None,
     ) -> list[Conversation]:
         where = {name: value for name, value in (("space", space), ("user_id", user)) if value is not None}
-        query = queries.conversations_query(queries.comparison_shape(where), with_empty)
-        params = queries.comparison_values(where) | {"after_space": after[0], "after_id": after[1], "most": limit}
+        params = queries.comparison_values(where) | {"most": limit}
+        if recent:
+            query = queries.recent_query(queries.comparison_shape(where), before is not None)
+            params |= {} if before is None else {"before_time": Instant.encode(before[0]), "before_id": before[1]}
+        else:
+            query = queries.conversations_query(queries.comparison_shape(where), with_empty)
+            params |= {"after_space": after[0], "after_id": after[1]}
         with self.naming_damage(conversations, query, params):
             return [to_conversation(row) for row in self._fetch_raw(query, params)]
 
-    def save_conversation(self, conversation: Conversation) -> None:
+    def save_conversation(self, conversation: Conversation, new_messages: Sequence[Message] = ()) -> None:
+        if new_messages:
+            self.write_raw(messages, ADD_MESSAGES, [message_row(message) for message in new_messages])
         place = {"at_space": conversation.space, "at_id": conversation.id}
         if self._has_only_grown(conversation):
             growth = {"changed_at": Instant.encode(conversation.changed_at), "turns": conversation.turns}
@@ -151,10 +162,6 @@ class SqlTx(RowReader, ABC):
         if conversation_at_lock is None or conversations.name in self.touched:  # what was written since is not known
             return False
         return bool(queries.read_ungrown(conversation_at_lock) == queries.read_ungrown(conversation))
-
-    def insert_messages(self, new: Sequence[Message]) -> None:
-        if new:
-            self.write_raw(messages, ADD_MESSAGES, [message_row(message) for message in new])
 
     def find_messages(
         self,
@@ -282,11 +289,15 @@ class SqlTx(RowReader, ABC):
     def drop_entries(self, messages: Sequence[Message]) -> int:
         """Remove these messages from the index."""
 
-    def erasures(self, space: str | None = None) -> dict[str, int]:
-        query = select(erasures) if space is None else select(erasures).where(erasures.c.space == space)
-        return {row.id: row.messages for row in self.connection.execute(query)}
+    def count_messages(
+        self, by: Literal["day", "erasure"], space: str | None = None, since: datetime | None = None
+    ) -> dict[Any, int]:
+        if by == "erasure":
+            return self._count_by_erasure()
+        rows = self.fetch(queries.days_query(), {"of_space": space, "since": since})
+        return {EPOCH.date() + timedelta(days=int(day)): int(count) for day, count in rows}
 
-    def count_by_erasure(self) -> dict[str | None, int]:
+    def _count_by_erasure(self) -> dict[Any, int]:
         query = select(messages.c.erasure, func.count()).where(messages.c.erasure.is_not(None))
         try:
             return {row[0]: row[1] for row in self.connection.execute(query.group_by(messages.c.erasure))}
@@ -357,9 +368,6 @@ class SqlTx(RowReader, ABC):
 
     @abstractmethod
     def version(self, scope: Scope) -> str | None: ...
-
-    def cached(self, scope: Scope, name: Hashable, make: Callable[[], T]) -> T:
-        return make() if self._cache is None else self._cache.get(self, scope, name, make)
 
     # -- the store itself
 

@@ -41,7 +41,7 @@ from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, ch
 from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.moves import MoveTx
 from recollect.stores.schema import VERSIONED, entries, messages, meta
-from recollect.stores.sql import CACHE_BYTES, SqlStore
+from recollect.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
 from recollect.stores.sqlite_file import DatabaseFile, file_engine
 from recollect.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
 
@@ -170,7 +170,7 @@ class SqliteTx(MoveTx):
         return {row[0]: row[1] for row in self.fetch(queries.VERSIONS, {})}
 
     def version(self, scope: Scope) -> str | None:
-        if self._cache is None or scope[0] not in VERSIONED:
+        if self.cache is NO_CACHE or scope[0] not in VERSIONED:
             return None
         return f"{self._versions.get(version_note(None))} {self._versions.get(version_note(scope))}"
 

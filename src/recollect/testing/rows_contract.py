@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recollect.engine.tables.cursors import set_cursor
 from recollect.errors import StoreError
 from recollect.ports import WHOLE_SPACE, Store, Tx
 from recollect.testing.samples import T0, WIDTH, append_messages, axis, make_conversation, make_entry, make_message
@@ -110,7 +111,7 @@ class RowsContract:
             def make() -> list[str]:
                 return [row["value"] for row in tx.rows("facts", where={"space": "s", "user_id": "ann"})]
 
-            return tx.cached(("facts", "s", "ann"), "values", make)
+            return tx.cache.get(tx, ("facts", "s", "ann"), "values", make)
 
         def change_and_fail(tx: Tx) -> None:
             tx.put("facts", [fact_row("three")])
@@ -153,8 +154,8 @@ class RowsContract:
         messages = [make_message(turn) for turn in (1, 2, 3)]
         store.write(lambda tx: append_messages(tx, *messages))
         entries = [make_entry(messages[0], vector=axis(0)), make_entry(messages[2], vector=axis(1))]
-        store.write(lambda tx: tx.put_entries(entries))
-        vectors = store.read(lambda tx: tx.vectors_of("s", "c", 1, 2))
+        store.write(lambda tx: tx.index.put_entries(entries))
+        vectors = store.read(lambda tx: tx.index.vectors_of("s", "c", 1, 2))
         assert list(vectors) == [1]
         assert vectors[1].shape == (WIDTH,)
         assert vectors[1] == pytest.approx(axis(0), abs=EXACT)
@@ -180,10 +181,10 @@ class RowsContract:
     def test_a_view_that_follows_another_is_behind_that_one(self, store: Store) -> None:
         store.write(lambda tx: tx.lock_conversation(make_conversation(turns=5)))
         assert store.read(lambda tx: tx.lagging("window", T0)) == []
-        store.write(lambda tx: tx.set_cursor("index", "s", "c", 3))
+        store.write(lambda tx: set_cursor(tx, "index", "s", "c", 3))
         lags = store.read(lambda tx: tx.lagging("window", T0))
         assert [(lag.done, lag.turns) for lag in lags] == [(0, 3)]
         assert store.read(lambda tx: tx.view_state("window", T0, None)).behind == 3
-        store.write(lambda tx: tx.set_cursor("window", "s", "c", 3))
+        store.write(lambda tx: set_cursor(tx, "window", "s", "c", 3))
         assert store.read(lambda tx: tx.view_state("window", T0, None)).behind == 0
         assert [lag.turns for lag in store.read(lambda tx: tx.lagging("episodes", T0))] == [3]

@@ -344,7 +344,7 @@ class ContextBuilder:
         if person is None:
             outside_count = spoken.start
         else:
-            tally = tx.tally(self._scope.space, person) if source is None else source.tally()
+            tally = tx.index.tally(self._scope.space, person) if source is None else source.tally()
             outside_count = max(tally.docs - len(spoken.window), 0)
         return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
         outside_hits = [hit for hit in worthwhile_hits(hits, request.text) if hit.message.id not in excluded_ids]

@@ -18,6 +18,7 @@ from recollect.engine.removal.knowledge import withdraw_knowledge
 from recollect.engine.removal.messages import drop_answers, drop_digests, lock_conversations
 from recollect.engine.removal.receipts import drop_receipts
 from recollect.engine.tables.changes import append_change
+from recollect.engine.tables.cursors import cursor_of
 from recollect.engine.tables.log import after_conversation
 from recollect.engine.work.faults import request_reading
 from recollect.engine.work.view import View
@@ -83,7 +84,7 @@ def store_version(
     tx.save_conversation(replace(conversation, changed_at=now))
     for view in views:
         is_followed = view.read_after(turn - 1, conversation.turns) < turn
-        if not view.ordered and is_followed and tx.cursor(view.name, space, id) >= turn:
+        if not view.ordered and is_followed and cursor_of(tx, view.name, space, id) >= turn:
             request_reading(tx, view.name, [edited], now, EDITED)
 
 

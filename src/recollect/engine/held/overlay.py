@@ -175,10 +175,8 @@ class TrialTx(HeldTx):
         saved = self._saved.get((fresh.space, fresh.id))
         return saved or self.conversation(fresh.space, fresh.id) or fresh
 
-    def insert_messages(self, messages: Sequence[Message]) -> None:
-        self.new_messages += messages
-
-    def save_conversation(self, conversation: Conversation) -> None:
+    def save_conversation(self, conversation: Conversation, new_messages: Sequence[Message] = ()) -> None:
+        self.new_messages += new_messages
         self._saved[conversation.space, conversation.id] = conversation
 
     def find_messages(

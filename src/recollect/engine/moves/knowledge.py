@@ -18,6 +18,7 @@ from recollect.engine.removal.knowledge import FINDING_KEY, rows_with
 from recollect.engine.tables import people as profiles
 from recollect.engine.tables.audit import Order
 from recollect.engine.tables.command_answers import ANSWER
+from recollect.engine.tables.cursors import cursor_of
 from recollect.engine.tables.facts import facts_of
 from recollect.engine.tables.findings import REFUSED, TABLE, findings_of, json_values, slot_of, to_found_fact
 from recollect.engine.views import facts as view
@@ -210,7 +211,7 @@ def note_read_people(tx: Tx, space: str, messages: Iterable[Message]) -> None:
     for message in messages:
         by_place.setdefault(message.conversation, []).append(message)
     for place, place_messages in sorted(by_place.items()):
-        read_upto = tx.cursor(view.FactsView.name, space, place)
+        read_upto = cursor_of(tx, view.FactsView.name, space, place)
         profiles.note_people(tx, [message for message in place_messages if message.turn <= read_upto])
 
 

@@ -35,7 +35,8 @@ def active_facts_by_person(tx: Tx, space: str, people: Iterable[str]) -> dict[st
             facts[row["user_id"]].append(to_fact(row))
         return facts
 
-    return tx.cached((TABLE, space, names[0] if len(names) == 1 else WHOLE_SPACE), names, read_facts) if names else {}
+    scope = TABLE, space, names[0] if len(names) == 1 else WHOLE_SPACE
+    return tx.cache.get(tx, scope, names, read_facts) if names else {}
 
 
 def former_facts_of(tx: Tx, space: str, person: str) -> list[Fact]:

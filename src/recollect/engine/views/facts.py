@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.engine.context.viewers import is_channel, own_name, viewer_alone
+from recollect.engine.tables.cursors import cursor_of, set_cursor
 from recollect.engine.tables.fact_changes import (
     DecidedFacts,
     changes_behind,
@@ -453,9 +454,9 @@ def facts_in_statement(name: str, statement: Statement, message: Message) -> lis
 def mark_command_read(tx: Tx, command: Message) -> None:
     """Move the view's cursor past a command that was carried out, if the cursor is just before it."""
     position = (FactsView.name, command.space, command.conversation)
-    if command_of(command) is not None and tx.cursor(*position) == command.turn - 1:
+    if command_of(command) is not None and cursor_of(tx, *position) == command.turn - 1:
         note_people(tx, [command])
-        tx.set_cursor(*position, command.turn)
+        set_cursor(tx, *position, command.turn)
 
 
 def command_of(message: Message) -> str | None:

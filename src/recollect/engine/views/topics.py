@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from recollect.engine.tables import topics as rows
+from recollect.engine.tables.cursors import cursor_of, set_cursor
 from recollect.engine.work.faults import readable_messages, set_aside_rows
 from recollect.engine.work.view import Run, SaveResult
 from recollect.model import Conversation, Filter, Message
@@ -234,8 +235,8 @@ class Topics:
         index_cursor = page.turn
         if any(needs_vector(message) and message.turn not in known_vectors for message in messages):
             # Read the cursor first: the index has the vectors of all turns up to it.
-            index_cursor = tx.cursor("index", space, conversation)
-            known_vectors |= tx.vectors_of(space, conversation, page.turn + 1, messages[-1].turn)
+            index_cursor = cursor_of(tx, "index", space, conversation)
+            known_vectors |= tx.index.vectors_of(space, conversation, page.turn + 1, messages[-1].turn)
         inputs = topic_inputs_of(messages, known_vectors)
         for number, message in enumerate(messages):
             if needs_vector(message) and message.turn not in known_vectors and message.turn > index_cursor:
@@ -280,7 +281,7 @@ class Topics:
         page.book = page.book.with_states({state.first: state for state in changed_states})
         page.assignments = []
         self.write_head(tx, page, changed_states)
-        tx.set_cursor(VIEW, page.place["space"], page.place["conversation"], page.turn)
+        set_cursor(tx, VIEW, page.place["space"], page.place["conversation"], page.turn)
 
     def write_head(self, tx: Tx, page: TopicPage, changed_states: Iterable[TopicState]) -> None:
         """Store the head row with a new stamp, so that other caches become invalid, and cache the page."""

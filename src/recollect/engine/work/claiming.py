@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from recollect.engine.tables.cursors import cursors_of
 from recollect.engine.work.faults import messages_around_damage
 from recollect.engine.work.lease import Lease
 from recollect.engine.work.view import Patience, Run, View
@@ -112,7 +113,7 @@ def has_messages(tx: Tx, lag: Lag, least: int) -> bool:
         return True
     conversation = tx.conversation(lag.space, lag.conversation)
     user = conversation.user if conversation is not None else None
-    return user is not None and tx.tally(lag.space, user).docs >= least
+    return user is not None and tx.index.tally(lag.space, user).docs >= least
 
 
 def find_lags(tx: Tx, request: ClaimRequest, now: datetime) -> tuple[list[Lag], bool]:
@@ -134,7 +135,7 @@ def claim_runs(tx: Tx, request: ClaimRequest, now: datetime, service_order: Serv
     chosen_lags = list(lags_within_room(view, fair_order(lags, service_order.last_served), request.room))
     places = [(lag.space, lag.conversation) for lag in chosen_lags]
     claimed_places = request.lease.acquire(tx, places)
-    cursors = tx.cursors_of(view.name, [*claimed_places])
+    cursors = cursors_of(tx, view.name, [*claimed_places])
     claimed_lags = [
         replace(lag, done=cursors[place])
         for lag, place in zip(chosen_lags, places, strict=True)
