@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from datetime import datetime
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.cache import WHOLE_SPACE as WHOLE_SPACE
+from recollect.cache import Cache
+from recollect.cache import Scope as Scope
 from recollect.errors import DamagedMessage, StoreError
 from recollect.model import ChatMessage, Conversation, Entry, Erasure, Filter, Message, SetAside, Stats, ViewState
 from recollect.model.passages import PassageBlock, PassageCandidate, Posting, ScopeState, Tally
@@ -34,172 +37,16 @@ class Lag:
     turns: int
 
 
-@dataclass(frozen=True, slots=True)
-class TableVersion:
-    """The version of a table when a transaction began, and the one it has if the transaction changes it and is
-    committed. As long as it has the same version, nobody has changed the table."""
-
-    at_start: str
-    if_changed: str
-
-
 VERSION_NOTE = "version of "
 """The beginning of the names of notes that a store makes of its own tables; a copy of the store makes others."""
 STAND_IN = "offline for now: "
 """The beginning of the error of a view that used a built-in writer in place of a model and will ask the model again."""
 
 
-class Tx(Protocol):
-    """One transaction. Times are aware UTC; every id is already checked."""
+class SearchIndex(Protocol):
+    """The index as a transaction sees it: passages with their terms and vectors. What a search asks of it, and what
+    the view that fills it writes."""
 
-    # the log
-    def lock_conversation(self, fresh: Conversation) -> Conversation:
-        """The conversation with the id of `fresh`, created if there is none; locked until the transaction ends."""
-
-    def conversation(self, space: str, id: str) -> Conversation | None: ...
-
-    def conversations(
-        self,
-        space: str | None = None,
-        user: str | None = None,
-        after: tuple[str, str] = ("", ""),
-        limit: int = 1000,
-        with_empty: bool = True,
-    ) -> list[Conversation]:
-        """Conversations in order of (space, id), those after `after`; if not `with_empty`, without those from which
-        everything was erased."""
-
-    def recent_conversations(
-        self, space: str, user: str | None = None, before: tuple[datetime, str] | None = None, limit: int = 100
-    ) -> list[Conversation]:
-        """Conversations of a space that hold something, those that changed last first (and of one moment in reverse
-        order of id); those after the place `before` in that order: a time of change, and an id."""
-
-    def save_conversation(self, conversation: Conversation) -> None: ...
-
-    def insert_messages(self, messages: Sequence[Message]) -> None: ...
-
-    def find_messages(
-        self,
-        space: str,
-        *,
-        ids: Iterable[str] = (),
-        conversation: str | None = None,
-        platform_ids: Iterable[str] = (),
-        damaged: Callable[[DamagedMessage], None] | None = None,
-    ) -> list[Message]:
-        """The messages with one of these ids, or (in that conversation) one of these platform ids. One that cannot be
-        read raises DamagedMessage; with `damaged`, that is called with the error, and the message is left out."""
-
-    def messages(
-        self,
-        where: Filter,
-        *,
-        after: tuple[str, int] = ("", 0),
-        upto: int | None = None,
-        limit: int | None = None,
-        newest: bool = False,
-        among: Sequence[str] = (),
-        damaged: Callable[[DamagedMessage], None] | None = None,
-    ) -> list[Message]:
-        """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
-        of them, the first, or with `newest` the last. With `among`, of these conversations, and each of them after the
-        turn of `after`. One that cannot be read raises DamagedMessage; with `damaged`, that is called with the error,
-        and an erased message takes its place."""
-
-    def count_by_day(self, space: str, since: datetime) -> dict[date, int]:
-        """How many messages of a space that are not erased were said on each day (UTC) since a time."""
-
-    def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
-        """Replace messages by their tombstones and drop what was derived from them. Of the views in `keep`, only what
-        they hold of single messages is dropped. Returns how many index entries were dropped."""
-
-    def rewrite_messages(self, messages: Sequence[Message]) -> None:
-        """Replace what messages say and whose they are, and drop what was derived from them; their seals stay."""
-
-    def move_messages(self, moved: Sequence[Message], *, keep: Collection[str] = ()) -> None:
-        """Replace whose messages are, and their metadata; their seals stay. The index gets the new names, and views of
-        their conversations that may hold the old ones are dropped, except those in `keep`."""
-
-    def rename_conversation(self, space: str, old: str, new: str) -> None:
-        """Rename a conversation, in every table; nothing is dropped. There must be none of the new name."""
-
-    def erasures(self, space: str | None = None) -> dict[str, int]:
-        """The id of each erasure, or of each in a space, and the number of messages it says it removed."""
-
-    def count_by_erasure(self) -> dict[str | None, int]:
-        """For each erasure id found on a tombstone, the number of tombstones."""
-
-    # views
-    def lagging(
-        self,
-        view: str,
-        now: datetime,
-        *,
-        since: datetime | None = None,
-        limit: int = 100,
-        besides: Collection[str] = (),
-    ) -> list[Lag]:
-        """Conversations whose view is behind and free to be claimed, the longest waiting first; with `since`, only
-        those changed since. With `besides`, those of other spaces: the first of each before the second of any."""
-
-    def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
-        """Whether a view has yet to process something of a space that changed since then, even if a worker is busy with
-        it; what waits for a retry does not count."""
-
-    def cursor(self, view: str, space: str, conversation: str) -> int: ...
-
-    def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None: ...
-
-    def cursors_of(self, view: str, places: Sequence[ConversationKey]) -> dict[ConversationKey, int]:
-        """The cursors of many conversations at once."""
-
-    def set_cursors(self, view: str, turns: Mapping[ConversationKey, int]) -> None: ...
-
-    def claim_all(
-        self, view: str, places: Sequence[ConversationKey], holder: str, now: datetime, until: datetime
-    ) -> frozenset[ConversationKey]:
-        """As `claim`, for many conversations at once; returns those that the holder has now."""
-
-    def held_leases(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
-        """As `holds`, for many conversations at once; returns those that the holder still has."""
-
-    def release_all(self, view: str, places: Sequence[ConversationKey], holder: str) -> None:
-        """Release leases after work that succeeded or was not begun."""
-
-    def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
-        """Take or renew the lease on a view of a conversation; False if another holds it or a retry is not due."""
-
-    def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
-        """Whether the holder still has the lease; it is locked until the transaction ends."""
-
-    def release(
-        self,
-        view: str,
-        space: str,
-        conversation: str,
-        holder: str,
-        *,
-        error: str | None = None,
-        retry_at: datetime | None = None,
-    ) -> None:
-        """Release the lease; with an error, count the failure and let nobody claim it until `retry_at`."""
-
-    def failures(self, view: str, space: str, conversation: str) -> int:
-        """How often in a row work on this view of this conversation has failed."""
-
-    def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
-        """How far a view is behind the log, and the state of its work."""
-
-    def set_aside_due(self, view: str, now: datetime, limit: int, *, changed: bool = False) -> list[SetAside]:
-        """Messages this view has set aside whose retry is due: the longest waiting of each space, then the next of
-        each. With `changed`, only those that did not fail and are to be read again because they were changed."""
-
-    def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
-        """Delete a view and set its cursors to zero, so that it is built again. With `conversation`, only for a view
-        whose tables all have a conversation column."""
-
-    # the index
     def put_entries(self, entries: Sequence[Entry]) -> None: ...
 
     def tally(self, space: str, user: str | None) -> Tally: ...
@@ -238,6 +85,137 @@ class Tx(Protocol):
     def vectors_of(self, space: str, conversation: str, first: int, last: int) -> dict[int, Vectors]:
         """By turn, the vector of each message that has one, of its beginning if it is long."""
 
+
+class Tx(Protocol):
+    """One transaction. Times are aware UTC; every id is already checked."""
+
+    @property
+    def index(self) -> SearchIndex: ...
+
+    cache: Cache
+    """What was made of rows: `tx.cache.get(tx, scope, name, make)`. A transaction that writes finds nothing in it, and
+    puts nothing there."""
+
+    # the log
+    def lock_conversation(self, fresh: Conversation) -> Conversation:
+        """The conversation with the id of `fresh`, created if there is none; locked until the transaction ends."""
+
+    def conversation(self, space: str, id: str) -> Conversation | None: ...
+
+    def conversations(
+        self,
+        space: str | None = None,
+        user: str | None = None,
+        after: tuple[str, str] = ("", ""),
+        limit: int = 1000,
+        with_empty: bool = True,
+        recent: bool = False,
+        before: tuple[datetime, str] | None = None,
+    ) -> list[Conversation]:
+        """Conversations in order of (space, id), those after `after`; if not `with_empty`, without those from which
+        everything was erased. With `recent`, those of a space that hold something, the ones that changed last first
+        (and of one moment in reverse order of id); those after the place `before` in that order: a time of change, and
+        an id."""
+
+    def save_conversation(self, conversation: Conversation, new_messages: Sequence[Message] = ()) -> None:
+        """Save a conversation, with messages that were added at its end."""
+
+    def find_messages(
+        self,
+        space: str,
+        *,
+        ids: Iterable[str] = (),
+        conversation: str | None = None,
+        platform_ids: Iterable[str] = (),
+        damaged: Callable[[DamagedMessage], None] | None = None,
+    ) -> list[Message]:
+        """The messages with one of these ids, or (in that conversation) one of these platform ids. One that cannot be
+        read raises DamagedMessage; with `damaged`, that is called with the error, and the message is left out."""
+
+    def messages(
+        self,
+        where: Filter,
+        *,
+        after: tuple[str, int] = ("", 0),
+        upto: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+        among: Sequence[str] = (),
+        damaged: Callable[[DamagedMessage], None] | None = None,
+    ) -> list[Message]:
+        """Messages in order of conversation and turn, those after `after` and up to turn `upto`; at most `limit`
+        of them, the first, or with `newest` the last. With `among`, of these conversations, and each of them after the
+        turn of `after`. One that cannot be read raises DamagedMessage; with `damaged`, that is called with the error,
+        and an erased message takes its place."""
+
+    def count_messages(
+        self, by: Literal["day", "erasure"], space: str | None = None, since: datetime | None = None
+    ) -> dict[Any, int]:
+        """How many messages of a space that are not erased were said on each day (UTC) since a time; or for each
+        erasure id found on a tombstone, the number of tombstones."""
+
+    def erase(self, erasure: Erasure, tombstones: Sequence[Message], *, keep: Collection[str] = ()) -> int:
+        """Replace messages by their tombstones and drop what was derived from them. Of the views in `keep`, only what
+        they hold of single messages is dropped. Returns how many index entries were dropped."""
+
+    def rewrite_messages(self, messages: Sequence[Message]) -> None:
+        """Replace what messages say and whose they are, and drop what was derived from them; their seals stay."""
+
+    def move_messages(self, moved: Sequence[Message], *, keep: Collection[str] = ()) -> None:
+        """Replace whose messages are, and their metadata; their seals stay. The index gets the new names, and views of
+        their conversations that may hold the old ones are dropped, except those in `keep`."""
+
+    def rename_conversation(self, space: str, old: str, new: str) -> None:
+        """Rename a conversation, in every table; nothing is dropped. There must be none of the new name."""
+
+    # views
+    def lagging(
+        self,
+        view: str,
+        now: datetime,
+        *,
+        since: datetime | None = None,
+        limit: int = 100,
+        besides: Collection[str] = (),
+    ) -> list[Lag]:
+        """Conversations whose view is behind and free to be claimed, the longest waiting first; with `since`, only
+        those changed since. With `besides`, those of other spaces: the first of each before the second of any."""
+
+    def unseen(self, view: str, now: datetime, *, space: str, since: datetime) -> bool:
+        """Whether a view has yet to process something of a space that changed since then, even if a worker is busy with
+        it; what waits for a retry does not count."""
+
+    def claim(
+        self, view: str, places: Sequence[ConversationKey], holder: str, now: datetime, until: datetime
+    ) -> frozenset[ConversationKey]:
+        """Take or renew the leases on a view of some conversations, unless another holds one or its retry is not due;
+        returns those that the holder has now."""
+
+    def held_leases(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
+        """Those of these leases that the holder still has; they are locked until the transaction ends."""
+
+    def release(
+        self,
+        view: str,
+        places: Sequence[ConversationKey],
+        holder: str,
+        *,
+        error: str | None = None,
+        retry_at: datetime | None = None,
+    ) -> None:
+        """Release leases; with an error, count the failure and let nobody claim them until `retry_at`."""
+
+    def view_state(self, view: str, now: datetime, space: str | None) -> ViewState:
+        """How far a view is behind the log, and the state of its work."""
+
+    def set_aside_due(self, view: str, now: datetime, limit: int, *, changed: bool = False) -> list[SetAside]:
+        """Messages this view has set aside whose retry is due: the longest waiting of each space, then the next of
+        each. With `changed`, only those that did not fail and are to be read again because they were changed."""
+
+    def reset_view(self, view: str, space: str | None = None, conversation: str | None = None) -> None:
+        """Delete a view and set its cursors to zero, so that it is built again. With `conversation`, only for a view
+        whose tables all have a conversation column."""
+
     # the store itself
     def note(self, key: str) -> str | None:
         """A note that the store keeps about itself, such as which embedder made its vectors."""
@@ -255,12 +233,10 @@ class Tx(Protocol):
         where: Mapping[str, Any] | None = None,
         newest: bool = False,
         damaged: Callable[[StoreError, Mapping[str, Any]], None] | None = None,
-        kept: bool = False,
     ) -> list[Mapping[str, Any]]:
         """Rows of a table in order of its primary key, or with `newest` in reverse: those with the values of `where` (a
         tuple means any of its values), after the row `after`. A row that cannot be read raises an error that names its
-        key; with `damaged`, every value is checked, and that is called with the error and the readable values. Rows
-        that will be read again soon may be `kept`: while they do not change, they are the same objects."""
+        key; with `damaged`, every value is checked, and that is called with the error and the readable values."""
 
     def near(
         self,
@@ -275,12 +251,9 @@ class Tx(Protocol):
         views: all their vectors are compared. `known` are rows that were read in this transaction; they are not read
         again."""
 
-    def log_version(self) -> str | None:
-        """The version of the messages that are in the log: as long as it is the same, none of them was changed or
-        removed, though there may be new ones. None if the store notes none."""
-
-    def table_version(self, table: str) -> TableVersion | None:
-        """The version of a table; None if the store notes none of it."""
+    def version(self, scope: Scope) -> str | None:
+        """The version of the rows of a scope: as long as it is the same, nobody has changed them. None in a transaction
+        that writes, and for a table of which the store notes no versions."""
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
         """Insert or replace rows by primary key; the columns in `add` are added to the values that are there."""

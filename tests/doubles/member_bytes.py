@@ -14,7 +14,8 @@ import tracemalloc
 from datetime import datetime
 
 from recollect import Memory
-from recollect.stores.prepared import open_cursor, run_text
+from recollect.stores.connections import run_on_driver
+from recollect.stores.sqlite import SqliteTx
 from recollect.testing import FrozenClock
 
 
@@ -33,7 +34,7 @@ def count_allocated() -> int:
     lets go some hundred at a time, connections, tasks, and the register of finalizers."""
     gc.collect()
     passing = [tracemalloc.Filter(False, f"*/{part}*") for part in ("sqlalchemy/pool/", "asyncio/", "weakref.py")]
-    for function in (open_cursor, run_text):
+    for function in (run_on_driver, SqliteTx.fetch_named, SqliteTx._fetch_raw):
         code = function.__code__
         lines = {line for _, _, line in code.co_lines() if line}
         passing += [tracemalloc.Filter(False, code.co_filename, lineno=line) for line in lines]

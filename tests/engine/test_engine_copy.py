@@ -102,7 +102,7 @@ def test_a_copy_goes_on_as_a_memory_of_its_own_d3(store_url: str, addresses: Add
 
 def test_who_had_an_empty_memory_open_sees_what_was_copied_into_it(store_url: str, addresses: Addresses) -> None:
     def read_zones(tx: Tx) -> list[Any]:
-        return [row["time_zone"] for row in tx.rows("spaces", where={"space": "s"}, kept=True)]
+        return [row["time_zone"] for row in tx.rows("spaces", where={"space": "s"})]
 
     with (
         closing(open_store(addresses("postgresql", "source"), Settings())) as source,

@@ -17,6 +17,7 @@ from recollect.cli.terminal.opening import without_embedder
 from recollect.config import Settings
 from recollect.errors import ModelBusy
 from recollect.log.access import Access
+from recollect.log.cursors import set_cursor
 from recollect.log.scope import scope_for
 from recollect.memory.memory import MemoryEngine
 from recollect.memory.sync import BlockingMemory
@@ -194,7 +195,7 @@ def test_while_a_model_is_away_rules_stand_in_and_it_is_asked_again(store_url: s
         chat = memory.conversation("chat", user="alex")
         chat.add("user", "Hello there.")
         with closing(open_store(store_url, Settings())) as store:
-            store.write(lambda tx: tx.set_cursor("facts", "default", "chat", 1))
+            store.write(lambda tx: set_cursor(tx, "facts", "default", "chat", 1))
         chat.edit(1, "I live in Leiden.")
         assert memory.settle() == 0, "what stands in counts as done"
         assert [fact.value for fact in memory.facts(user="alex")] == ["Leiden"]

@@ -19,6 +19,7 @@ from recollect.model import Erasure, Filter
 from recollect.ports import Tx
 from recollect.stores.sqlite import SqliteStore
 from recollect.testing import FrozenClock
+from recollect.testing.samples import claim_place
 from recollect.wiring import open_store
 
 PERSON = "alexandra-77"
@@ -60,7 +61,7 @@ def live(memory: Memory) -> None:
 def begin_digest(tx: Tx) -> None:
     """As one leaves it that was killed while it made a digest of the person."""
     now = FrozenClock().now()
-    tx.claim("digesting", "default", f"week 2026-01-01 UTC {PERSON}", "somebody", now, now)
+    claim_place(tx, "digesting", "default", f"week 2026-01-01 UTC {PERSON}", "somebody", now, now)
 
 
 @pytest.mark.every_store

@@ -42,7 +42,7 @@ def path(tmp_path: Path) -> Path:
 def fill(tx: Tx) -> None:
     said = make_message(1, 'naïve "quotes" 日本語\nsecond line', metadata={"k": [1, 2.5]}, platform_id="p1")
     append_messages(tx, said, make_message(2, "emoji 😀"))
-    tx.put_entries([make_entry(said)])
+    tx.index.put_entries([make_entry(said)])
     tx.set_note("embedder", "test/16")
 
 

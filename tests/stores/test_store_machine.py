@@ -25,12 +25,14 @@ from recollect.changes.removal.messages import erase_person
 from recollect.config import Settings
 from recollect.errors import InvalidInput, NotFound, ScopeError
 from recollect.log import tables as log
+from recollect.log.cursors import cursor_of, set_cursor
 from recollect.log.rules import hash_platform_id, tombstone
 from recollect.log.secret_policy import SecretPolicy
+from recollect.log.tables import erasures_of
 from recollect.model import Batch, Draft, Entry, Filter, Message
 from recollect.ports import Store, Tx
 from recollect.testing.postgres import PostgresServer
-from recollect.testing.samples import WIDTH, axis, find_matches, make_entry
+from recollect.testing.samples import WIDTH, axis, claim_place, find_matches, make_entry, release_place
 from recollect.wiring import open_store
 
 T = TypeVar("T")
@@ -288,7 +290,7 @@ class Stores(RuleBasedStateMachine):
     def claim(self, holder: str, place: Place) -> None:
         now = self.now
         self.all(
-            lambda tx: tx.claim("index", *place, holder, now, now + LEASE),
+            lambda tx: claim_place(tx, "index", *place, holder, now, now + LEASE),
             lambda: self.model.claim(place, holder, now),
         )
 
@@ -296,7 +298,7 @@ class Stores(RuleBasedStateMachine):
         retry_at = None if wait is None else self.now + wait
         error = "failed" if wait else None
         self.all(
-            lambda tx: tx.release("index", *place, holder, error=error, retry_at=retry_at),
+            lambda tx: release_place(tx, "index", *place, holder, error=error, retry_at=retry_at),
             lambda: self.model.release(place, holder, retry_at),
         )
 
@@ -304,11 +306,11 @@ class Stores(RuleBasedStateMachine):
         """What a follower stores: passages of what is new, and the cursor."""
 
         def write(tx: Tx) -> int:
-            done = tx.cursor("index", *place)
+            done = cursor_of(tx, "index", *place)
             new = tx.messages(Filter(place[0], conversation=place[1]), after=(place[1], done), limit=most)
-            tx.put_entries([entry_of(message) for message in new if not message.erased])
+            tx.index.put_entries([entry_of(message) for message in new if not message.erased])
             if new:
-                tx.set_cursor("index", *place, new[-1].turn)
+                set_cursor(tx, "index", *place, new[-1].turn)
             return len(new)
 
         def expected() -> int:
@@ -378,8 +380,8 @@ def observed(tx: Tx, now: datetime) -> dict[str, Any]:
     """All that can be seen of a store."""
     state, proof = tx.view_state("index", now, None), log.verify(tx)
     found = [find_matches(tx, [[word] for word in WORDS], Filter(space)) for space in SPACES]
-    tallies = [tx.tally(space, user) for space in SPACES for user in (None, "alex")]
-    near = [[doc for doc, _ in tx.nearest(Filter(space), ANYWHERE, 500)] for space in SPACES]
+    tallies = [tx.index.tally(space, user) for space in SPACES for user in (None, "alex")]
+    near = [[doc for doc, _ in tx.index.nearest(Filter(space), ANYWHERE, 500)] for space in SPACES]
     return {
         "threads": [(one.space, one.id, one.user, one.turns) for one in tx.conversations()],
         "messages": [message for space in SPACES for message in tx.messages(Filter(space))],
@@ -394,10 +396,10 @@ def observed(tx: Tx, now: datetime) -> dict[str, Any]:
         "found": [sorted((one.message_id, one.counts) for one in candidates) for candidates, _ in found],
         "frequencies": [frequencies for _, frequencies in found],
         "near": [
-            sorted(one.message_id for one in tx.candidates(Filter(space), docs, []))
+            sorted(one.message_id for one in tx.index.candidates(Filter(space), docs, []))
             for space, docs in zip(SPACES, near, strict=True)
         ],
-        "erasures": len(tx.erasures()),
+        "erasures": len(erasures_of(tx)),
         "verified": (proof.ok, proof.messages, proof.erased),
     }
 

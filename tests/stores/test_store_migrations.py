@@ -23,8 +23,10 @@ from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from recollect import Memory
 from recollect.config import Settings
 from recollect.errors import SchemaMismatch, StoreBusy
+from recollect.log.cursors import cursor_of
 from recollect.model import Filter
 from recollect.ports import Store, Tx
+from recollect.stores.connections import rolling_back
 from recollect.stores.migrations import apply, steps
 from recollect.stores.postgres import (
     HNSW,
@@ -34,7 +36,6 @@ from recollect.stores.postgres import (
     create_pooled_engine,
     parse_url,
 )
-from recollect.stores.postgres_driver.statement_runs import rolling_back
 from recollect.stores.schema import metadata
 from recollect.stores.sql import SqlTx
 from recollect.stores.sqlite import SqliteStore, SqliteTx
@@ -517,7 +518,7 @@ def test_a_database_made_by_an_older_text_of_a_step_is_mended(
         check_use(store)
         if upto == 4:
             assert store.read(lambda tx: tx.rows("statements")[0]["sources"]) == ("m'1\"",)
-            assert store.read(lambda tx: tx.cursor("facts", "s", "c")) == 0
+            assert store.read(lambda tx: cursor_of(tx, "facts", "s", "c")) == 0
     assert schema_of(kind, url) == expected
 
 
@@ -536,7 +537,7 @@ def test_a_json_file_made_by_an_older_text_of_a_step_is_mended(empty_addresses: 
     with closing(open_store(url, Settings())) as store:
         check_use(store)
         assert store.read(lambda tx: tx.rows("statements")[0]["sources"]) == ("m1",)
-        assert store.read(lambda tx: tx.cursor("facts", "s", "c")) == 0
+        assert store.read(lambda tx: cursor_of(tx, "facts", "s", "c")) == 0
 
 
 def test_a_newer_postgres_database_is_not_migrated_either(postgres_url: str) -> None:
@@ -605,7 +606,7 @@ def index_names(url: str) -> set[str]:
 def crowd(tx: Tx) -> None:
     chance = np.random.default_rng(3)
     vectors = chance.standard_normal((2_000, WIDTH))
-    tx.put_entries(
+    tx.index.put_entries(
         [
             make_entry(make_message(turn, user=("alex", "kim")[turn % 2]), vector=vectors[turn - 1].tolist())
             for turn in range(1, len(vectors) + 1)
@@ -627,7 +628,7 @@ def test_the_approximate_index_finds_what_the_exact_search_finds(postgres_url: s
         vectors = np.random.default_rng(5).standard_normal((10, WIDTH)).astype(np.float32)
         scopes = (Filter("s"), Filter("s", user="alex"), Filter("s", user="kim", after=T0))
         search: Callable[[], list[list[tuple[int, float]]]] = lambda: [  # noqa: E731
-            store.read(lambda tx: tx.nearest(where, vector, 20))  # noqa: B023
+            store.read(lambda tx: tx.index.nearest(where, vector, 20))  # noqa: B023
             for where in scopes
             for vector in vectors
         ]

@@ -15,7 +15,7 @@ from recollect.model import Conversation
 from recollect.ports import Tx
 from recollect.stores import queries, schema
 from recollect.stores.columns import EPOCH
-from recollect.stores.sqlite import SqliteStore, each_message_query
+from recollect.stores.sqlite import EACH_MESSAGE_BY_ID, SqliteStore
 from recollect.stores.sqlite_file import dialect_and_statements
 from recollect.testing.samples import ODD_IDS, make_conversation, make_message
 
@@ -73,8 +73,8 @@ def test_messages_are_found_by_their_ids_each_once_and_in_the_same_order(tmp_pat
     ids = [*ODD_IDS, *(f"id {number}" for number in range(700))][:count]
 
     def fill(tx: Tx) -> None:
-        tx.lock_conversation(make_conversation())
-        tx.insert_messages([make_message(turn, id=id) for turn, id in enumerate(ids, start=1)])
+        conversation = tx.lock_conversation(make_conversation())
+        tx.save_conversation(conversation, [make_message(turn, id=id) for turn, id in enumerate(ids, start=1)])
 
     with closing(SqliteStore(tmp_path / "ids.db")) as store:
         store.write(fill)
@@ -89,8 +89,8 @@ def test_messages_are_found_by_their_ids_each_once_and_in_the_same_order(tmp_pat
 
 def test_each_message_is_looked_up_by_the_index_of_ids(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "plan.db")) as store, store.engine.connect() as connection:
-        query = each_message_query(4)
-        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", ("a", "b", None, None, "s")).all()
+        query = text(f"EXPLAIN QUERY PLAN {EACH_MESSAGE_BY_ID}")
+        plan = connection.execute(query, {"id_list": '["a", "b"]', "space": "s"}).all()
     assert any("messages_id (space=? AND id=?)" in row[3] for row in plan)
 
 

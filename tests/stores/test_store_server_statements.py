@@ -13,8 +13,9 @@ from recollect.errors import StoreError
 from recollect.model import Conversation
 from recollect.ports import Tx
 from recollect.stores.postgres import PostgresStore
-from recollect.stores.postgres_driver.server_statements import OFTEN, encode_values, number_parameters
 from recollect.testing.samples import T0, append_messages, make_message
+
+OFTEN = 5  # runs of a statement on a connection after which the driver has it prepared
 
 
 @pytest.fixture
@@ -75,21 +76,3 @@ def test_texts_of_any_kind_are_found(store: PostgresStore, text: str) -> None:
         found = store.read(lambda tx: tx.conversation("s", conversation.id))
         assert found is not None
         assert found.id == conversation.id
-
-
-def test_parameters_are_numbered_by_name() -> None:
-    sql = "SELECT %(b)s::TEXT, '%%', %(a)s::INTEGER, %(b)s::TEXT"
-    assert number_parameters(sql) == ("SELECT $1::TEXT, '%', $2::INTEGER, $1::TEXT", ["b", "a"])
-
-
-def test_a_parameter_without_a_type_is_left_to_the_driver() -> None:
-    assert number_parameters("SELECT %(a)s::TEXT, %(b)s") is None
-
-
-def test_values_are_written_as_the_server_reads_them() -> None:
-    assert encode_values(["ü", 12, -0.5, b"\x00\xff", None]) == [b"\xc3\xbc", b"12", b"-0.5", b"\\x00ff", None]
-
-
-@pytest.mark.parametrize("value", ["a\x00b", True, ["a"], T0])
-def test_other_values_are_left_to_the_driver(value: object) -> None:
-    assert encode_values(["a", value]) is None

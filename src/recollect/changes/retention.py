@@ -28,6 +28,7 @@ from recollect.errors import RecollectError
 from recollect.facts.view import LOCK
 from recollect.log.access import LOCAL
 from recollect.log.audit import Order, note_removal
+from recollect.log.cursors import cursor_of
 from recollect.log.tables import every_conversation, new_id
 from recollect.masking import masked_logger
 from recollect.model import Expired, Filter, Message, Retained
@@ -206,7 +207,7 @@ def split_by_readiness(tx: Tx, page: Iterable[Message]) -> tuple[list[Message], 
     late: list[Message] = []
     standing = [message for message in page if not message.erased]
     for (space, conversation), group in groupby(standing, key=lambda message: (message.space, message.conversation)):
-        last_read_turn = min(tx.cursor(view, space, conversation) for view in LASTING)
+        last_read_turn = min(cursor_of(tx, view, space, conversation) for view in LASTING)
         for message in group:
             (ready if message.turn <= last_read_turn else late).append(message)
     return ready, late

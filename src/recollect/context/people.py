@@ -111,7 +111,7 @@ def knowledge_for_viewer(
     """What a viewer may be shown of a person now."""
     statements = [
         statement
-        for statement in statements_of(tx, space, person, will_repeat=person in facts_by_person)
+        for statement in statements_of(tx, space, person)
         if statement.is_shown_at(now) and viewer.sees(statement)
     ]
     facts = facts_for_viewer(tx, space, person, viewer, now, facts_by_person)

@@ -56,11 +56,18 @@ from recollect.facts.tables.people import (
     statements_in,
     statements_of,
 )
-from recollect.facts.tables.person_slots import HeldSlots, PersonSlots, Reweigh, SlotsByPerson, record_findings
+from recollect.facts.tables.person_slots import (
+    PersonSlots,
+    Reweigh,
+    SlotsByPerson,
+    SlotsInTransactions,
+    record_findings,
+)
 from recollect.facts.viewers import is_channel, own_name, viewer_alone
 from recollect.follow.ask import TaskRunner
 from recollect.follow.view import Run, SaveResult
 from recollect.log.access import Viewer, is_claim, may_take_back
+from recollect.log.cursors import cursor_of, set_cursor
 from recollect.model import Fact, FoundFact, Message, RefusalKind, Statement
 from recollect.model.notes import own_notes
 from recollect.ports import Telemetry, Tx
@@ -69,10 +76,6 @@ BACKLOG = 2_000
 """Turns from the end of a conversation that a model reads, oldest first; older ones of an import are read by rules."""
 READ_BY_RULES = 512
 """Messages that rules read at once, at most: other writers of a file wait for a tenth of a second."""
-READ_UNHELD = 2_048
-"""The same, if each batch has to read again what is known."""
-BACKLOG_BATCH = 256
-"""Messages in a batch of a backlog, at least: the next batch is about the same people, and what is known is held."""
 LOCK = "facts"
 LASTING_REFUSALS: frozenset[RefusalKind] = frozenset({"unsure", "unimportant", "about_assistant", "incomplete"})
 """Refusals that no rewording mends."""
@@ -80,13 +83,11 @@ LASTING_REFUSALS: frozenset[RefusalKind] = frozenset({"unsure", "unimportant", "
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The facts found in a run, by message, what was refused, whether many more were read with it, and how far they are
-    final."""
+    """The facts found in a run, by message, what was refused, and how far they are final."""
 
     run: Run
     facts_by_message: Sequence[tuple[Message, tuple[FoundFact, ...]]]
     refusals: Sequence[RefusedFinding]
-    is_backlog: bool
     progress: SaveResult | None
 
 
@@ -107,25 +108,24 @@ class FactsView:
         self._read = read
         self._run = run
         self._telemetry = telemetry
-        self._held_slots = HeldSlots()
+        self._slots_in_transactions = SlotsInTransactions()
 
     @property
     def at_once(self) -> int:
         """Messages of one conversation: two calls of a model, or what rules read in a moment."""
         if self._asking.has_model:
             return 2 * MAX_LINES
-        return READ_BY_RULES if self._held_slots.can_hold else READ_UNHELD
+        return READ_BY_RULES
 
     def read_after(self, done: int, turns: int) -> int:
         return done
 
     async def prepare(self, runs: Sequence[Run]) -> list[Extraction]:
         asks = self._asking.has_model
-        is_backlog = sum(len(run.messages) for run in runs) >= BACKLOG_BATCH
         scenes = await self._read(lambda tx: [reading_scene(tx, run, asks) for run in runs])
-        return [await self._read_run(run, scene, is_backlog) for run, scene in zip(runs, scenes, strict=True)]
+        return [await self._read_run(run, scene) for run, scene in zip(runs, scenes, strict=True)]
 
-    async def _read_run(self, run: Run, scene: ReadingScene, is_backlog: bool) -> Extraction:
+    async def _read_run(self, run: Run, scene: ReadingScene) -> Extraction:
         """Read the messages of a run, a batch of lines in a call; by rules, once the model is away."""
         may_state = {message.turn: may_state_facts(message) for message in run.messages}
         context = read_lines(scene.before, scene, {})
@@ -148,10 +148,10 @@ class FactsView:
             refusals += [self._count_refused(messages[fact.place], fact) for fact in reply.refused]
             context = [(message, replace(line, is_new=False)) for message, line in batch[-NEAR:]]
         if outage is None:
-            return Extraction(run, facts_by_message, refusals, is_backlog, None)
+            return Extraction(run, facts_by_message, refusals, None)
         upto = max((message.turn for message in run.messages if message.turn < unread_turn), default=run.lag.done)
         progress = SaveResult(upto, max(len(facts_by_message), 1), outage)
-        return Extraction(run, facts_by_message, refusals, is_backlog, progress)
+        return Extraction(run, facts_by_message, refusals, progress)
 
     def _count_refused(self, message: Message, refused: reading.RefusedInLine) -> RefusedFinding:
         self._telemetry.count("refused", kind=self.name, outcome=refused.refusal.kind)
@@ -192,7 +192,7 @@ class FactsView:
             result.facts_by_message,
             from_commands=facts_from_commands(tx, result.run.messages),
             decided=changes_in(tx, result.run.messages),
-            known_slots=self._held_slots.slots_in(tx, hold=result.is_backlog),
+            known_slots=self._slots_in_transactions.slots_in(tx),
         )
         store_refusals(tx, space, conversation, result.refusals)
         return result.progress
@@ -447,9 +447,9 @@ def facts_in_statement(name: str, statement: Statement, message: Message) -> lis
 def mark_command_read(tx: Tx, command: Message) -> None:
     """Move the view's cursor past a command that was carried out, if the cursor is just before it."""
     position = (FactsView.name, command.space, command.conversation)
-    if command_of(command) is not None and tx.cursor(*position) == command.turn - 1:
+    if command_of(command) is not None and cursor_of(tx, *position) == command.turn - 1:
         note_people(tx, [command])
-        tx.set_cursor(*position, command.turn)
+        set_cursor(tx, *position, command.turn)
 
 
 def command_of(message: Message) -> str | None:

@@ -20,7 +20,7 @@ CHANNEL = "channel"  # the kind of a row that says in which channel somebody has
 
 def channels_spoken_in(tx: Tx, space: str, person: str) -> frozenset[str]:
     """The channels in which a person has said something, as far as the messages have been processed."""
-    rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": CHANNEL}, kept=True)
+    rows = tx.rows(PEOPLE, where={"space": space, "user_id": person, "kind": CHANNEL})
     return frozenset(row["name"] for row in rows)
 
 
@@ -110,7 +110,7 @@ def names_in_context(
     ids = sorted(set(people))
     latest_names: dict[str, tuple[datetime, str]] = {}
     where = {"space": space, "user_id": tuple(ids), "kind": "display"}
-    rows = tx.rows(PEOPLE, where=where, kept=True) if ids else []
+    rows = tx.rows(PEOPLE, where=where) if ids else []
     for row in rows:
         name = (row["seen"] or row["since"], str(row["name"]))
         latest_names[row["user_id"]] = max(latest_names.get(row["user_id"], name), name)

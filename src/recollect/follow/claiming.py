@@ -17,6 +17,7 @@ from recollect.follow.fairness import fair_order
 from recollect.follow.faults import messages_around_damage
 from recollect.follow.lease import Lease
 from recollect.follow.view import Patience, Run, View
+from recollect.log.cursors import cursors_of
 from recollect.model import Filter, Message
 from recollect.ports import ConversationKey, Lag, Tx
 
@@ -111,7 +112,7 @@ def has_messages(tx: Tx, lag: Lag, least: int) -> bool:
         return True
     conversation = tx.conversation(lag.space, lag.conversation)
     user = conversation.user if conversation is not None else None
-    return user is not None and tx.tally(lag.space, user).docs >= least
+    return user is not None and tx.index.tally(lag.space, user).docs >= least
 
 
 def find_lags(tx: Tx, request: ClaimRequest, now: datetime) -> tuple[list[Lag], bool]:
@@ -133,7 +134,7 @@ def claim_runs(tx: Tx, request: ClaimRequest, now: datetime, service_order: Serv
     chosen_lags = list(lags_within_room(view, fair_order(lags, service_order.last_served), request.room))
     places = [(lag.space, lag.conversation) for lag in chosen_lags]
     claimed_places = request.lease.acquire(tx, places)
-    cursors = tx.cursors_of(view.name, [*claimed_places])
+    cursors = cursors_of(tx, view.name, [*claimed_places])
     claimed_lags = [
         replace(lag, done=cursors[place])
         for lag, place in zip(chosen_lags, places, strict=True)

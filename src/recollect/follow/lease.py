@@ -36,11 +36,7 @@ class Lease:
     def acquire(self, tx: Tx, places: Collection[ConversationKey]) -> frozenset[ConversationKey]:
         """Take those of these places that nobody else holds and that wait for no retry, or renew them; returns them."""
         now = self._clock.now()
-        until = now + self._duration
-        if len(places) != 1:
-            return tx.claim_all(self._view, [*places], self.holder, now, until)
-        (place,) = places  # of one place, the database says without another query whether we have it
-        return frozenset(places) if tx.claim(self._view, *place, self.holder, now, until) else frozenset()
+        return tx.claim(self._view, [*places], self.holder, now, now + self._duration)
 
     def renew(self, tx: Tx, places: Collection[ConversationKey]) -> None:
         """Begin the time anew for those of these places that are still held; one that was lost is not taken back."""
@@ -52,17 +48,18 @@ class Lease:
 
     def holds(self, tx: Tx, place: ConversationKey) -> bool:
         """As `held_places`, of one place."""
-        return tx.holds(self._view, *place, self.holder)
+        return place in self.held_places(tx, [place])
 
     def release(self, tx: Tx, places: Collection[ConversationKey], error: str | None = None) -> None:
         """Give these places back, if they are still held. After an error nobody may take them for a while, which grows
         with every failure."""
         if error is None:
-            tx.release_all(self._view, [*places], self.holder)
+            tx.release(self._view, [*places], self.holder)
             return
         for place in sorted(places):
-            retry_at = self._clock.now() + backoff(tx.failures(self._view, *place))
-            tx.release(self._view, *place, self.holder, error=error, retry_at=retry_at)
+            failures = next((row["failures"] for row in tx.rows("leases", where=self._row_key(place))), 0)
+            retry_at = self._clock.now() + backoff(failures)
+            tx.release(self._view, [place], self.holder, error=error, retry_at=retry_at)
 
     def remove(self, tx: Tx, place: ConversationKey) -> None:
         """Give a place back for good, with no trace of it, if it is still held."""

@@ -29,6 +29,7 @@ from recollect.follow.faults import (
 )
 from recollect.follow.lease import Lease
 from recollect.follow.view import Hooks, Run, SaveResult, View
+from recollect.log.cursors import cursor_of, cursors_of, set_cursor, set_cursors
 from recollect.masking import masked_logger
 from recollect.model import Filter, SetAside
 from recollect.ports import STAND_IN, Clock, ConversationKey, Lag, Telemetry, Tx
@@ -191,7 +192,7 @@ class Worker:
         name = self._view.name
         places = [run.place for run in runs]
         held_places = self.lease.held_places(tx, places)
-        cursors = tx.cursors_of(name, places)
+        cursors = cursors_of(tx, name, places)
         saved_count = 0
         is_complete = True
         new_cursors: dict[ConversationKey, int] = {}
@@ -209,7 +210,7 @@ class Worker:
             outcome = self._save_run(tx, run, result)
             new_cursors[run.place] = outcome.upto
             if outcome.upto <= run.lag.done:  # the view may have thrown away what it had of the space
-                cursors |= tx.cursors_of(name, places)
+                cursors |= cursors_of(tx, name, places)
             if outcome.outage:
                 self.lease.release(tx, [run.place], STAND_IN + outcome.outage)
             if outcome.outage or run.last or outcome.upto < run.end:
@@ -218,7 +219,7 @@ class Worker:
                 spaces.add(run.lag.space)
             saved_count += outcome.done
             is_complete = is_complete and (outcome.upto >= run.lag.turns or not run.last)
-        tx.set_cursors(name, new_cursors)
+        set_cursors(tx, name, new_cursors)
         self.lease.release(tx, released_places)
         return BatchResult(saved_count, spaces, is_complete, released_places)
 
@@ -281,7 +282,7 @@ class Worker:
         self.count(type(error).__name__, 1, started_at)
 
     def _skip_run(self, tx: Tx, run: Run, reason: str) -> None:
-        if not self.lease.holds(tx, run.place) or tx.cursor(self._view.name, *run.place) != run.lag.done:
+        if not self.lease.holds(tx, run.place) or cursor_of(tx, self._view.name, *run.place) != run.lag.done:
             return
         turns = [message.turn for message in run.messages] or [run.lag.turns]
         for turn, turn_reason in [
@@ -289,7 +290,7 @@ class Worker:
             *((damage.turn, kind_of(damage)) for damage in run.damages),
         ]:
             self._put_aside(tx, run.place, turn, turn_reason)
-        tx.set_cursor(self._view.name, *run.place, run.end)
+        set_cursor(tx, self._view.name, *run.place, run.end)
         if run.last:
             self.lease.release(tx, [run.place])
 

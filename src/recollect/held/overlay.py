@@ -78,10 +78,6 @@ class HeldTx:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tx, name)
 
-    def log_version(self) -> str | None:
-        """None: held messages are not in the log yet, and get other turns there."""
-        return None
-
     def conversation(self, space: str, id: str) -> Conversation | None:
         stored = self._tx.conversation(space, id)
         last_turn, pending = self._pending_messages((space, id))
@@ -179,10 +175,8 @@ class TrialTx(HeldTx):
         saved = self._saved.get((fresh.space, fresh.id))
         return saved or self.conversation(fresh.space, fresh.id) or fresh
 
-    def insert_messages(self, messages: Sequence[Message]) -> None:
-        self.new_messages += messages
-
-    def save_conversation(self, conversation: Conversation) -> None:
+    def save_conversation(self, conversation: Conversation, new_messages: Sequence[Message] = ()) -> None:
+        self.new_messages += new_messages
         self._saved[conversation.space, conversation.id] = conversation
 
     def find_messages(

@@ -90,10 +90,8 @@ def append_messages(
     if batch.check is not None:
         batch.check(additions)
     if new_messages:
-        tx.insert_messages(new_messages)
-        tx.save_conversation(
-            replace(conversation, turns=conversation.turns + len(new_messages), head=head, changed_at=now)
-        )
+        turns = conversation.turns + len(new_messages)
+        tx.save_conversation(replace(conversation, turns=turns, head=head, changed_at=now), new_messages)
     return additions
 
 
@@ -297,8 +295,8 @@ def find_message_problem(
 def erasure_faults(tx: Tx) -> Iterator[Fault]:
     """Erasures whose recorded count differs from the messages that name them: a message may be made to look erased. The
     id of an unrecorded erasure is not shown: a damaged row may contain anything."""
-    recorded_counts = tx.erasures()
-    actual_counts = tx.count_by_erasure()
+    recorded_counts = erasures_of(tx)
+    actual_counts = tx.count_messages("erasure")
     for id in sorted({*recorded_counts, *(key or "" for key in actual_counts)}):
         recorded_count = recorded_counts.get(id, 0)
         actual_count = actual_counts.get(id, 0)
@@ -322,6 +320,12 @@ def every_message(
     while page := tx.messages(where, after=place, limit=PAGE, damaged=on_damage):
         yield from page
         place = (page[-1].conversation, page[-1].turn)
+
+
+def erasures_of(tx: Tx, space: str | None = None) -> dict[str, int]:
+    """The id of each erasure, or of each in a space, and the number of messages it says it removed."""
+    rows = tx.rows("erasures", where={} if space is None else {"space": space})
+    return {row["id"]: row["messages"] for row in rows}
 
 
 def warn_of_damage(error: DamagedMessage) -> None:

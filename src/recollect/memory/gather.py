@@ -28,8 +28,8 @@ from recollect.log import rules
 from recollect.log import tables as log
 from recollect.log.access import Viewer
 from recollect.log.changes import add_versions
-from recollect.log.last_messages import LastMessages
 from recollect.log.scope import ConversationScope
+from recollect.log.tables import warn_of_damage
 from recollect.memory.runtime import Runtime
 from recollect.memory.search import search_messages
 from recollect.model import (
@@ -106,7 +106,6 @@ class ContextBuilder:
     def __init__(self, runtime: Runtime, scope: ConversationScope) -> None:
         self._runtime = runtime
         self._scope = scope
-        self._last_messages = LastMessages(scope.space, scope.id)
 
     async def build(
         self,
@@ -293,7 +292,9 @@ class ContextBuilder:
             return SpokenMessages([], [], start, is_whole=True)
         after = min(start, conversation.turns - JUST_SAID)
         is_short = conversation.turns <= SHORT_CONVERSATION
-        messages = self._last_messages.read(tx, conversation, 0 if is_short else max(after, 0), LOOK_BACK)
+        place = conversation.id, 0 if is_short else max(after, 0)
+        where = Filter(conversation.space, conversation=conversation.id)
+        messages = tx.messages(where, after=place, limit=LOOK_BACK, newest=True, damaged=warn_of_damage)
         self._runtime.held.note_read(conversation, messages)
         is_read_whole = is_short or (start == 0 and len(messages) < LOOK_BACK)
         question = request.question
@@ -342,7 +343,7 @@ class ContextBuilder:
         if person is None:
             outside_count = spoken.start
         else:
-            tally = tx.tally(self._scope.space, person) if source is None else source.tally()
+            tally = tx.index.tally(self._scope.space, person) if source is None else source.tally()
             outside_count = max(tally.docs - len(spoken.window), 0)
         return_limit = max(RETURNING[0], -(-outside_count // RETURNING[1]))
         outside_hits = [hit for hit in worthwhile_hits(hits, request.text) if hit.message.id not in excluded_ids]

@@ -13,6 +13,7 @@ from datetime import timedelta
 from recollect.errors import StoreBusy
 from recollect.follow.follower import settle
 from recollect.follow.lease import Lease
+from recollect.log.cursors import cursors_of, set_cursors
 from recollect.log.scope import ConversationScope
 from recollect.memory.runtime import Runtime
 from recollect.model import Chunk
@@ -66,7 +67,7 @@ def read_lag(tx: Tx, scope: ConversationScope) -> Lag:
     conversation = scope.find(tx)
     if conversation is None:
         return Lag(scope.space, scope.id, 0, 0)
-    done = tx.cursors_of(WindowView.name, [(scope.space, scope.id)])[scope.space, scope.id]
+    done = cursors_of(tx, WindowView.name, [(scope.space, scope.id)])[scope.space, scope.id]
     return Lag(scope.space, scope.id, done, conversation.turns)
 
 
@@ -75,5 +76,5 @@ def save_archive(tx: Tx, view: WindowView, result: ArchivedRun, lease: Lease, pl
         raise StoreBusy("another worker has taken this conversation over; nothing was archived, try again")
     view.save(tx, result)
     # The window's own cursor stands, so this view would not see that there is a summary to be written by the model.
-    written = tx.cursors_of(EpisodesView.name, [place])[place]
-    tx.set_cursors(EpisodesView.name, {place: min(written, result.chunks[0].first - 1)})
+    written = cursors_of(tx, EpisodesView.name, [place])[place]
+    set_cursors(tx, EpisodesView.name, {place: min(written, result.chunks[0].first - 1)})

@@ -168,16 +168,16 @@ class StoreSource:
     def __init__(self, tx: Tx, space: str, user: str | None, now: datetime) -> None:
         self._tx = tx
         self._scope = Filter(space, user)
-        self._expired = np.array(tx.expired_docs(space, now), np.int64)
+        self._expired = np.array(tx.index.expired_docs(space, now), np.int64)
         self._columns: PassageColumns | None = None
         self._terms: dict[int, str] = {}  # of the passages that were read
         self._traits: dict[int, int] = {}
 
     def tally(self) -> Tally:
-        return self._tx.tally(self._scope.space, self._scope.user)
+        return self._tx.index.tally(self._scope.space, self._scope.user)
 
     def postings(self, where: Filter, groups: Groups, limit: int) -> list[Posting]:
-        postings = self._tx.postings(where, groups, limit + len(self._expired))
+        postings = self._tx.index.postings(where, groups, limit + len(self._expired))
         return [replace(posting, docs=self._without_expired(posting.docs)[:limit]) for posting in postings]
 
     def _without_expired(self, docs: Sequence[int] | Numbers) -> Numbers:
@@ -186,19 +186,19 @@ class StoreSource:
         return numbers[~np.isin(numbers, self._expired)] if len(self._expired) else numbers
 
     def nearest(self, where: Filter, vector: Vectors, limit: int) -> Numbers:
-        nearest = self._tx.nearest(where, vector, limit + len(self._expired))
+        nearest = self._tx.index.nearest(where, vector, limit + len(self._expired))
         return self._without_expired([doc for doc, _ in nearest])[:limit]
 
     def passages(self, where: Filter, docs: Numbers, groups: Groups) -> Passages:
         self._columns = PassageColumns(len(groups))
-        candidates = self._tx.candidates(where, self._without_expired(docs).tolist(), groups)
+        candidates = self._tx.index.candidates(where, self._without_expired(docs).tolist(), groups)
         return self._columns_of(candidates, self._columns)
 
     def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
         columns = self._columns or PassageColumns(len(groups))
         places = [(known.conversation_names[number], turn) for number, turn in map(split_key, keys.tolist())]
         expired_docs = frozenset(self._expired.tolist())
-        passages = self._tx.passages_at(where, places, groups)
+        passages = self._tx.index.passages_at(where, places, groups)
         candidates = [passage for passage in passages if passage.doc not in expired_docs]
         return self._columns_of(candidates, columns)
 
@@ -208,13 +208,13 @@ class StoreSource:
         return columns.columns(sorted(candidates, key=lambda candidate: candidate.doc))
 
     def cosines(self, passages: Passages, vector: Vectors) -> NDArray[np.float64]:
-        cosines = self._tx.cosines(self._scope, vector, passages.docs.tolist()) if vector.any() else {}
+        cosines = self._tx.index.cosines(self._scope, vector, passages.docs.tolist()) if vector.any() else {}
         return np.array([cosines.get(doc, np.nan) for doc in passages.docs.tolist()], np.float64)
 
     def vectors_of(self, conversation: str, turns: Sequence[int]) -> dict[int, Vectors]:
         if not turns:
             return {}
-        vectors = self._tx.vectors_of(self._scope.space, conversation, turns[0], turns[-1])
+        vectors = self._tx.index.vectors_of(self._scope.space, conversation, turns[0], turns[-1])
         return {turn: vectors[turn] for turn in turns if turn in vectors}
 
     def likeness(self, passages: Passages, groups: Groups) -> Likeness:

@@ -343,7 +343,7 @@ class ScopeIndexes:
         """The index of a scope as the snapshot of a transaction sees it; None if it is too large to be held. What made
         its vectors is checked first. `ahead`: it is read for the next search. `most_changes`: only if it is held, but
         for so many passages that have come or gone; else TooMuchToRead is raised."""
-        state = tx.scope_state(space, user)
+        state = tx.index.scope_state(space, user)
         if most_changes is not None and self._count_changes((space, user), state) > most_changes:
             raise TooMuchToRead
         if check_embedder is not None:
@@ -422,7 +422,7 @@ class ScopeIndexes:
         is_older = state.version < index.version
         if not is_older and state.resets == index.version[0] and len(index):
             if state.removed != index.version[1]:
-                index.keep_only(tx.docs_upto(*scope, index.last_doc))
+                index.keep_only(tx.index.docs_upto(*scope, index.last_doc))
             if len(index) < state.docs:
                 read_passages(tx, scope, index, state.docs)
         if is_older or state.resets != index.version[0] or len(index) != state.docs:
@@ -472,9 +472,9 @@ def read_blocks(
     """The passages after one, with their vectors. Of many, the next are read in a thread while the last are used."""
 
     def read(after: int) -> tuple[PassageBlock, Numbers, Vectors]:
-        block = tx.passages_after(*scope, after, BLOCK)
+        block = tx.index.passages_after(*scope, after, BLOCK)
         upto = int(block.docs[-1]) if len(block.docs) else after
-        return block, *tx.vectors_after(*scope, after, upto)
+        return block, *tx.index.vectors_after(*scope, after, upto)
 
     part = read(last_doc)
     if len(part[0].docs) < BLOCK:

@@ -61,7 +61,7 @@ class IndexView:
         if result:
             if self.check_embedder(tx) is None:
                 tx.set_note(EMBEDDER, self._embedder.identity)
-            tx.put_entries(result)
+            tx.index.put_entries(result)
             for space, user in {(entry.space, entry.user) for entry in result}:
                 self._on_save(space, user)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any
@@ -69,7 +69,7 @@ class Object(TypeDecorator[dict[str, Any]]):
         return self.encode(value)
 
     @staticmethod
-    def encode(value: dict[str, Any] | None) -> str:
+    def encode(value: Mapping[str, Any] | None) -> str:
         return write_canonical(value) if value else "{}"
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> dict[str, Any]:
@@ -188,7 +188,9 @@ class Vector(TypeDecorator[bytes]):
         return np.frombuffer(value, ">f2", offset=VECTOR_HEADER).astype(np.float16).tobytes()
 
     def column_expression(self, column: Any) -> Any:
-        return VectorBytes(column)
+        expression = VectorBytes(column)
+        expression.type = self  # so that its values are converted
+        return expression
 
 
 def vector_text(vector: Any) -> str:

@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
-
-from recollect.stores.prepared import run_on_cursor
+from sqlalchemy.exc import DBAPIError, PendingRollbackError
 
 T = TypeVar("T")
 
@@ -27,12 +25,46 @@ FIRST_PAUSE = 0.005  # seconds between two attempts at a busy database
 LONGEST_PAUSE = 0.25  # seconds
 
 
+def run_on_driver(connection: Connection, driver: Any, sql: str) -> list[Any]:
+    """Run a statement without parameters by the driver itself, or several of them in one message; returns the rows of
+    the last one. A transaction is often a single query, and to have SQLAlchemy begin and end it would take as long."""
+    try:
+        cursor = driver.execute(sql)
+        while hasattr(cursor, "nextset") and cursor.nextset():
+            pass
+        return [] if cursor.description is None else list(cursor.fetchall())
+    except connection.dialect.loaded_dbapi.Error as error:
+        if getattr(driver, "closed", False):
+            connection.exec_driver_sql(sql)  # it fails, too, and the pool learns that the server is away
+        raise wrap_error(sql, error, connection.dialect.loaded_dbapi.Error) from error
+
+
+def wrap_error(sql: str, error: Exception, kind: type[Exception]) -> BaseException:
+    """An error of the driver as SQLAlchemy would raise it, without the values of the statement."""
+    return DBAPIError.instance(sql, None, error, kind, hide_parameters=True)
+
+
+@contextmanager
+def rolling_back(connection: Connection) -> Iterator[None]:
+    """ROLLBACK if anything fails. The caller has to end the transaction inside the block."""
+    try:
+        yield
+    except BaseException:
+        # If the connection is what failed, the server has rolled back already.
+        with suppress(DBAPIError, PendingRollbackError):
+            connection.exec_driver_sql("ROLLBACK")
+        raise
+
+
 @dataclass(frozen=True, slots=True)
 class OpenConnection:
     """A connection of SQLAlchemy's, and the driver's beneath it, which SQLAlchemy looks up in three steps each time."""
 
     connection: Connection
     driver: Any
+
+    def run(self, sql: str) -> list[Any]:
+        return run_on_driver(self.connection, self.driver, sql)
 
 
 class OpenConnections:
@@ -110,16 +142,16 @@ class PooledTransaction(Generic[T]):
     It is a class, since a generator for each of these steps takes longer than the steps.
     """
 
-    __slots__ = ("_begin", "_connections", "_cursor", "_end", "_make_tx", "_open_connection")
+    __slots__ = ("_begin", "_connections", "_end", "_make_tx", "_open_connection")
 
     def __init__(
         self,
         connections: OpenConnections,
         begin: str,
         end: str,
-        make_tx: Callable[[Connection, Any], T],
+        make_tx: Callable[[OpenConnection], T],
     ) -> None:
-        """`make_tx` makes what the transaction is worked with, of a connection and a cursor of its driver."""
+        """`make_tx` makes what the transaction is worked with, of a connection."""
         self._connections = connections
         self._begin = begin
         self._end = end
@@ -128,9 +160,8 @@ class PooledTransaction(Generic[T]):
     def __enter__(self) -> T:
         open_connection = self._open_connection = self._connections.take()
         try:
-            cursor = self._cursor = open_connection.driver.cursor()
-            run_on_cursor(cursor, self._begin)
-            return self._make_tx(open_connection.connection, cursor)
+            open_connection.run(self._begin)
+            return self._make_tx(open_connection)
         except BaseException:
             open_connection.connection.close()
             raise
@@ -140,7 +171,7 @@ class PooledTransaction(Generic[T]):
             self._roll_back(needs_reset=issubclass(kind, Exception))
             return
         try:
-            run_on_cursor(self._cursor, self._end)
+            self._open_connection.run(self._end)
         except BaseException:
             self._roll_back()
             raise
@@ -148,7 +179,7 @@ class PooledTransaction(Generic[T]):
 
     def _roll_back(self, *, needs_reset: bool = True) -> None:
         try:
-            run_on_cursor(self._cursor, "ROLLBACK")
+            self._open_connection.run("ROLLBACK")
         except DBAPIError:  # it may have ended already
             needs_reset = True
         if needs_reset:

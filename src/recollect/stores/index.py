@@ -24,7 +24,7 @@ from sqlalchemy import Integer, Text, and_, bindparam, delete, func, literal_col
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
 from recollect.model.passages import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, Tally
-from recollect.ports import Vectors
+from recollect.ports import SearchIndex, Vectors
 from recollect.stores import queries
 from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
 from recollect.stores.rows import turn_conditions
@@ -107,6 +107,16 @@ def scope_terms(where: Filter) -> list[str]:
 class IndexTx(ViewTx):
     """The operations of the index that every database shares."""
 
+    @property
+    def index(self) -> SearchIndex:
+        return self
+
+    @abstractmethod
+    def nearest(self, where: Filter, vector: Vectors, limit: int) -> list[tuple[int, float]]: ...
+
+    @abstractmethod
+    def cosines(self, where: Filter, vector: Vectors, docs: Sequence[int]) -> dict[int, float]: ...
+
     @abstractmethod
     def new_docs(self, count: int) -> Sequence[int]:
         """New numbers for that many passages: growing, and never used before."""
@@ -170,9 +180,9 @@ class IndexTx(ViewTx):
                 vecs.append({"space": entry.space, "user_id": user, "doc": doc, "vec": vec.tobytes()})
             doc_counts[entry.space, user, entry.language] += 1
             word_counts[entry.space, user, entry.language] += len(entry.terms)
-        self.write_rows(entries, ADD_ENTRIES, rows)
+        self.write(entries, ADD_ENTRIES, rows)
         if vecs:
-            self.write_rows(vectors, ADD_VECTORS, vecs)
+            self.write(vectors, ADD_VECTORS, vecs)
         for key, doc_count in sorted(doc_counts.items()):
             self.add_to_tally(*key, doc_count, word_counts[key])
 

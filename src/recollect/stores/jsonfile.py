@@ -23,20 +23,20 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from sqlalchemy import Column, Connection, Engine, LargeBinary, Table
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from recollect.cache import Cache
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
+from recollect.stores.connections import rolling_back
 from recollect.stores.damage import sqlite_error
 from recollect.stores.migrations.apply import check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
-from recollect.stores.prepared import driver_transaction
-from recollect.stores.row_cache import RowCache
 from recollect.stores.schema import TABLES, leases, meta
-from recollect.stores.sql import SqlStore
+from recollect.stores.sql import CACHE_BYTES, SqlStore
 from recollect.stores.sqlite import SqliteTx
 from recollect.stores.sqlite_file import memory_engine
 from recollect.stores.vectors import MatrixCache
@@ -71,7 +71,7 @@ class JsonStore(SqlStore):
         self._lock = FileLock(self.path)  # before anything is opened that would have to be closed
         super().__init__(memory_engine(), f"json:{path}", busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
-        self._row_cache = RowCache()
+        self.cache = Cache(CACHE_BYTES)
         self._alone = threading.RLock()
         self._texts: dict[str, str] = {}
         self._file_state: tuple[int, ...] | None = None
@@ -81,7 +81,7 @@ class JsonStore(SqlStore):
             check_rows(self.path, data)
             if not data or data["schema"] == CURRENT:
                 copy_newest_schema(self.engine)
-            with self.engine.connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
+            with self.engine.connect() as connection, transaction(connection, "COMMIT"):
                 migrate(connection, self.name, upto=int(data["schema"]) if data else None)
                 self._load_tables(SqliteTx(connection, self.matrices), data)
                 if data and schema_version(connection) != data["schema"]:
@@ -93,8 +93,8 @@ class JsonStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTx]:
-        with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=False):
-            yield SqliteTx(connection, self.matrices, self._row_cache)
+        with self._alone, self._connect() as connection, transaction(connection, "ROLLBACK"):
+            yield SqliteTx(connection, self.matrices, self.cache)
 
     @contextmanager
     def writing(self) -> Iterator[SqliteTx]:
@@ -104,10 +104,10 @@ class JsonStore(SqlStore):
                 f" writable, or copy it: recollect copy json:{self.path} NEW.db",
                 READ_ONLY,
             )
-        with self._alone, self._connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
+        with self._alone, self._connect() as connection, transaction(connection, "COMMIT"):
             tx = SqliteTx(connection, self.matrices)
             yield tx
-            tx.note_versions(self._row_cache)
+            tx.note_versions()
             self._save_file(tx)
 
     def _connect(self) -> Connection:
@@ -162,11 +162,19 @@ class JsonStore(SqlStore):
         self._file_state = file_state(self.path)
 
 
+@contextmanager
+def transaction(connection: Connection, end: Literal["COMMIT", "ROLLBACK"]) -> Iterator[None]:
+    with rolling_back(connection):
+        connection.exec_driver_sql("BEGIN")
+        yield
+        connection.exec_driver_sql(end)
+
+
 @cache
 def newest_schema() -> Engine:
     """A database in memory with today's schema and nothing else."""
     engine = memory_engine()
-    with engine.connect() as connection, driver_transaction(connection, "BEGIN", commit=True):
+    with engine.connect() as connection, transaction(connection, "COMMIT"):
         migrate(connection, "a new memory")
     return engine
 

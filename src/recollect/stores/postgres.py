@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -48,38 +48,27 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.util import LRUCache
 
+from recollect.cache import Cache, Scope
 from recollect.errors import (
     CommitUnknown,
     ConfigError,
-    DamagedMessage,
     MissingExtra,
     StoreAway,
     StoreBusy,
     StoreError,
     StoreUnwritable,
 )
-from recollect.model import Filter, Message
-from recollect.ports import TableVersion, Vectors
+from recollect.model import Filter
+from recollect.ports import Vectors
 from recollect.stores import queries
-from recollect.stores.columns import UNDECODED, VECTOR_HEADER, Halfvec, UnreadableRow, vector_text
+from recollect.stores.columns import VECTOR_HEADER, Halfvec, vector_text
 from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
-from recollect.stores.connections import OpenConnections, RetryPauses
+from recollect.stores.connections import OpenConnections, RetryPauses, rolling_back, run_on_driver
 from recollect.stores.index import scope_terms
 from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.moves import MoveTx
-from recollect.stores.postgres_driver.statement_runs import (
-    CHANGING,
-    WRITING,
-    drop_statements,
-    rolling_back,
-    run_on_server,
-    run_text,
-    tell_listeners,
-)
-from recollect.stores.prepared import PreparedStatement, open_cursor, prepare
-from recollect.stores.rows import to_message
 from recollect.stores.schema import TABLES, entries, messages, vectors
-from recollect.stores.sql import SqlStore
+from recollect.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
 from recollect.stores.vectors import unit_vectors
 
@@ -96,7 +85,6 @@ AWAY = (
 UNWRITABLE = {"53100": "the disk is full", "25006": "the server is read-only", "58030": "the disk failed"}
 EXACT_UP_TO = 50_000  # passages in a scope; above it an approximate index is used, where there is one
 HNSW = "vectors_hnsw"
-ARRAYS = frozenset(("numbers", "at_conversations", "at_turns"))  # parameters that are one value with several members
 COMPILED = 1_000  # statements kept in their compiled form
 
 # The dialect of each server and the statements compiled for it, shared by all stores of the process on that server:
@@ -114,46 +102,19 @@ class PostgresTx(MoveTx):
     def with_row_locks(self, query: Any) -> Any:
         return locking_query(query)
 
-    def log_version(self) -> str | None:
-        return None
+    def version(self, scope: Scope) -> str | None:
+        """That of the whole database: a note of each scope would keep writers waiting for each other."""
+        return None if self.cache is NO_CACHE else self._snapshot
 
-    def table_version(self, table: str) -> TableVersion | None:
-        """None: a note of it would keep writers waiting for each other, of which there may be several at a time."""
-        return None
+    @cached_property
+    def _snapshot(self) -> str | None:
+        """Which transactions this one sees. A replica does not say it exactly."""
+        query = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_snapshot()::text END"
+        value: str | None = self.connection.exec_driver_sql(query).scalar()
+        return value
 
-    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
-        prepared = prepare(query, self.connection.dialect, params)
-        return prepared.convert_rows(self._run_prepared(prepared, query, params))
-
-    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
-        prepared = prepare(query, self.connection.dialect, params)
-        return prepared.rows_by_name(self._run_prepared(prepared, query, params), kept)
-
-    def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
-        if not ARRAYS.isdisjoint(params):  # a list that is one value
-            return super()._fetch_raw(query, params)
-        return self._run_prepared(prepare(query, self.connection.dialect, params), query, params)
-
-    def fetch_messages_by_id(
-        self, space: str, ids: Sequence[str], damaged: Callable[[DamagedMessage], None] | None
-    ) -> list[Message]:
-        try:
-            rows = self._fetch_raw(EACH_MESSAGE_BY_ID, {"space": space, "id_list": array_text(ids)})
-            return [to_message(row) for row in rows]
-        except (UnreadableRow, *UNDECODED):
-            return super().fetch_messages_by_id(space, ids, damaged)
-
-    def _run_prepared(self, prepared: PreparedStatement, query: Any, params: Mapping[str, Any]) -> list[Any]:
-        """Run a statement by the driver itself. Whoever listens to statements is told, as by SQLAlchemy."""
-        tell_listeners(self.connection, prepared.sql, params)
-        try:
-            rows = run_on_server(self.connection, prepared, params)
-            return prepared.run(open_cursor(self.connection), params) if rows is None else rows
-        except DBAPIError:
-            driver: Any = self.connection.connection.driver_connection
-            if driver is not None and driver.closed:
-                self.connection.execute(query, params)  # it fails, too, and the pool learns that the server is away
-            raise
+    def each_message_by_id(self, ids: Sequence[str]) -> tuple[Any, str]:
+        return EACH_MESSAGE_BY_ID, array_text(ids)
 
     def lock(self, *name_parts: str) -> None:
         name = "\0".join(("recollect", *name_parts)).encode()
@@ -261,7 +222,7 @@ class PostgresTx(MoveTx):
         return self.connection.execute(query, {"schema": SCHEMA, "name": f"{HNSW}_{width}"}).scalar() is not None
 
 
-def each_message_by_id() -> Any:
+def message_lookup() -> Any:
     """The messages with some ids, each looked up by itself. Until a table is analysed, the server takes a space for a
     few rows, and would read all of its messages to find those with the ids."""
     ids = func.unnest(cast(bindparam("id_list", type_=Text()), ARRAY(Text))).table_valued(column("id", Text()))
@@ -271,7 +232,7 @@ def each_message_by_id() -> Any:
     return select(*found.c).select_from(wanted.join(found, true()))
 
 
-EACH_MESSAGE_BY_ID = each_message_by_id()
+EACH_MESSAGE_BY_ID = message_lookup()
 
 
 def array_text(values: Iterable[str]) -> str:
@@ -306,6 +267,7 @@ class PostgresStore(SqlStore):
             address.render_as_string(hide_password=True),
             busy_seconds,
         )
+        self.cache = Cache(CACHE_BYTES)
         self._connections = OpenConnections(self.engine)
         try:
             if migrate:
@@ -350,7 +312,7 @@ class PostgresStore(SqlStore):
     @contextmanager
     def reading(self) -> Iterator[PostgresTx]:
         with self._connections.use(begin_reading) as connection, rolling_back(connection):
-            yield PostgresTx(connection)
+            yield PostgresTx(connection, self.cache)
             run_text(connection, "ROLLBACK")
 
     def writing(self) -> AbstractContextManager[PostgresTx]:
@@ -418,6 +380,17 @@ class PostgresStore(SqlStore):
                 f"{self.name}: pgvector is needed on the server ({first_line(error)}); install its package there"
             )
         return StoreError(f"{self.name}: {first_line(error)}")
+
+
+# Who changes the schema holds the lock alone: no transaction that has read the version goes on meanwhile.
+WRITING = "BEGIN; SELECT pg_advisory_xact_lock_shared(hashtext('recollect schema'))"
+CHANGING = "BEGIN; SELECT pg_advisory_xact_lock(hashtext('recollect schema'))"
+
+
+def run_text(connection: Connection, sql: str) -> str | None:
+    """Run statements without parameters. Returns the first value of the last one, if it has rows."""
+    rows = run_on_driver(connection, connection.connection.driver_connection, sql)
+    return rows[0][0] if rows else None
 
 
 def begin_reading(connection: Connection) -> None:
@@ -492,7 +465,6 @@ def create_pooled_engine(url: URL, busy_seconds: float) -> Any:
         if not connection.autocommit:
             connection.commit()
 
-    event.listen(engine, "checkin", drop_statements)
     return engine
 
 

@@ -8,16 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import dropwhile
 from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
-from sqlalchemy import Integer, Table, and_, bindparam, delete, exists, func, or_, select, tuple_, update
+from sqlalchemy import (
+    BigInteger,
+    Integer,
+    Table,
+    TableClause,
+    Text,
+    and_,
+    bindparam,
+    column,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    table,
+    tuple_,
+    type_coerce,
+    update,
+)
 
 from recollect.model import Conversation, Filter
 from recollect.ports import VERSION_NOTE
-from recollect.stores.schema import chunks, conversations, cursors, entries, leases, messages, meta, vectors
+from recollect.stores.columns import Instant
+from recollect.stores.schema import chunks, conversations, entries, leases, messages, meta, vectors
 
 Shape = tuple[str, ...]
 ComparisonKind = Literal[
@@ -37,9 +57,14 @@ HAS_SOMETHING = or_(
     ),
 )
 
-FEW = 16  # values of a column that are asked for one by one, where rows are cached
+DAY = 86_400_000_000  # microseconds
 MARKED = "marked"
 _COLUMNS = {"user": "user_id"}  # where a column has another name than the filter's field
+
+
+def untyped(source: Table) -> TableClause:
+    """A table whose values are written as they are given."""
+    return table(source.name, *(column(name) for name in source.columns.keys()))  # noqa: SIM118
 
 
 def filter_shape(where: Filter) -> Shape:
@@ -139,11 +164,6 @@ def comparison_values(where: Mapping[str, Any]) -> dict[str, Any]:
     return {f"the_{name}": value for name, value in where.items() if value is not None}
 
 
-def column_of_few(where: Mapping[str, Any]) -> str | None:
-    """The first column that a comparison compares with a few values; None if it does so with no column."""
-    return next((name for name, value in where.items() if isinstance(value, tuple) and 1 < len(value) <= FEW), None)
-
-
 @lru_cache(maxsize=64)
 def key_names(table: Table) -> tuple[str, ...]:
     return tuple([key.name for key in table.primary_key])
@@ -177,6 +197,26 @@ def conversations_query(comparison: Comparison, with_empty: bool) -> Any:
     query = select(conversations).where(*equality_conditions(conversations, comparison), tuple_(*keys) > tuple_(*past))
     query = query if with_empty else query.where(HAS_SOMETHING)
     return query.order_by(*keys).limit(bindparam("most", type_=Integer))
+
+
+@lru_cache(maxsize=8)
+def recent_query(comparison: Comparison, has_before: bool) -> Any:
+    """Conversations that hold something, those that changed last first."""
+    order = (conversations.c.changed_at, conversations.c.id)
+    query = select(conversations).where(*equality_conditions(conversations, comparison), HAS_SOMETHING)
+    if has_before:
+        place = (bindparam("before_time", type_=BigInteger), bindparam("before_id", type_=Text))
+        query = query.where(tuple_(*order) < tuple_(*place))
+    return query.order_by(*(key.desc() for key in order)).limit(bindparam("most", type_=Integer))
+
+
+@cache
+def days_query() -> Any:
+    """How many messages of a space there are of each day, counted from 1970."""
+    day = type_coerce(messages.c.time, BigInteger) // literal(DAY, BigInteger)
+    since = messages.c.time >= bindparam("since", type_=Instant)
+    in_space = messages.c.space == bindparam("of_space")
+    return select(day, func.count()).where(in_space, since, messages.c.erasure.is_(None)).group_by(day)
 
 
 @lru_cache(maxsize=256)
@@ -217,14 +257,10 @@ def keys_within_scope(table: Table) -> set[str]:
     return {key.name for key in table.primary_key if isinstance(key.type, Integer)}
 
 
-@lru_cache(maxsize=64)
-def rows_by_key_query(table: Table, room: int) -> Any:
-    """The rows of any table that have one of so many keys. Each key has parameters of its own, so it can be kept."""
-    conditions = (
-        and_(*(column == bindparam(f"{column.name}_{number}") for column in table.primary_key))
-        for number in range(room)
-    )
-    return select(table).where(or_(*conditions))
+@lru_cache(maxsize=16)
+def rows_by_key_query(table: Table) -> Any:
+    """The rows of any table that have one of some keys."""
+    return select(table).where(tuple_(*table.primary_key).in_(bindparam("some_keys", expanding=True)))
 
 
 @lru_cache(maxsize=256)
@@ -235,36 +271,17 @@ def vectors_query(table: Table, comparison: Comparison) -> Any:
     )
 
 
-def _is_at_place(table: Table) -> tuple[Any, ...]:
-    names = ("space", "view", "conversation")
-    return tuple(table.c[name] == bindparam(f"at_{name}") for name in names)
-
-
-def place_params(view: str, space: str, conversation: str) -> dict[str, str]:
-    """The place where a view works, as parameters for the statements below."""
-    return {"at_view": view, "at_space": space, "at_conversation": conversation}
-
-
-CURSOR = select(cursors.c.turn).where(*_is_at_place(cursors))
-HOLDER = select(leases.c.holder).where(*_is_at_place(leases))
-FAILURES = select(leases.c.failures).where(*_is_at_place(leases))
-
-
 def _is_at_any_place(table: Table) -> tuple[Any, ...]:
     is_listed_conversation = table.c.conversation.in_(bindparam("at_each", expanding=True))
     return table.c.space == bindparam("at_space"), table.c.view == bindparam("at_view"), is_listed_conversation
 
 
-CURSORS = select(cursors.c.conversation, cursors.c.turn).where(*_is_at_any_place(cursors))
 HOLDERS = (
     select(leases.c.conversation, leases.c.holder, leases.c.until)
     .where(*_is_at_any_place(leases))
     .order_by(leases.c.conversation)  # so that everybody locks in the same order
 )
-# The notes of versions and one more. As a list of keys it would take twice as long: SQLite makes a table of a list.
-VERSIONS = select(meta.c.key, meta.c.value).where(
-    or_(meta.c.key == bindparam("other_key"), and_(meta.c.key >= VERSION_NOTE, meta.c.key < f"{VERSION_NOTE}\uffff"))
-)
+VERSIONS = select(meta.c.key, meta.c.value).where(meta.c.key >= VERSION_NOTE, meta.c.key < f"{VERSION_NOTE}\uffff")
 NOTE = select(meta.c.value).where(meta.c.key == bindparam("key"))
 FIND_CONVERSATION = select(conversations).where(
     conversations.c.space == bindparam("space"), conversations.c.id == bindparam("id")
@@ -275,11 +292,12 @@ GROWN = ("changed_at", "turns", "head")  # what changes of it with a new message
 read_ungrown = attrgetter(*(field.name for field in fields(Conversation) if field.name not in GROWN))
 
 
-def _save_statement(names: Sequence[str]) -> Any:
+def _save_statement(table: Any, names: Sequence[str]) -> Any:
     """Save these columns of a conversation."""
-    is_at_place = (conversations.c.space == bindparam("at_space"), conversations.c.id == bindparam("at_id"))
-    return update(conversations).where(*is_at_place).values({name: bindparam(name) for name in names})
+    is_at_place = (table.c.space == bindparam("at_space"), table.c.id == bindparam("at_id"))
+    return update(table).where(*is_at_place).values({name: bindparam(name) for name in names})
 
 
-SAVE_CONVERSATION = _save_statement(SAVED)
-SAVE_GROWTH = _save_statement(GROWN)  # SQLite would write the entry of the user's index anew, too
+SAVE_CONVERSATION = _save_statement(conversations, SAVED)
+# Not all columns: SQLite would write the entry of the user's index anew, too.
+SAVE_GROWTH = _save_statement(untyped(conversations), GROWN)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, Table, Text
 
-from recollect.ports import VERSION_NOTE
 from recollect.stores.columns import Blob, Instant, MarkList, Names, Object, SharedObject, Vector
 
 metadata = MetaData()
@@ -503,8 +502,7 @@ VIEW_TABLES: dict[str, tuple[Table, ...]] = {
 FOLLOWS = {"window": "index", "episodes": "window", "topics": "index", "titles": "topics"}
 # Views of a conversation that are rebuilt after something in it was erased.
 AFRESH = ("window", "episodes", "digests", "topics", "titles")
-# Tables that every context reads, or every batch of facts, each with the note of its version: another one after each
-# transaction that has changed the table.
-NOTED = (chunks, episodes, facts, findings, people, spaces, statements)
-VERSIONED = {table.name: VERSION_NOTE + table.name for table in NOTED}
+# Tables of which something is cached, each with the column that says whose a row is: its scope has another version
+# after each transaction that has changed it.
+VERSIONED = {facts.name: "user_id"}
 TABLES: dict[str, Table] = dict(metadata.tables)

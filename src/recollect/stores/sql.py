@@ -10,8 +10,9 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import (
     Connection,
@@ -27,22 +28,25 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from recollect.cache import Cache, Scope
 from recollect.errors import DamagedMessage, StoreBusy, StoreError
 from recollect.masking import mask_credentials
 from recollect.model import Conversation, Erasure, Filter, Message
-from recollect.ports import Tx
+from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
+from recollect.stores.columns import EPOCH, UNDECODED, Instant, UnreadableRow
 from recollect.stores.connections import RetryPauses
-from recollect.stores.damage import rows_one_by_one
-from recollect.stores.row_cache import TableReader
+from recollect.stores.damage import OnDamage, RowReader, rows_one_by_one
 from recollect.stores.rows import (
     batches,
     conversation_row,
     message_row,
     to_conversation,
+    to_message,
     turn_conditions,
 )
 from recollect.stores.schema import conversations, cursors, erasures, leases, messages, meta
+from recollect.stores.vectors import nearest_keys, stack_vectors, unit_vectors
 
 T = TypeVar("T")
 
@@ -57,18 +61,23 @@ FIXED = {
 }  # what a tombstone keeps of its message
 
 
+CACHE_BYTES = 64 << 20  # of what is made of rows
+NO_CACHE = Cache(0)  # of transactions that write: no scope has a version in them
+
 # Built once: it runs for every message, and to build a statement costs more than to run it.
-ADD_MESSAGES = messages.insert()
+ADD_MESSAGES = queries.untyped(messages).insert()
 
 
-class SqlTx(TableReader, ABC):
-    """One transaction on a connection. `touched` collects the tables written to."""
+class SqlTx(RowReader, ABC):
+    """One transaction on a connection. `touched` collects the tables written to. Only one that reads has a cache: what
+    another writes is not committed yet."""
 
     _locked_conversation: Conversation | None = None  # the conversation that was locked last, as it is in the table
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, cache: Cache | None = None) -> None:
         self.connection = connection
         self.touched: set[str] = set()
+        self.cache = NO_CACHE if cache is None else cache
 
     # -- what differs between databases
 
@@ -91,8 +100,8 @@ class SqlTx(TableReader, ABC):
         self.touched.add(table.name)
         return self.connection.execute(statement, values) if values is not None else self.connection.execute(statement)
 
-    def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Run a statement for each of these rows. It is built once and kept, perhaps in a faster form."""
+    def write_raw(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run a statement for each of these rows, whose values are as the driver takes them."""
         self.write(table, statement, rows)
 
     # -- the log
@@ -101,17 +110,17 @@ class SqlTx(TableReader, ABC):
         query = self.with_row_locks(queries.FIND_CONVERSATION)
         place = {"space": fresh.space, "id": fresh.id}
         with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
-            rows = self.fetch(query, place)
+            rows = self._fetch_raw(query, place)
             if not rows:
                 self.write(conversations, self.upsert(conversations).on_conflict_do_nothing(), conversation_row(fresh))
-                rows = self.fetch(query, place)
+                rows = self._fetch_raw(query, place)
             self._locked_conversation = to_conversation(rows[0])
             return self._locked_conversation
 
     def conversation(self, space: str, id: str) -> Conversation | None:
         place = {"space": space, "id": id}
         with self.naming_damage(conversations, queries.FIND_CONVERSATION, place):
-            rows = self.fetch(queries.FIND_CONVERSATION, place)
+            rows = self._fetch_raw(queries.FIND_CONVERSATION, place)
             return to_conversation(rows[0]) if rows else None
 
     def conversations(
@@ -121,22 +130,31 @@ class SqlTx(TableReader, ABC):
         after: tuple[str, str] = ("", ""),
         limit: int = 1000,
         with_empty: bool = True,
+        recent: bool = False,
+        before: tuple[datetime, str] | None = None,
     ) -> list[Conversation]:
         where = {name: value for name, value in (("space", space), ("user_id", user)) if value is not None}
-        query = queries.conversations_query(queries.comparison_shape(where), with_empty)
-        params = queries.comparison_values(where) | {"after_space": after[0], "after_id": after[1], "most": limit}
+        params = queries.comparison_values(where) | {"most": limit}
+        if recent:
+            query = queries.recent_query(queries.comparison_shape(where), before is not None)
+            params |= {} if before is None else {"before_time": Instant.encode(before[0]), "before_id": before[1]}
+        else:
+            query = queries.conversations_query(queries.comparison_shape(where), with_empty)
+            params |= {"after_space": after[0], "after_id": after[1]}
         with self.naming_damage(conversations, query, params):
-            return [to_conversation(row) for row in self.fetch(query, params)]
+            return [to_conversation(row) for row in self._fetch_raw(query, params)]
 
-    def save_conversation(self, conversation: Conversation) -> None:
+    def save_conversation(self, conversation: Conversation, new_messages: Sequence[Message] = ()) -> None:
+        if new_messages:
+            self.write_raw(messages, ADD_MESSAGES, [message_row(message) for message in new_messages])
         place = {"at_space": conversation.space, "at_id": conversation.id}
         if self._has_only_grown(conversation):
-            growth = {"changed_at": conversation.changed_at, "turns": conversation.turns, "head": conversation.head}
-            self.write_rows(conversations, queries.SAVE_GROWTH, [growth | place])
+            growth = {"changed_at": Instant.encode(conversation.changed_at), "turns": conversation.turns}
+            self.write_raw(conversations, queries.SAVE_GROWTH, [growth | {"head": conversation.head} | place])
             return
         row = conversation_row(conversation)
         del row["space"], row["id"]
-        self.write_rows(conversations, queries.SAVE_CONVERSATION, [row | place])
+        self.write(conversations, queries.SAVE_CONVERSATION, [row | place])
 
     def _has_only_grown(self, conversation: Conversation) -> bool:
         """Whether nothing but messages was added to a conversation since this transaction has locked it."""
@@ -144,10 +162,6 @@ class SqlTx(TableReader, ABC):
         if conversation_at_lock is None or conversations.name in self.touched:  # what was written since is not known
             return False
         return bool(queries.read_ungrown(conversation_at_lock) == queries.read_ungrown(conversation))
-
-    def insert_messages(self, new: Sequence[Message]) -> None:
-        if new:
-            self.write_rows(messages, ADD_MESSAGES, [message_row(message) for message in new])
 
     def find_messages(
         self,
@@ -169,7 +183,15 @@ class SqlTx(TableReader, ABC):
     def fetch_messages_by_id(
         self, space: str, ids: Sequence[str], damaged: Callable[[DamagedMessage], None] | None
     ) -> list[Message]:
-        return self.fetch_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": ids}, damaged)
+        query, id_list = self.each_message_by_id(ids)
+        try:
+            return [to_message(row) for row in self._fetch_raw(query, {"space": space, "id_list": id_list})]
+        except (UnreadableRow, *UNDECODED):
+            return self.fetch_messages(queries.MESSAGES_BY_ID, {"space": space, "ids": ids}, damaged)
+
+    @abstractmethod
+    def each_message_by_id(self, ids: Sequence[str]) -> tuple[Any, str]:
+        """A query that looks up each message of a list of ids by itself, and the list as one value."""
 
     def messages(
         self,
@@ -207,13 +229,14 @@ class SqlTx(TableReader, ABC):
 
     def update_messages(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Replace the rows of messages, but for what is FIXED."""
+        table = queries.untyped(messages)
         is_at_turn = and_(
-            messages.c.space == bindparam("in_space"),
-            messages.c.conversation == bindparam("in_conversation"),
-            messages.c.turn == bindparam("at_turn"),
+            table.c.space == bindparam("in_space"),
+            table.c.conversation == bindparam("in_conversation"),
+            table.c.turn == bindparam("at_turn"),
         )
         names = [column.name for column in messages.c if column.name not in FIXED]
-        statement = update(messages).where(is_at_turn).values({name: bindparam(name) for name in names})
+        statement = update(table).where(is_at_turn).values({name: bindparam(name) for name in names})
         places = (("in_space", "space"), ("in_conversation", "conversation"), ("at_turn", "turn"))
         values = [
             {name: row[name] for name in names} | {parameter: row[name] for parameter, name in places} for row in rows
@@ -246,7 +269,7 @@ class SqlTx(TableReader, ABC):
 
     def delete_rows(self, table: Table, where: Mapping[str, Any]) -> None:
         statement = queries.delete_statement(table, queries.comparison_shape(where))
-        self.write_rows(table, statement, [queries.comparison_values(where)])
+        self.write(table, statement, [queries.comparison_values(where)])
 
     def revoke_leases(self, erased_messages: Sequence[Message]) -> None:
         """A worker that has read these messages must not store what it made of them. And no worker can read them now:
@@ -266,11 +289,15 @@ class SqlTx(TableReader, ABC):
     def drop_entries(self, messages: Sequence[Message]) -> int:
         """Remove these messages from the index."""
 
-    def erasures(self, space: str | None = None) -> dict[str, int]:
-        query = select(erasures) if space is None else select(erasures).where(erasures.c.space == space)
-        return {row.id: row.messages for row in self.connection.execute(query)}
+    def count_messages(
+        self, by: Literal["day", "erasure"], space: str | None = None, since: datetime | None = None
+    ) -> dict[Any, int]:
+        if by == "erasure":
+            return self._count_by_erasure()
+        rows = self.fetch(queries.days_query(), {"of_space": space, "since": since})
+        return {EPOCH.date() + timedelta(days=int(day)): int(count) for day, count in rows}
 
-    def count_by_erasure(self) -> dict[str | None, int]:
+    def _count_by_erasure(self) -> dict[Any, int]:
         query = select(messages.c.erasure, func.count()).where(messages.c.erasure.is_not(None))
         try:
             return {row[0]: row[1] for row in self.connection.execute(query.group_by(messages.c.erasure))}
@@ -279,6 +306,68 @@ class SqlTx(TableReader, ABC):
                 raise
         all_rows = rows_one_by_one(self, messages, select(messages).order_by(*messages.primary_key), {})
         return Counter(row["erasure"] for row, problem in all_rows if problem is None and row["erasure"] is not None)
+
+    # -- rows of any table
+
+    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        """The rows of a query."""
+        return self.connection.execute(query, params).all()
+
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """The rows of a query, with the names of their columns."""
+        result = self.connection.execute(query, params)
+        names = tuple(result.keys())
+        return [dict(zip(names, row, strict=True)) for row in result]
+
+    def rows(
+        self,
+        table: str,
+        after: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+        newest: bool = False,
+        damaged: OnDamage | None = None,
+    ) -> list[Mapping[str, Any]]:
+        where = where or {}
+        source = schema.TABLES[table]
+        limits = after is not None, limit is not None, newest
+        query = queries.rows_query(source, queries.comparison_shape(where), *limits)
+        params = queries.comparison_values(where) | ({} if limit is None else {"most": limit})
+        if after is not None:
+            params |= {f"after_{name}": after[name] for name in queries.key_names(source)}
+        if damaged is not None:
+            return self.fetch_readable_rows(source, query, params, limit, newest, damaged)
+        with self.naming_damage(source, query, params):
+            return self.fetch_named(query, params)
+
+    def near(
+        self,
+        table: str,
+        vector: Vectors,
+        limit: int,
+        *,
+        where: Mapping[str, Any],
+        known: Sequence[Mapping[str, Any]] = (),
+    ) -> list[tuple[Mapping[str, Any], float]]:
+        source = schema.TABLES[table]
+        query = queries.vectors_query(source, queries.comparison_shape(where))
+        vector_rows = self.fetch(query, queries.comparison_values(where))
+        if not vector_rows:
+            return []
+        keys = [tuple(row[1:]) for row in vector_rows]
+        unit_rows = unit_vectors(stack_vectors([row[0] for row in vector_rows]))
+        best = nearest_keys(keys, unit_rows, vector, limit)
+        read_key = queries.key_reader(source)
+        rows = {read_key(row): row for row in known}
+        unread = [key for key, _ in best if key not in rows]
+        if unread:
+            result = self.connection.execute(queries.rows_by_key_query(source), {"some_keys": unread})
+            rows |= {read_key(row): row for row in map(dict, result.mappings())}
+        return [(rows[key], score) for key, score in best]
+
+    @abstractmethod
+    def version(self, scope: Scope) -> str | None: ...
 
     # -- the store itself
 
@@ -296,7 +385,7 @@ class SqlTx(TableReader, ABC):
             return
         source = schema.TABLES[table]
         statement = upsert_statement(type(self), source, tuple(rows[0]), tuple(add))
-        self.write_rows(source, statement, rows)
+        self.write(source, statement, rows)
 
     def remove(self, table: str, where: Mapping[str, Any]) -> int:
         source = schema.TABLES[table]

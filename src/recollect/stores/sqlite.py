@@ -11,40 +11,39 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache, cached_property, partial
-from itertools import repeat
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Table, Text, bindparam, column, func, select, table, text
+from sqlalchemy import Dialect, Table, Text, bindparam, column, func, select, table, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeDecorator
 
-from recollect.errors import DamagedMessage, SchemaMismatch, StoreError, StoreUnwritable
-from recollect.model import Filter, Message
+from recollect.cache import Cache, Scope
+from recollect.errors import SchemaMismatch, StoreError, StoreUnwritable
+from recollect.model import Filter
 from recollect.model.passages import PassageBlock, Posting
-from recollect.ports import TableVersion, Vectors
+from recollect.ports import VERSION_NOTE, WHOLE_SPACE, Vectors
 from recollect.stores import queries
 from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
-from recollect.stores.columns import UNDECODED, UnreadableRow, parse_meta_number
-from recollect.stores.connections import OpenConnections, PooledTransaction
+from recollect.stores.columns import UnreadableRow, parse_meta_number
+from recollect.stores.connections import OpenConnection, OpenConnections, PooledTransaction, wrap_error
 from recollect.stores.damage import damage_reason, sqlite_error, text_or_bytes
-from recollect.stores.index import REMOVALS, indexable_terms, scope_terms
+from recollect.stores.index import indexable_terms, scope_terms
 from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
 from recollect.stores.moves import MoveTx
-from recollect.stores.prepared import list_room, open_cursor, prepare, wrap_error
-from recollect.stores.row_cache import ANY, MAX_CHANGED, CachedRows, RowCache, Version, Where
-from recollect.stores.rows import to_message
 from recollect.stores.schema import VERSIONED, entries, messages, meta
-from recollect.stores.sql import SqlStore
+from recollect.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
 from recollect.stores.sqlite_file import DatabaseFile, file_engine
-from recollect.stores.vectors import Key, MatrixCache, cosines, doc_scores, top_docs, unit_vectors
+from recollect.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
@@ -54,11 +53,18 @@ DOCS_AT_PLACES = text(
     " AND entry.conversation = json_extract(place.value, '$[0]') AND entry.turn = json_extract(place.value, '$[1]')"
 )
 
+# To find the messages of a list of ids SQLite would make a table of the list, or read all of a space.
+COLUMNS = ", ".join(f"messages.{column.name}" for column in messages.c)
+EACH_MESSAGE_BY_ID = text(
+    f"SELECT {COLUMNS} FROM json_each(:id_list) AS wanted"
+    " CROSS JOIN messages ON messages.space = :space AND messages.id = wanted.value"
+)
+
 SCRUB_SECONDS = 5.0  # how long an erasure waits for readers of the old state
 SCRUB_PAUSE = 0.05  # seconds between two checks whether they have ended
 VECTORS_AT_ONCE = 8_192
 LAST_DOC = 2**63 - 1
-FEW_IDS = 64  # messages that are looked up by their ids one by one
+SHARED_VERSIONS = 32  # versions of scopes that are noted
 RARE = 400  # passages; a word in at most as many is rare: its passages are looked up in all scopes
 
 MATCHING = "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rowid DESC LIMIT ?"
@@ -70,133 +76,121 @@ def match_each_query(words: int) -> str:
     return " UNION ALL ".join([f"SELECT ?, rowid FROM ({MATCHING})"] * words)
 
 
-@cache
-def each_message_query(room: int) -> str:
-    """The messages with some ids, each looked up by itself, in the order of the ids; none has NULL. For the list of
-    `IN (…)` SQLite makes a table of its own each time, which takes a fifth of the time of a few."""
-    columns = ", ".join(f"message.{column.name}" for column in messages.c)
-    places = ", ".join(["(?)"] * room)
-    return (
-        f"WITH wanted (id) AS (VALUES {places}) SELECT {columns} FROM wanted"
-        " CROSS JOIN messages AS message ON message.space = ? AND message.id = wanted.id"
-    )
+class PlainStatement:
+    """A statement none of whose values have to be converted, for the driver itself: SQLAlchemy takes longer around a
+    query of one row than the query, and some microseconds for each row that is written."""
+
+    def __init__(self, compiled: Any, columns: Iterable[Any], dialect: Dialect) -> None:
+        self.string: str = compiled.string
+        self._names: Sequence[str] = compiled.positiontup
+        self._constants = {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
+        self.columns: dict[str, Any] = {column.key: column.type for column in columns}
+        self._decoders = {
+            name: partial(kind.process_result_value, dialect=dialect)
+            for name, kind in self.columns.items()
+            if isinstance(kind, TypeDecorator)
+        }
+
+    def values(self, params: Mapping[str, Any]) -> list[Any]:
+        values = {**self._constants, **params} if self._constants else params
+        return [values[name] for name in self._names]
+
+    def decode_row(self, row: Sequence[Any]) -> dict[str, Any]:
+        """A row as the driver gives it, with the names of the columns and the values that they stand for."""
+        values = dict(zip(self.columns, row, strict=True))
+        for name, decode in self._decoders.items():
+            values[name] = decode(values[name])
+        return values
+
+
+@lru_cache(maxsize=512)
+def plain_statement(statement: Any, dialect: Dialect) -> PlainStatement | None:
+    """None for a statement with values that have to be converted, or with lists of them."""
+    compiled = statement.compile(dialect=dialect)
+    if compiled.post_compile_params or compiled._bind_processors:
+        return None
+    return PlainStatement(compiled, statement.selected_columns if statement.is_select else (), dialect)
 
 
 class SqliteTx(MoveTx):
     """One SQLite transaction."""
 
-    def __init__(
-        self, connection: Any, matrices: MatrixCache, row_cache: RowCache | None = None, cursor: Any = None
-    ) -> None:
-        """`row_cache` is only given to a transaction that reads: it must not see what another has not committed. All
-        statements that are kept are run on one cursor of the driver: none is left before all its rows are read."""
-        super().__init__(connection)
-        self._driver_cursor = open_cursor(connection) if cursor is None else cursor
+    def __init__(self, connection: Any, matrices: MatrixCache, cache: Cache | None = None) -> None:
+        super().__init__(connection, cache)
         self.matrices = matrices
-        self._row_cache = row_cache
-        self.caches_rows = row_cache is not None
-        # By the table, the rows that this transaction has put; None if it has done more, or if they are many.
-        self._stored_rows: dict[str, list[Mapping[str, Any]] | None] = {}
+        self._changed_notes: set[str] = set()
         self._matrices_read: dict[tuple[str, str | None], tuple[NDArray[np.int64], Vectors]] = {}
 
-    def fetch(self, query: Any, params: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
-        prepared = prepare(query, self.connection.dialect, params)
-        return prepared.convert_rows(prepared.run(self._driver_cursor, params))
-
-    def fetch_named(self, query: Any, params: Mapping[str, Any], kept: bool = False) -> list[Mapping[str, Any]]:
-        prepared = prepare(query, self.connection.dialect, params)
-        return prepared.rows_by_name(prepared.run(self._driver_cursor, params), kept)
-
-    def rows_by_key(self, source: Table, keys: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Any]]:
-        """A query for each key: none of them goes over a network, and each is compiled already."""
-        names = [column.name for column in source.primary_key]
-        return [row for key in keys for row in self.rows(source.name, where=dict(zip(names, key, strict=True)))]
-
     def write(self, table: Table, statement: Any, values: Any = None) -> Any:
-        self._stored_rows[table.name] = None
+        self._note_changed_table(table)
         return super().write(table, statement, values)
 
-    def write_rows(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._stored_rows[table.name] = None
+    def fetch_named(self, query: Any, params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        plain = plain_statement(query, self.connection.dialect)
+        if plain is None:
+            return super().fetch_named(query, params)
+        try:
+            return [*map(plain.decode_row, self._driver.execute(plain.string, plain.values(params)).fetchall())]
+        except sqlite3.Error as error:
+            raise wrap_error(plain.string, error, sqlite3.Error) from error
+
+    def write_raw(self, table: Table, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        plain = plain_statement(statement, self.connection.dialect)
+        assert plain is not None  # its values are not converted
         self.touched.add(table.name)
-        prepare(statement, self.connection.dialect, rows[0]).run_for_each(self._driver_cursor, rows)
+        try:
+            self._driver.executemany(plain.string, map(plain.values, rows))
+        except sqlite3.Error as error:
+            raise wrap_error(plain.string, error, sqlite3.Error) from error
+
+    @property
+    def _driver(self) -> Any:
+        return self.connection.connection.driver_connection
 
     def put(self, table: str, rows: Sequence[Mapping[str, Any]], add: Sequence[str] = ()) -> None:
-        stored_rows = self._stored_rows.get(table, [])
+        notes = self._changed_notes.copy()
         super().put(table, rows, add)
-        if rows and table in VERSIONED and stored_rows is not None and len(stored_rows) + len(rows) <= MAX_CHANGED:
-            self._stored_rows[table] = [*stored_rows, *({**row, **dict.fromkeys(add, ANY)} for row in rows)]
+        if table in VERSIONED:  # it is known whose rows were changed
+            places = {(row["space"], row[VERSIONED[table]]) for row in rows}
+            scopes = {(table, space, home) for space, owner in places for home in (owner, WHOLE_SPACE)}
+            self._changed_notes = notes | {version_note(scope) for scope in scopes}
 
-    def note_versions(self, row_cache: RowCache) -> None:
-        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere. This
-        process knows which rows those are, if they were only put."""
-        if self.touched.isdisjoint(VERSIONED):
-            return
-        table_names = sorted(VERSIONED.keys() & self.touched)
-        for name in table_names:
-            stored_rows = self._stored_rows.get(name)
-            if stored_rows is not None:
-                row_cache.note_change(name, self._versions.get(VERSIONED[name]), self._new_version, stored_rows)
-        self.put(meta.name, [{"key": VERSIONED[name], "value": self._new_version} for name in table_names])
+    def _note_changed_table(self, table: Table) -> None:
+        if table.name in VERSIONED:
+            self._changed_notes.add(version_note(None))
 
-    @cached_property
-    def _new_version(self) -> str:
-        """The version that tables get which this transaction changes."""
-        return token_hex(8)
+    def note_versions(self) -> None:
+        """At the end of a transaction, give new versions to what it has changed: it is then read again everywhere."""
+        new_version = token_hex(8)
+        self.put(meta.name, [{"key": note, "value": new_version} for note in sorted(self._changed_notes)])
 
     @cached_property
     def _versions(self) -> dict[str, str]:
-        """The versions of tables as this transaction sees them, by the names of their notes."""
-        return {row[0]: row[1] for row in self.fetch(queries.VERSIONS, {"other_key": REMOVALS})}
+        """The versions of scopes as this transaction sees them, by the names of their notes."""
+        return {row[0]: row[1] for row in self.fetch(queries.VERSIONS, {})}
 
-    def log_version(self) -> str | None:
-        return str(self._versions.get(REMOVALS))
-
-    def table_version(self, table: str) -> TableVersion | None:
-        if table not in VERSIONED:
+    def version(self, scope: Scope) -> str | None:
+        if self.cache is NO_CACHE or scope[0] not in VERSIONED:
             return None
-        removals = self._versions.get(REMOVALS)
-        return TableVersion(f"{self._versions.get(VERSIONED[table])} {removals}", f"{self._new_version} {removals}")
+        return f"{self._versions.get(version_note(None))} {self._versions.get(version_note(scope))}"
 
-    def find_cached(self, table: str, key: Any) -> list[Any] | None:
-        """What was read before, if the table has the version that it had then."""
-        if self._row_cache is None or table not in VERSIONED:
-            return None
-        return self._row_cache.find(key, self._cache_version(table))
-
-    def add_cached(self, table: str, key: Any, where: Where, keys: Collection[Key], rows: list[Any]) -> None:
-        if self._row_cache is not None and table in VERSIONED:
-            self._row_cache.put(key, CachedRows(self._cache_version(table), table, where, keys, rows))
-
-    def _cache_version(self, table: str) -> Version:
-        return self._versions.get(VERSIONED[table]), self._versions.get(REMOVALS)
+    def each_message_by_id(self, ids: Sequence[str]) -> tuple[Any, str]:
+        return EACH_MESSAGE_BY_ID, json.dumps(sorted(ids))
 
     def _fetch_raw(self, query: Any, params: Mapping[str, Any]) -> Sequence[Any]:
-        prepared = prepare(query, self.connection.dialect, params)
-        return self._run_raw(prepared.sql, prepared.values(params))
-
-    def _run_raw(self, sql: str, values: Any) -> Sequence[Any]:
         try:
-            rows: Sequence[Any] = self._driver_cursor.execute(sql, values).fetchall()
-            return rows
-        except sqlite3.Error as error:
-            reason = damage_reason(error)
-            if reason is None:
-                raise wrap_error(sql, error) from error
-            # Messages are then read one by one; all else that is read this way is the index, which can be rebuilt.
-            raise UnreadableRow(f"a row cannot be read: {reason}; run `recollect rebuild index`") from None
-
-    def fetch_messages_by_id(
-        self, space: str, ids: Sequence[str], damaged: Callable[[DamagedMessage], None] | None
-    ) -> list[Message]:
-        room = list_room(len(ids))
-        if room > FEW_IDS:
-            return super().fetch_messages_by_id(space, ids, damaged)
-        try:
-            rows = self._run_raw(each_message_query(room), [*sorted(ids), *repeat(None, room - len(ids)), space])
-            return [to_message(row) for row in rows]
-        except (UnreadableRow, *UNDECODED):
-            return super().fetch_messages_by_id(space, ids, damaged)
+            plain = plain_statement(query, self.connection.dialect)
+            if plain is None:
+                return super()._fetch_raw(query, params)
+            return list(self._driver.execute(plain.string, plain.values(params)).fetchall())
+        except (DBAPIError, sqlite3.Error) as error:
+            reason = damage_reason(getattr(error, "orig", error))
+            if reason is not None:
+                # Messages are then read one by one; all else that is read this way is the index, which can be rebuilt.
+                raise UnreadableRow(f"a row cannot be read: {reason}; run `recollect rebuild index`") from None
+            if isinstance(error, sqlite3.Error):
+                raise wrap_error(str(query), error, sqlite3.Error) from error
+            raise
 
     def passages_after(self, space: str, user: str | None, doc: int, limit: int) -> PassageBlock:
         scope = Filter(space, user)
@@ -379,6 +373,12 @@ class SqliteTx(MoveTx):
         return doc_scores(matrix_docs, data, unit_vectors(vector), docs) if len(matrix_docs) else {}
 
 
+def version_note(scope: Scope | None) -> str:
+    """The note of the version of a scope, or of all of them. Some scopes share a note: so there are few notes, and they
+    name nobody."""
+    return VERSION_NOTE + ("all" if scope is None else str(crc32("\0".join(scope).encode()) % SHARED_VERSIONS))
+
+
 def fts_query(where: Filter, group: Sequence[str]) -> str:
     """An FTS5 query. Every term is quoted: what a user typed is never syntax."""
     scope = " AND ".join(f'"{term}"' for term in scope_terms(where))
@@ -399,7 +399,7 @@ class SqliteStore(SqlStore):
         self._file = DatabaseFile(self.path, busy_seconds)
         super().__init__(file_engine(self._file), str(path), busy_seconds)
         self.matrices = MatrixCache(cache_bytes)
-        self._row_cache = RowCache()
+        self.cache = Cache(CACHE_BYTES)
         self._connections = OpenConnections(self.engine)
         self._write_lock = threading.Lock()
         try:
@@ -448,32 +448,29 @@ class SqliteStore(SqlStore):
     def _reading_any_version(self) -> PooledTransaction[SqliteTx]:
         return PooledTransaction(self._connections, "BEGIN", "ROLLBACK", self._reading_tx)
 
-    def _reading_tx(self, connection: Any, cursor: Any) -> SqliteTx:
-        return SqliteTx(connection, self.matrices, self._row_cache, cursor)
+    def _reading_tx(self, opened: OpenConnection) -> SqliteTx:
+        return SqliteTx(opened.connection, self.matrices, self.cache)
 
-    def _checked_reading_tx(self, connection: Any, cursor: Any) -> SqliteTx:
-        self._check_unmigrated(cursor)
-        return self._reading_tx(connection, cursor)
+    def _checked_reading_tx(self, opened: OpenConnection) -> SqliteTx:
+        self._check_unmigrated(opened)
+        return self._reading_tx(opened)
 
-    def _writing_tx(self, connection: Any, cursor: Any) -> SqliteTx:
-        return SqliteTx(connection, self.matrices, None, cursor)
+    def _writing_tx(self, opened: OpenConnection) -> SqliteTx:
+        return SqliteTx(opened.connection, self.matrices)
 
-    def _checked_writing_tx(self, connection: Any, cursor: Any) -> SqliteTx:
-        self._check_unmigrated(cursor)
-        return self._writing_tx(connection, cursor)
+    def _checked_writing_tx(self, opened: OpenConnection) -> SqliteTx:
+        self._check_unmigrated(opened)
+        return self._writing_tx(opened)
 
-    def _check_unmigrated(self, cursor: Any) -> None:
-        try:
-            rows = cursor.execute(READ_VERSION).fetchall()
-        except sqlite3.Error as error:
-            raise wrap_error(READ_VERSION, error) from error
+    def _check_unmigrated(self, opened: OpenConnection) -> None:
+        rows = opened.run(READ_VERSION)
         check_unmigrated(rows[0][0] if rows else None, self.name)
 
     def writing(self) -> AbstractContextManager[SqliteTx]:
         return self._writing(self._checked_writing_tx)
 
     @contextmanager
-    def _writing(self, make_tx: Callable[[Any, Any], SqliteTx]) -> Iterator[SqliteTx]:
+    def _writing(self, make_tx: Callable[[OpenConnection], SqliteTx]) -> Iterator[SqliteTx]:
         self._file.check_writable()
         self._file.check_in_place()
         # Threads of one process queue here, at a fair and cheap lock, and not at the file.
@@ -482,7 +479,7 @@ class SqliteStore(SqlStore):
             PooledTransaction(self._connections, "BEGIN IMMEDIATE", "COMMIT", make_tx) as tx,
         ):
             yield tx
-            tx.note_versions(self._row_cache)
+            tx.note_versions()
             self._file.check_in_place()
 
     def scrub(self, full: bool = False) -> tuple[str, ...]:

@@ -7,60 +7,32 @@ often in a row that work has failed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import (
-    BigInteger,
     Integer,
     and_,
     bindparam,
     case,
     func,
-    literal,
     not_,
     or_,
     select,
     true,
-    tuple_,
-    type_coerce,
     update,
 )
 
-from recollect.model import Conversation, SetAside, Stats, ViewState
+from recollect.model import SetAside, Stats, ViewState
 from recollect.ports import STAND_IN, ConversationKey, Lag
 from recollect.secrets.marks import marks_from_json
 from recollect.stores import queries, schema
 from recollect.stores.columns import Instant, is_mark_list
-from recollect.stores.rows import batches, lease_is_free, progress_target, to_conversation, view_join
+from recollect.stores.rows import batches, lease_is_free, progress_target, view_join
 from recollect.stores.schema import conversations, cursors, leases, messages, set_aside, tallies
 from recollect.stores.sql import SqlTx
-
-DAY = 86_400_000_000  # microseconds
-FIRST_DAY = date(1970, 1, 1)
-
-
-@cache
-def days_query() -> Any:
-    """How many messages of a space there are of each day, counted from 1970."""
-    day = type_coerce(messages.c.time, BigInteger) // literal(DAY, BigInteger)
-    since = messages.c.time >= bindparam("since", type_=Instant)
-    in_space = messages.c.space == bindparam("of_space")
-    return select(day, func.count()).where(in_space, since, messages.c.erasure.is_(None)).group_by(day)
-
-
-@lru_cache(maxsize=4)
-def recent_query(has_user: bool, has_before: bool) -> Any:
-    """The conversations of a space that hold something, those that changed last first."""
-    order = (conversations.c.changed_at, conversations.c.id)
-    query = select(conversations).where(conversations.c.space == bindparam("of_space"), queries.HAS_SOMETHING)
-    if has_user:
-        query = query.where(conversations.c.user_id == bindparam("of_user"))
-    if has_before:
-        query = query.where(tuple_(*order) < tuple_(bindparam("changed_at", type_=Instant), bindparam("before_id")))
-    return query.order_by(*(key.desc() for key in order)).limit(bindparam("most", type_=Integer))
 
 
 @lru_cache(maxsize=64)
@@ -143,12 +115,6 @@ def claim_statement(tx: type[SqlTx]) -> Any:
         set_={"holder": insert.excluded.holder, "until": insert.excluded.until},
         where=or_(leases.c.holder == bindparam("by"), lease_is_free(bindparam("now", type_=Instant))),
     )
-
-
-@cache
-def claim_returning_statement(tx: type[SqlTx]) -> Any:
-    """The same, with a row of its own only if it did."""
-    return claim_statement(tx).returning(leases.c.holder)
 
 
 @cache
@@ -249,28 +215,7 @@ class ViewTx(SqlTx):
             or self.fetch(changed_query(), values | {"of_view": view})
         )
 
-    def cursor(self, view: str, space: str, conversation: str) -> int:
-        rows = self.fetch(queries.CURSOR, queries.place_params(view, space, conversation))
-        return rows[0][0] if rows else 0
-
-    def set_cursor(self, view: str, space: str, conversation: str, turn: int) -> None:
-        self.put(cursors.name, [{"view": view, "space": space, "conversation": conversation, "turn": turn}])
-
-    def cursors_of(self, view: str, places: Sequence[ConversationKey]) -> dict[ConversationKey, int]:
-        turns = dict.fromkeys(places, 0)
-        for space, batch in batches_by_space(places):
-            params = {"at_space": space, "at_view": view, "at_each": batch}
-            turns |= {(space, row[0]): row[1] for row in self.fetch(queries.CURSORS, params)}
-        return turns
-
-    def set_cursors(self, view: str, turns: Mapping[ConversationKey, int]) -> None:
-        rows = [
-            {"view": view, "space": space, "conversation": conversation, "turn": turn}
-            for (space, conversation), turn in turns.items()
-        ]
-        self.put(cursors.name, rows)
-
-    def claim_all(
+    def claim(
         self, view: str, places: Sequence[ConversationKey], holder: str, now: datetime, until: datetime
     ) -> frozenset[ConversationKey]:
         if not places:
@@ -280,7 +225,7 @@ class ViewTx(SqlTx):
         rows = [
             {"space": space, "conversation": conversation, **same_for_all} for space, conversation in sorted(places)
         ]
-        self.write_rows(leases, claim_statement(type(self)), rows)
+        self.write(leases, claim_statement(type(self)), rows)
         return frozenset(place for place, *lease in self._holders(view, places) if lease == [holder, until])
 
     def held_leases(self, view: str, places: Sequence[ConversationKey], holder: str) -> frozenset[ConversationKey]:
@@ -289,49 +234,28 @@ class ViewTx(SqlTx):
     def _holders(self, view: str, places: Sequence[ConversationKey]) -> Iterator[tuple[ConversationKey, Any, Any]]:
         """The leases on these places, with their holders and ends, locked until the transaction ends."""
         query = self.with_row_locks(queries.HOLDERS)
-        for space, batch in batches_by_space(places):
-            for conversation, holder, until in self.fetch(
-                query, {"at_space": space, "at_view": view, "at_each": batch}
-            ):
-                yield (space, conversation), holder, until
-
-    def release_all(self, view: str, places: Sequence[ConversationKey], holder: str) -> None:
-        rows = [
-            {"in_space": space, "of_view": view, "in_conversation": conversation, "by": holder}
-            | {"error": None, "retry_at": None}
-            for space, conversation in sorted(places)
-        ]
-        if rows:
-            self.write_rows(leases, release_statement(False), rows)
-
-    def claim(self, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
-        row = {"view": view, "space": space, "conversation": conversation, "failures": 0}
-        values = row | {"holder": holder, "until": until, "by": holder, "now": now}
-        self.touched.add(leases.name)
-        return bool(self.fetch(claim_returning_statement(type(self)), values))
-
-    def holds(self, view: str, space: str, conversation: str, holder: str) -> bool:
-        query = self.with_row_locks(queries.HOLDER)
-        rows = self.fetch(query, queries.place_params(view, space, conversation))
-        return bool(rows) and rows[0][0] == holder
+        for space in sorted({space for space, _ in places}):
+            for batch in batches(sorted(conversation for own_space, conversation in places if own_space == space)):
+                params = {"at_space": space, "at_view": view, "at_each": batch}
+                for conversation, holder, until in self.fetch(query, params):
+                    yield (space, conversation), holder, until
 
     def release(
         self,
         view: str,
-        space: str,
-        conversation: str,
+        places: Sequence[ConversationKey],
         holder: str,
         *,
         error: str | None = None,
         retry_at: datetime | None = None,
     ) -> None:
-        values = {"in_space": space, "of_view": view, "in_conversation": conversation, "by": holder}
-        row = values | {"error": error, "retry_at": retry_at}
-        self.write_rows(leases, release_statement(error is not None), [row])
-
-    def failures(self, view: str, space: str, conversation: str) -> int:
-        rows = self.fetch(queries.FAILURES, queries.place_params(view, space, conversation))
-        return rows[0][0] if rows else 0
+        same_for_all = {"of_view": view, "by": holder, "error": error, "retry_at": retry_at}
+        rows = [
+            {"in_space": space, "in_conversation": conversation, **same_for_all}
+            for space, conversation in sorted(places)
+        ]
+        if rows:
+            self.write(leases, release_statement(error is not None), rows)
 
     def set_aside_due(self, view: str, now: datetime, limit: int, *, changed: bool = False) -> list[SetAside]:
         rows = self.fetch(due_query(changed), {"of_view": view, "now": now, "most": limit})
@@ -341,22 +265,6 @@ class ViewTx(SqlTx):
         for table in (*schema.VIEW_TABLES.get(view, ()), cursors, leases, set_aside):
             values = {"view": view if "view" in table.c else None, "space": space, "conversation": conversation}
             self.delete_rows(table, {name: value for name, value in values.items() if value is not None})
-
-    def recent_conversations(
-        self, space: str, user: str | None = None, before: tuple[datetime, str] | None = None, limit: int = 100
-    ) -> list[Conversation]:
-        values: dict[str, Any] = {"of_space": space, "most": limit}
-        if user is not None:
-            values["of_user"] = user
-        if before is not None:
-            values |= {"changed_at": before[0], "before_id": before[1]}
-        query = recent_query(user is not None, before is not None)
-        with self.naming_damage(conversations, query, values):
-            return [to_conversation(row) for row in self.connection.execute(query, values)]
-
-    def count_by_day(self, space: str, since: datetime) -> dict[date, int]:
-        rows = self.fetch(days_query(), {"of_space": space, "since": since})
-        return {FIRST_DAY + timedelta(days=int(day)): int(count) for day, count in rows}
 
     def stats(self, now: datetime, space: str | None = None) -> Stats:
         of_space = {} if space is None else {"of_space": space}
@@ -403,10 +311,3 @@ class ViewTx(SqlTx):
             standing_in + changed_standing_in,
             count,
         )
-
-
-def batches_by_space(places: Sequence[ConversationKey]) -> Iterator[tuple[str, list[str]]]:
-    """The conversations of each space, some hundred at a time, in order: one query for each would take longer."""
-    for space in sorted({space for space, _ in places}):
-        for batch in batches(sorted(conversation for own_space, conversation in places if own_space == space)):
-            yield space, batch

@@ -21,6 +21,7 @@ from recollect.facts.tables.people import FORGET, statements_of
 from recollect.follow.ask import TaskRunner
 from recollect.follow.single_flight import FlightKey, FlightResult, SingleFlight, WaitLimit
 from recollect.log.access import Viewer, is_claim
+from recollect.log.tables import erasures_of
 from recollect.model import Digest, Span
 from recollect.ports import Clock, Telemetry, Tx
 from recollect.summaries import digests
@@ -179,7 +180,7 @@ class Digests:
             members = tuple(sorted({activity.user for activity in activities}))
             messages = digests.messages_on(tx, request.space, day, activities, request.zone)
             names = digests.public_names(tx, request.space, members)
-            return activities, messages, names, frozenset(tx.erasures(request.space))
+            return activities, messages, names, frozenset(erasures_of(tx, request.space))
 
         async with self._side_by_side:
             activities, messages, names, erasures = await self._read(load_inputs)
@@ -188,7 +189,7 @@ class Digests:
         inputs = fingerprint(activities)
 
         def save(tx: Tx) -> StoredDay | None:
-            if frozenset(tx.erasures(request.space)) != erasures:
+            if frozenset(erasures_of(tx, request.space)) != erasures:
                 return None
             where = {"space": request.space, "kind": "day", "day": day.isoformat(), "variant": request.variant}
             tx.lock(digests.LOCK, request.space)
@@ -294,7 +295,7 @@ class Digests:
         self, request: DigestRequest, user: str, day_digests: Sequence[Digest], inputs: str
     ) -> FlightResult[Mapping[str, Any]]:
         def load_name(tx: Tx) -> tuple[str, frozenset[str]]:
-            return digests.public_names(tx, request.space, [user])[user], frozenset(tx.erasures(request.space))
+            return digests.public_names(tx, request.space, [user])[user], frozenset(erasures_of(tx, request.space))
 
         name, erasures = await self._read(load_name)
         task_inputs = week_history.Inputs(name, day_texts(day_digests))
@@ -384,7 +385,7 @@ class Digests:
     async def _make_merge(
         self, request: DigestRequest, user: str, inputs: context_merge.Inputs
     ) -> FlightResult[Mapping[str, Any]]:
-        erasures = await self._read(lambda tx: frozenset(tx.erasures(request.space)))
+        erasures = await self._read(lambda tx: frozenset(erasures_of(tx, request.space)))
         answer = await self._asking.ask(context_merge, inputs)
         row = merge_key(request, user) | {
             "variant": inputs.hash,
@@ -412,7 +413,7 @@ class Digests:
 
 def put_digest(tx: Tx, row: Mapping[str, Any], erasures: frozenset[str]) -> Mapping[str, Any] | None:
     """Store a digest, unless something was erased while it was made: the digest may mention it."""
-    if frozenset(tx.erasures(row["space"])) != erasures:
+    if frozenset(erasures_of(tx, row["space"])) != erasures:
         return None
     tx.lock(digests.LOCK, row["space"])
     tx.put(DIGESTS, [row])

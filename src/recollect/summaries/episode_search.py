@@ -15,7 +15,7 @@ from recollect.summaries.episodes import TABLE, EpisodeRecord, part_rows, to_rec
 
 def active_rows(tx: Tx, space: str, conversation: str) -> list[Mapping[str, Any]]:
     """The rows of the episodes that are part of no other, in order of level and turn."""
-    return tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None}, kept=True)
+    return tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
 
 
 def nearest_episodes(
@@ -44,7 +44,7 @@ def descend_to_closest(
     open_positions = set(range(len(hits)))
     for level in range(max((record.episode.level for record, _ in hits), default=1), 1, -1):
         positions = [position for position in open_positions if best[position][0].episode.level == level]
-        parts = part_rows(tx, [best[position][0].episode for position in positions], kept=True)
+        parts = part_rows(tx, [best[position][0].episode for position in positions])
         for position in positions:
             rows = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
             cosines = cosines_to(rows, vector)

@@ -10,7 +10,7 @@ that has grown the model is asked only about what is new.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -423,9 +423,7 @@ def episode_tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
     return sorted(active, key=lambda episode: (-episode.level, episode.first))
 
 
-def part_rows(
-    tx: Tx, episodes: Sequence[Episode], *, kept: bool = False
-) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
+def part_rows(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
     """The rows of the parts of episodes of one level, by the conversation and the first turn of the episode."""
     if not episodes:
         return {}
@@ -433,7 +431,7 @@ def part_rows(
     firsts = tuple(dict.fromkeys(episode.first for episode in episodes))
     where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
     parts: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for row in tx.rows(TABLE, where=where, kept=kept):
+    for row in tx.rows(TABLE, where=where):
         parts.setdefault((row["conversation"], row["parent"]), []).append(row)
     return parts
 
@@ -468,11 +466,6 @@ lines_in = lru_cache(maxsize=2048)(from_object)  # of an object of a row, which 
 
 
 def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
-    """A row as a record. A row that is kept is the same object when it is read again, and so is its record."""
-    return known_record(row) if isinstance(row, Hashable) else make_record(row)
-
-
-def make_record(row: Mapping[str, Any]) -> EpisodeRecord:
     episode = Episode(
         row["space"],
         row["conversation"],
@@ -488,6 +481,3 @@ def make_record(row: Mapping[str, Any]) -> EpisodeRecord:
         lines=lines_in(row["extract"]),
     )
     return EpisodeRecord(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])
-
-
-known_record = lru_cache(maxsize=2048)(make_record)

@@ -119,7 +119,7 @@ class WindowView:
         last = episodes.newest_episode(scene.active)
         begin = left_messages[0].turn if last is None else last.episode.first
         where = (run.lag.space, run.lag.conversation, begin, left_messages[-1].turn)
-        vectors = await self._read(lambda tx: tx.vectors_of(*where))
+        vectors = await self._read(lambda tx: tx.index.vectors_of(*where))
         records = await self._writer.grow(
             run.lag, scene.user, scene.active, left_messages, vectors, self._pending, scene.message_before
         )
@@ -230,7 +230,7 @@ def reconcile_with_stored(tx: Tx, record: episodes.EpisodeRecord) -> episodes.Ep
 
 def last_archived_turn(tx: Tx, space: str, conversation: str) -> int:
     """The last turn that has left the window; 0 if none has."""
-    rows = tx.rows("chunks", limit=1, where={"space": space, "conversation": conversation}, newest=True, kept=True)
+    rows = tx.rows("chunks", limit=1, where={"space": space, "conversation": conversation}, newest=True)
     return int(rows[0]["last"]) if rows else 0
 
 

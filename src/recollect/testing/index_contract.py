@@ -27,7 +27,7 @@ HOSTILE = ('"', "'", "''", "\\", "*", ":", "(", ")", "-", "^", "&", "|", "!", "<
 
 
 def index_entries(store: Store, *entries: Entry) -> None:
-    store.write(lambda tx: tx.put_entries(entries))
+    store.write(lambda tx: tx.index.put_entries(entries))
 
 
 def search_terms(
@@ -64,8 +64,8 @@ class IndexContract:
         store.write(lambda tx: append_and_index(tx, *messages))
 
         def expired_ids(now: datetime, space: str = "s") -> list[str]:
-            docs = store.read(lambda tx: tx.expired_docs(space, now))
-            found = store.read(lambda tx: tx.candidates(Filter(space), docs, [])) if docs else []
+            docs = store.read(lambda tx: tx.index.expired_docs(space, now))
+            found = store.read(lambda tx: tx.index.candidates(Filter(space), docs, [])) if docs else []
             return sorted(candidate.message_id for candidate in found)
 
         assert [expired_ids(T0 + SECOND + ticks * tick) for ticks in (-1, 0, 1)] == [[], ["c-2"], ["c-2", "c-3"]]
@@ -161,7 +161,7 @@ class IndexContract:
 
     def test_postings_are_newest_first(self, store: Store) -> None:
         index_entries(store, *(make_entry(make_message(turn), ("often",)) for turn in range(1, 6)))
-        (posting,) = store.read(lambda tx: tx.postings(Filter("s"), [["often"]], 3))
+        (posting,) = store.read(lambda tx: tx.index.postings(Filter("s"), [["often"]], 3))
         assert list(posting.docs) == sorted(posting.docs, reverse=True)
         assert len(posting.docs) == 3
 
@@ -189,11 +189,11 @@ class IndexContract:
             candidate.doc for space in ("s", "t") for candidate in search_terms(store, [["word"]], Filter(space))[0]
         ]
         for where in (Filter("s"), Filter("t", user="kim"), Filter("s", user="alex", conversation="d")):
-            candidates = store.read(lambda tx: tx.candidates(where, [*docs, 10**9], [["word"]]))  # noqa: B023
+            candidates = store.read(lambda tx: tx.index.candidates(where, [*docs, 10**9], [["word"]]))  # noqa: B023
             assert sorted(candidate.message_id for candidate in candidates) == sorted(
                 find_message_ids(store, "word", where)
             )
-        assert store.read(lambda tx: tx.candidates(Filter("s"), [], [["word"]])) == []
+        assert store.read(lambda tx: tx.index.candidates(Filter("s"), [], [["word"]])) == []
 
     def test_passages_are_found_by_their_place(self, store: Store) -> None:
         odd = "12\"'\\ é 👋"
@@ -205,7 +205,7 @@ class IndexContract:
             store, make_entry(messages[1], ("more",), part=1), make_entry(make_message(1, space="t"), ("word",))
         )
         asked_places = [("c", 2), ("d", 1), (odd, 3), ("c", 9), ("e", 1)]
-        candidates = store.read(lambda tx: tx.passages_at(Filter("s"), asked_places, [["word"], ["more"]]))
+        candidates = store.read(lambda tx: tx.index.passages_at(Filter("s"), asked_places, [["word"], ["more"]]))
         places = sorted(
             (candidate.conversation, candidate.turn, candidate.counts, candidate.role, candidate.author)
             for candidate in candidates
@@ -219,13 +219,15 @@ class IndexContract:
             ]
         )
         same_candidates = store.read(
-            lambda tx: tx.candidates(Filter("s"), [candidate.doc for candidate in candidates], [["word"], ["more"]])
+            lambda tx: tx.index.candidates(
+                Filter("s"), [candidate.doc for candidate in candidates], [["word"], ["more"]]
+            )
         )
         assert sorted(same_candidates) == sorted(candidates)
-        assert store.read(lambda tx: tx.passages_at(Filter("s"), [], [["word"]])) == []
-        assert store.read(lambda tx: tx.passages_at(Filter("s", conversation="d"), asked_places, [])) != []
+        assert store.read(lambda tx: tx.index.passages_at(Filter("s"), [], [["word"]])) == []
+        assert store.read(lambda tx: tx.index.passages_at(Filter("s", conversation="d"), asked_places, [])) != []
         for elsewhere in (Filter("s", user="kim"), Filter("u"), Filter("s", conversation="x")):
-            assert store.read(lambda tx: tx.passages_at(elsewhere, asked_places, [["word"]])) == []  # noqa: B023
+            assert store.read(lambda tx: tx.index.passages_at(elsewhere, asked_places, [["word"]])) == []  # noqa: B023
 
     def test_scopes_with_names_that_run_together_are_apart(self, store: Store) -> None:
         pairs = [("ab", "c"), ("a", "bc"), ("a\u0301b", "c"), ("A", "bc"), ("a ", "bc")]
@@ -280,11 +282,11 @@ class IndexContract:
             make_entry(make_message(1, space="t"), ("g",), language="fr"),
         )
         index_entries(store, make_entry(make_message(5), ()))
-        tally = store.read(lambda tx: tx.tally("s", "alex"))
+        tally = store.read(lambda tx: tx.index.tally("s", "alex"))
         assert (tally.docs, tally.words, tally.languages) == (3, 4, ("en", "ru"))
-        tally = store.read(lambda tx: tx.tally("s", None))
+        tally = store.read(lambda tx: tx.index.tally("s", None))
         assert (tally.docs, tally.words, tally.languages) == (5, 7, ("de", "en", "ru", "zh"))
-        tally = store.read(lambda tx: tx.tally("s", "nobody"))
+        tally = store.read(lambda tx: tx.index.tally("s", "nobody"))
         assert (tally.docs, tally.words, tally.languages) == (0, 0, ())
 
     def test_what_was_thrown_away_is_not_found_and_can_be_put_back(self, store: Store) -> None:
@@ -311,9 +313,9 @@ class IndexContract:
         assert find_message_ids(store, "two", Filter("s", conversation="z")) == ["c-1", "c-2"]
         assert [candidate.doc for candidate in search_terms(store, [["word"]])[0]] == docs
         vector = np.array([1.0, 0.0], np.float32)
-        near = store.read(lambda tx: [tx.nearest(Filter("s", user=user), vector, 9) for user in ("kim", "alex")])
+        near = store.read(lambda tx: [tx.index.nearest(Filter("s", user=user), vector, 9) for user in ("kim", "alex")])
         assert [[doc for doc, _ in found] for found in near] == [docs[:1], docs[1:]]
-        tallies = store.read(lambda tx: [tx.tally("s", user).words for user in ("kim", "alex", None)])
+        tallies = store.read(lambda tx: [tx.index.tally("s", user).words for user in ("kim", "alex", None)])
         assert tallies == [2, 2, 4]
         assert store.read(lambda tx: tx.messages(Filter("s"))) == [
             replace(message, conversation="z") for message in (moved, messages[1])
@@ -339,7 +341,7 @@ class IndexContract:
 
     def test_passages_are_found_in_the_transaction_that_put_them_there(self, store: Store) -> None:
         def put(tx: Tx) -> list[str]:
-            tx.put_entries([make_entry(make_message(1), ("word",))])
+            tx.index.put_entries([make_entry(make_message(1), ("word",))])
             return [candidate.message_id for candidate in find_matches(tx, [["word"]])[0]]
 
         assert store.write(put) == ["c-1"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from recollect.errors import StoreError
+from recollect.log.cursors import cursor_of, set_cursor
 from recollect.log.rules import canonical_json
+from recollect.log.tables import erasures_of
 from recollect.model import Conversation, Erasure, Filter, Message
 from recollect.ports import Store, Tx
 from recollect.testing.samples import (
@@ -138,11 +139,11 @@ class LogContract:
         ordered = sorted(conversations, key=lambda conversation: (conversation.changed_at, conversation.id))[::-1]
         pages: list[Conversation] = []
         before: tuple[datetime, str] | None = None
-        while page := store.read(lambda tx: tx.recent_conversations("s", before=before, limit=5)):  # noqa: B023
+        while page := store.read(lambda tx: tx.conversations("s", recent=True, before=before, limit=5)):  # noqa: B023
             pages += page
             before = (page[-1].changed_at, page[-1].id)
         assert pages == ordered
-        own = store.read(lambda tx: tx.recent_conversations("s", "alex"))
+        own = store.read(lambda tx: tx.conversations("s", "alex", recent=True))
         assert own == [conversation for conversation in ordered if conversation.user == "alex"]
 
     def test_messages_are_counted_by_day_without_erased_ones(self, store: Store) -> None:
@@ -150,12 +151,12 @@ class LogContract:
         times = (day - SECOND, day, day + timedelta(hours=23), day + timedelta(days=40))
         messages = [make_message(turn, f"a{turn}", time=time) for turn, time in enumerate(times, 1)]
         store.write(lambda tx: append_messages(tx, *messages, make_message(1, "x", time=day, space="t")))
-        counts = store.read(lambda tx: tx.count_by_day("s", day))
+        counts = store.read(lambda tx: tx.count_messages("day", "s", day))
         assert counts == {day.date(): 2, (day + timedelta(days=40)).date(): 1}
         erasure = Erasure("e", "s", day, 1, 1, 0)
         tombstone = replace(messages[1], erased=True, content="")
         store.write(lambda tx: tx.erase(erasure, [tombstone]))
-        assert store.read(lambda tx: tx.count_by_day("s", day))[day.date()] == 1
+        assert store.read(lambda tx: tx.count_messages("day", "s", day))[day.date()] == 1
 
     def test_conversations_of_one_user_are_theirs_alone(self, store: Store) -> None:
         def make(tx: Tx) -> None:
@@ -237,8 +238,8 @@ class LogContract:
         long = "".join(chr(0x20000 + (i * 7919) % 40_000) for i in range(192))
         original = make_message(space=long, conversation=long, id=long, author=long, user=long, platform_id=long)
         store.write(lambda tx: append_messages(tx, original, user=long))
-        store.write(lambda tx: tx.put_entries([make_entry(original)]))
-        store.write(lambda tx: tx.set_cursor("index", long, long, 1))
+        store.write(lambda tx: tx.index.put_entries([make_entry(original)]))
+        store.write(lambda tx: set_cursor(tx, "index", long, long, 1))
         stored_messages = store.read(lambda tx: tx.find_messages(long, conversation=long, platform_ids=[long]))
         assert stored_messages == [original]
 
@@ -341,23 +342,23 @@ class LogContract:
             messages[1].seal,
             tombstones[1].seal,
         ]
-        assert store.read(lambda tx: tx.erasures()) == {"e1": 2}
-        assert store.read(lambda tx: [tx.erasures("s"), tx.erasures("elsewhere")]) == [{"e1": 2}, {}]
-        assert store.read(lambda tx: tx.count_by_erasure()) == {"e1": 2}
+        assert store.read(lambda tx: erasures_of(tx)) == {"e1": 2}
+        assert store.read(lambda tx: [erasures_of(tx, "s"), erasures_of(tx, "elsewhere")]) == [{"e1": 2}, {}]
+        assert store.read(lambda tx: tx.count_messages("erasure")) == {"e1": 2}
         assert len(store.read(lambda tx: tx.messages(Filter("s", conversation="d")))) == 1
 
     def test_erasing_drops_what_was_derived_and_counts_it(self, store: Store) -> None:
         messages = [make_message(turn, conversation=id) for id in ("c", "d") for turn in (1, 2)]
         parts = [make_entry(message, ("word", "more"), part=part) for message in messages for part in (0, 1, 2)]
         store.write(lambda tx: append_messages(tx, *messages))
-        store.write(lambda tx: tx.put_entries(parts))
+        store.write(lambda tx: tx.index.put_entries(parts))
         count = store.write(
             lambda tx: tx.erase(
                 Erasure("e1", "s", T0, 2, 2, 0), [make_tombstone(messages[1]), make_tombstone(messages[2])]
             )
         )
         assert count == 6
-        tally = store.read(lambda tx: tx.tally("s", "alex"))
+        tally = store.read(lambda tx: tx.index.tally("s", "alex"))
         assert (tally.docs, tally.words) == (6, 12)
         candidates, frequencies = store.read(lambda tx: find_matches(tx, [["word"]]))
         assert {candidate.message_id for candidate in candidates} == {messages[0].id, messages[3].id}
@@ -368,41 +369,24 @@ class LogContract:
         store.write(lambda tx: append_messages(tx, original))
         row = {"space": "s", "conversation": "c", "first": 1, "last": 1, "reason": "turns", "archived_at": T0}
         store.write(lambda tx: tx.put("chunks", [row]))
-        store.write(lambda tx: tx.set_cursor("window", "s", "c", 1))
+        store.write(lambda tx: set_cursor(tx, "window", "s", "c", 1))
         store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(original)], keep=("window",)))
-        assert store.read(lambda tx: (len(tx.rows("chunks")), tx.cursor("window", "s", "c"))) == (1, 1)
+        assert store.read(lambda tx: (len(tx.rows("chunks")), cursor_of(tx, "window", "s", "c"))) == (1, 1)
         store.write(lambda tx: tx.erase(Erasure("e2", "s", T0, 1, 1, 0), [make_tombstone(original)]))
-        assert store.read(lambda tx: (len(tx.rows("chunks")), tx.cursor("window", "s", "c"))) == (0, 0)
+        assert store.read(lambda tx: (len(tx.rows("chunks")), cursor_of(tx, "window", "s", "c"))) == (0, 0)
 
     def test_erasing_many_messages_is_one_transaction(self, store: Store) -> None:
         messages = [make_message(turn) for turn in range(1, 1_101)]
         store.write(lambda tx: append_batch(tx, messages))
-        store.write(lambda tx: tx.put_entries([make_entry(message) for message in messages]))
+        store.write(lambda tx: tx.index.put_entries([make_entry(message) for message in messages]))
         tombstones = [make_tombstone(message) for message in messages]
         assert store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, len(messages), 1, 0), tombstones)) == len(
             messages
         )
         assert all(message.erased for message in store.read(lambda tx: tx.messages(Filter("s"))))
-        assert store.read(lambda tx: tx.tally("s", None)).docs == 0
+        assert store.read(lambda tx: tx.index.tally("s", None)).docs == 0
         assert len(store.read(lambda tx: tx.conversations())) == 1
         assert store.read(lambda tx: tx.conversations(with_empty=False)) == []
-
-    def test_the_log_has_another_version_after_messages_were_changed_or_none_at_all(self, store: Store) -> None:
-        message = make_message(1)
-        store.write(lambda tx: append_messages(tx, message))
-        version = store.read(lambda tx: tx.log_version())
-        store.write(lambda tx: append_messages(tx, make_message(2), make_message(1, conversation="d")))
-        assert store.read(lambda tx: tx.log_version()) == version
-        changes: list[Callable[[Tx], object]] = [
-            lambda tx: tx.rewrite_messages([replace(message, content="in other words")]),
-            lambda tx: tx.move_messages([replace(message, author="kim")]),
-            lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(message)]),
-            lambda tx: tx.rename_conversation("s", "d", "z"),
-        ]
-        for change in changes:
-            store.write(change)
-            earlier, version = version, store.read(lambda tx: tx.log_version())
-            assert version is None or version != earlier
 
     def test_a_conversation_is_renamed_wherever_it_is_named(self, store: Store) -> None:
         original = make_message(1)
@@ -410,7 +394,7 @@ class LogContract:
         store.write(lambda tx: append_messages(tx, original, other))
         tombstone = make_tombstone(original)
         store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [tombstone]))
-        store.write(lambda tx: tx.set_cursor("index", "s", "c", 1))
+        store.write(lambda tx: set_cursor(tx, "index", "s", "c", 1))
         names = [{"kind": "channel", "name": "c"}, {"kind": "channel", "name": "d"}, {"kind": "nickname", "name": "c"}]
         store.write(
             lambda tx: tx.put("people", [{"space": "s", "user_id": "kim", "since": T0, **name} for name in names])
@@ -421,7 +405,7 @@ class LogContract:
         assert store.read(lambda tx: tx.conversation("s", "c")) is None
         assert store.read(lambda tx: tx.conversation("s", "z")) == replace(before, id="z")
         assert store.read(lambda tx: tx.messages(Filter("s"))) == [other, replace(tombstone, conversation="z")]
-        assert store.read(lambda tx: (tx.cursor("index", "s", "c"), tx.cursor("index", "s", "z"))) == (0, 1)
+        assert store.read(lambda tx: (cursor_of(tx, "index", "s", "c"), cursor_of(tx, "index", "s", "z"))) == (0, 1)
         lease_conversations = {row["conversation"] for row in store.read(lambda tx: tx.rows("leases"))}
         assert lease_conversations <= {"d", "z"}
         people = [(row["kind"], row["name"]) for row in store.read(lambda tx: tx.rows("people"))]
@@ -430,7 +414,7 @@ class LogContract:
     def test_scrubbing_changes_nothing_that_is_left(self, store: Store) -> None:
         messages = [make_message(turn) for turn in (1, 2)]
         store.write(lambda tx: append_messages(tx, *messages))
-        store.write(lambda tx: tx.put_entries([make_entry(message) for message in messages]))
+        store.write(lambda tx: tx.index.put_entries([make_entry(message) for message in messages]))
         store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(messages[0])]))
         assert store.scrub() == (), "nobody else is there to keep something in the files"
         assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_tombstone(messages[0]), messages[1]]
@@ -456,8 +440,7 @@ def append_batch(tx: Tx, messages: list[Message]) -> None:
     """Append many messages of one conversation at once."""
     last = messages[-1]
     tx.lock_conversation(make_conversation(last.conversation, space=last.space))
-    tx.insert_messages(messages)
-    tx.save_conversation(make_conversation(last.conversation, space=last.space, turns=last.turn))
+    tx.save_conversation(make_conversation(last.conversation, space=last.space, turns=last.turn), messages)
 
 
 def passes_filter(candidate: Message, where: Filter) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from recollect.errors import StoreError
-from recollect.ports import Store, TableVersion, Tx
+from recollect.log.cursors import set_cursor
+from recollect.ports import WHOLE_SPACE, Store, Tx
 from recollect.testing.samples import T0, WIDTH, append_messages, axis, make_conversation, make_entry, make_message
 from recollect.testing.transaction_contract import CallerError, run_at_once
 from recollect.testing.vector_contract import EXACT
@@ -36,6 +38,28 @@ def episode_row(first: int, vector: Any = None, **columns: Any) -> dict[str, Any
     return row | columns
 
 
+def fact_row(value: str, person: str = "ann") -> dict[str, Any]:
+    """A row of the facts table."""
+    return {
+        "space": "s",
+        "user_id": person,
+        "id": "f",
+        "category": "personal",
+        "key": "city",
+        "value": value,
+        "confidence": 1.0,
+        "importance": 0.5,
+        "speaker": person,
+        "conversation": "c",
+        "turn": 1,
+        "said_at": T0,
+        "recorded_at": T0,
+        "sources": (),
+        "also_heard_in": (),
+        "active": 1,
+    }
+
+
 class RowsContract:
     """Tables the engine reads and writes by name."""
 
@@ -55,33 +79,56 @@ class RowsContract:
         of_all = store.read(lambda tx: tx.rows("episodes", place | {"first": 3}, where={"space": "s"}))
         assert [row["first"] for row in of_all] == [5, 7]
 
-    def test_a_table_has_another_version_after_each_change_or_none_at_all(self, store: Store) -> None:
-        first = store.read(lambda tx: tx.table_version("facts"))
-        if first is None:
-            return
+    def test_a_scope_has_another_version_after_each_change(self, store: Store) -> None:
+        scopes = [("facts", "s", "ann"), ("facts", "s", WHOLE_SPACE)]
 
-        def change(tx: Tx) -> TableVersion | None:
-            tx.put("episodes", [episode_row(1)])
-            return tx.table_version("episodes")
+        def versions(tx: Tx) -> list[str | None]:
+            return [tx.version(scope) for scope in scopes]
 
         def fail(tx: Tx) -> None:
-            tx.put("episodes", [episode_row(1)])
+            tx.put("facts", [fact_row("one")])
             raise CallerError
 
-        change_version = store.write(change)
-        assert change_version is not None
-        with pytest.raises(CallerError):
-            store.write(fail)
-        for _ in range(2):
-            version = store.read(lambda tx: tx.table_version("episodes"))
-            assert version is not None
-            assert version.at_start == change_version.if_changed != change_version.at_start
-        assert store.read(lambda tx: tx.table_version("facts") or first).at_start == first.at_start
+        before = store.read(versions)
+        changes: list[Callable[[Tx], object]] = [
+            lambda tx: tx.put("facts", [fact_row("one")]),
+            lambda tx: tx.put("facts", [fact_row("two")]),
+            lambda tx: tx.remove("facts", {"space": "s", "id": "f"}),
+            lambda tx: tx.reset_view("facts"),
+        ]
+        for change in changes:
+            store.write(change)
+            with pytest.raises(CallerError):
+                store.write(fail)
+            after = store.read(versions)
+            assert all(earlier != later for earlier, later in zip(before, after, strict=True))
+            assert None not in after
+            before = after
+        assert store.write(versions) == [None, None], "what is not committed is not cached"
+
+    def test_what_is_cached_is_made_again_after_a_change(self, store: Store) -> None:
+        def read_values(tx: Tx) -> list[str]:
+            def make() -> list[str]:
+                return [row["value"] for row in tx.rows("facts", where={"space": "s", "user_id": "ann"})]
+
+            return tx.cache.get(tx, ("facts", "s", "ann"), "values", make)
+
+        def change_and_fail(tx: Tx) -> None:
+            tx.put("facts", [fact_row("three")])
+            assert read_values(tx) == ["three"]
+            raise CallerError
+
+        for value in ("one", "two", "one"):
+            store.write(lambda tx: tx.put("facts", [fact_row(value)]))  # noqa: B023
+            assert [store.read(read_values) for _ in range(3)] == [[value]] * 3
+            with pytest.raises(CallerError):
+                store.write(change_and_fail)
+            assert store.read(read_values) == [value]
 
     def test_a_row_that_changes_is_read_as_it_is(self, store: Store) -> None:
         for summary in ("once", "twice", "once"):
             store.write(lambda tx: tx.put("episodes", [episode_row(1) | {"summary": summary}]))  # noqa: B023
-            rows = store.read(lambda tx: tx.rows("episodes", where={"space": "s", "conversation": "c"}, kept=True))
+            rows = store.read(lambda tx: tx.rows("episodes", where={"space": "s", "conversation": "c"}))
             assert [row["summary"] for row in rows] == [summary]
 
     def test_near_rows_are_those_with_the_highest_cosine_in_scope(self, store: Store) -> None:
@@ -107,8 +154,8 @@ class RowsContract:
         messages = [make_message(turn) for turn in (1, 2, 3)]
         store.write(lambda tx: append_messages(tx, *messages))
         entries = [make_entry(messages[0], vector=axis(0)), make_entry(messages[2], vector=axis(1))]
-        store.write(lambda tx: tx.put_entries(entries))
-        vectors = store.read(lambda tx: tx.vectors_of("s", "c", 1, 2))
+        store.write(lambda tx: tx.index.put_entries(entries))
+        vectors = store.read(lambda tx: tx.index.vectors_of("s", "c", 1, 2))
         assert list(vectors) == [1]
         assert vectors[1].shape == (WIDTH,)
         assert vectors[1] == pytest.approx(axis(0), abs=EXACT)
@@ -134,10 +181,10 @@ class RowsContract:
     def test_a_view_that_follows_another_is_behind_that_one(self, store: Store) -> None:
         store.write(lambda tx: tx.lock_conversation(make_conversation(turns=5)))
         assert store.read(lambda tx: tx.lagging("window", T0)) == []
-        store.write(lambda tx: tx.set_cursor("index", "s", "c", 3))
+        store.write(lambda tx: set_cursor(tx, "index", "s", "c", 3))
         lags = store.read(lambda tx: tx.lagging("window", T0))
         assert [(lag.done, lag.turns) for lag in lags] == [(0, 3)]
         assert store.read(lambda tx: tx.view_state("window", T0, None)).behind == 3
-        store.write(lambda tx: tx.set_cursor("window", "s", "c", 3))
+        store.write(lambda tx: set_cursor(tx, "window", "s", "c", 3))
         assert store.read(lambda tx: tx.view_state("window", T0, None)).behind == 0
         assert [lag.turns for lag in store.read(lambda tx: tx.lagging("episodes", T0))] == [3]

@@ -120,10 +120,9 @@ def append_messages(tx: Tx, *messages: Message, user: str | None = "alex", at: d
     for new_message in messages:
         fresh = make_conversation(new_message.conversation, space=new_message.space, user=user, at=at)
         latest = tx.lock_conversation(fresh)
-        tx.insert_messages([new_message])
-        tx.save_conversation(
-            replace(latest, turns=max(latest.turns, new_message.turn), head=new_message.seal.link, changed_at=at)
-        )
+        turns = max(latest.turns, new_message.turn)
+        grown = replace(latest, turns=turns, head=new_message.seal.link, changed_at=at)
+        tx.save_conversation(grown, [new_message])
 
 
 def make_entry(
@@ -160,7 +159,7 @@ def axis(number: int) -> list[float]:
 def append_and_index(tx: Tx, *messages: Message, terms: Sequence[str] = ("hello",)) -> None:
     """Append messages and index them."""
     append_messages(tx, *messages)
-    tx.put_entries([make_entry(message, terms) for message in messages])
+    tx.index.put_entries([make_entry(message, terms) for message in messages])
 
 
 def find_matches(
@@ -168,8 +167,37 @@ def find_matches(
 ) -> tuple[list[PassageCandidate], list[int]]:
     """The passages with one of the terms, oldest first, and how many of the scope have each."""
     where = where or Filter("s")
-    postings = tx.postings(where, groups, limit)
+    postings = tx.index.postings(where, groups, limit)
     docs = sorted({doc for posting in postings for doc in posting.docs})
-    candidates = sorted(tx.candidates(where, docs, groups), key=lambda candidate: candidate.doc)
+    candidates = sorted(tx.index.candidates(where, docs, groups), key=lambda candidate: candidate.doc)
     assert [candidate.doc for candidate in candidates] == docs
     return candidates, [posting.frequency for posting in postings]
+
+
+# -- leases of one place
+
+
+def claim_place(tx: Tx, view: str, space: str, conversation: str, holder: str, now: datetime, until: datetime) -> bool:
+    return bool(tx.claim(view, [(space, conversation)], holder, now, until))
+
+
+def holds_place(tx: Tx, view: str, space: str, conversation: str, holder: str) -> bool:
+    return bool(tx.held_leases(view, [(space, conversation)], holder))
+
+
+def release_place(
+    tx: Tx,
+    view: str,
+    space: str,
+    conversation: str,
+    holder: str,
+    *,
+    error: str | None = None,
+    retry_at: datetime | None = None,
+) -> None:
+    tx.release(view, [(space, conversation)], holder, error=error, retry_at=retry_at)
+
+
+def failures_at(tx: Tx, view: str, space: str, conversation: str) -> int:
+    rows = tx.rows("leases", where={"space": space, "view": view, "conversation": conversation})
+    return rows[0]["failures"] if rows else 0

@@ -13,9 +13,18 @@ from typing import TypeVar
 import pytest
 
 from recollect.errors import StoreError
+from recollect.log.cursors import cursor_of, set_cursor
 from recollect.model import Filter
 from recollect.ports import Store, Tx
-from recollect.testing.samples import T0, append_and_index, append_messages, make_conversation, make_entry, make_message
+from recollect.testing.samples import (
+    T0,
+    append_and_index,
+    append_messages,
+    claim_place,
+    make_conversation,
+    make_entry,
+    make_message,
+)
 
 R = TypeVar("R")
 MEET = 0.3  # seconds to wait for another transaction; in a store with one transaction at a time they never meet
@@ -40,9 +49,9 @@ class TransactionContract:
 
         def fail(tx: Tx) -> None:
             append_messages(tx, make_message(2), make_message(1, conversation="d"))
-            tx.put_entries([make_entry(make_message(1))])
-            tx.set_cursor("index", "s", "c", 2)
-            tx.claim("index", "s", "c", "me", T0, T0 + timedelta(seconds=60))
+            tx.index.put_entries([make_entry(make_message(1))])
+            set_cursor(tx, "index", "s", "c", 2)
+            claim_place(tx, "index", "s", "c", "me", T0, T0 + timedelta(seconds=60))
             tx.set_note("key", "value")
             raise error
 
@@ -58,7 +67,7 @@ class TransactionContract:
 
         def fail(tx: Tx) -> None:
             tx.set_note("key", "value")
-            tx.insert_messages([make_message(2), make_message(1, id="again")])
+            tx.save_conversation(make_conversation(turns=2), [make_message(2), make_message(1, id="again")])
 
         with pytest.raises(StoreError):
             store.write(fail)
@@ -77,9 +86,9 @@ class TransactionContract:
     def test_a_transaction_sees_what_it_wrote(self, store: Store) -> None:
         def write(tx: Tx) -> tuple[object, ...]:
             append_messages(tx, make_message(1))
-            tx.put_entries([make_entry(make_message(1))])
+            tx.index.put_entries([make_entry(make_message(1))])
             tx.set_note("key", "value")
-            tx.set_cursor("index", "s", "c", 1)
+            set_cursor(tx, "index", "s", "c", 1)
             return conversation_state(tx)
 
         assert store.write(write) == store.read(conversation_state) == ([make_message(1)], 1, None, 1, 1, 0, "value")
@@ -142,8 +151,7 @@ class TransactionContract:
     def test_writers_of_one_conversation_lose_nothing(self, store: Store) -> None:
         def one_more(tx: Tx) -> int:
             state = tx.lock_conversation(make_conversation())
-            tx.insert_messages([make_message(state.turns + 1)])
-            tx.save_conversation(replace(state, turns=state.turns + 1))
+            tx.save_conversation(replace(state, turns=state.turns + 1), [make_message(state.turns + 1)])
             return state.turns + 1
 
         turns = run_at_once(8, lambda _: [store.write(one_more) for _ in range(5)])
@@ -177,8 +185,8 @@ def conversation_state(tx: Tx) -> tuple[object, ...]:
         tx.messages(Filter("s")),
         state.turns if state else 0,
         tx.conversation("s", "d"),
-        tx.tally("s", None).docs,
-        tx.cursor("index", "s", "c"),
+        tx.index.tally("s", None).docs,
+        cursor_of(tx, "index", "s", "c"),
         tx.view_state("index", T0, None).leased,
         tx.note("key"),
     )

@@ -20,7 +20,7 @@ ROLES: tuple[Role, ...] = ("user", "assistant", "tool")
 
 
 def index_entries(store: Store, *entries: Entry) -> None:
-    store.write(lambda tx: tx.put_entries(entries))
+    store.write(lambda tx: tx.index.put_entries(entries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,11 @@ def find_nearest(
     scope = where or Filter("s")
 
     def find(tx: Tx) -> list[NearPassage]:
-        near = tx.nearest(scope, query_vector, limit)
-        ids = {candidate.doc: candidate.message_id for candidate in tx.candidates(scope, [doc for doc, _ in near], [])}
+        near = tx.index.nearest(scope, query_vector, limit)
+        ids = {
+            candidate.doc: candidate.message_id
+            for candidate in tx.index.candidates(scope, [doc for doc, _ in near], [])
+        }
         return [NearPassage(doc, ids[doc], cosine) for doc, cosine in near]
 
     return store.read(find)
@@ -147,7 +150,7 @@ class VectorContract:
         )
         assert message_ids(find_nearest(store, axis(0))) == ["c-2"]
         assert find_nearest(store, axis(0), Filter("s", role="tool")) == []
-        assert store.read(lambda tx: tx.tally("s", None)).docs == 3
+        assert store.read(lambda tx: tx.index.tally("s", None)).docs == 3
 
     def test_cosines_of_passages_are_those_of_the_nearest(self, store: Store) -> None:
         index_entries(store, *random_entries())
@@ -155,9 +158,9 @@ class VectorContract:
         for where in (Filter("s"), Filter("s", user="alex"), Filter("s", user="nobody")):
             near = find_nearest(store, vector, where, limit=500)
             docs = [passage.doc for passage in near]
-            cosines = store.read(lambda tx: tx.cosines(where, vector, [*docs, 10**9]))  # noqa: B023
+            cosines = store.read(lambda tx: tx.index.cosines(where, vector, [*docs, 10**9]))  # noqa: B023
             assert cosines == pytest.approx({passage.doc: passage.cosine for passage in near}, abs=1e-5)
-        assert store.read(lambda tx: tx.cosines(Filter("s"), vector, [])) == {}
+        assert store.read(lambda tx: tx.index.cosines(Filter("s"), vector, [])) == {}
 
     def test_cosines_stay_in_scope(self, store: Store) -> None:
         index_entries(store, *random_entries())
@@ -167,7 +170,7 @@ class VectorContract:
         ]
         for where in (Filter("s"), Filter("t"), Filter("s", user="alex"), Filter("t", user="kim")):
             docs_in_scope = {passage.doc for passage in find_nearest(store, vector, where, limit=500)}
-            assert set(store.read(lambda tx: tx.cosines(where, vector, docs))) == docs_in_scope  # noqa: B023
+            assert set(store.read(lambda tx: tx.index.cosines(where, vector, docs))) == docs_in_scope  # noqa: B023
 
     # -- as the index changes
 
@@ -203,8 +206,8 @@ class VectorContract:
         index_entries(store, make_entry(make_message(1), vector=axis(1)))
 
         def fail(tx: Tx) -> None:
-            tx.put_entries([make_entry(make_message(2), vector=axis(2))])
-            tx.nearest(Filter("s"), np.asarray(axis(2), dtype=np.float32), 10)
+            tx.index.put_entries([make_entry(make_message(2), vector=axis(2))])
+            tx.index.nearest(Filter("s"), np.asarray(axis(2), dtype=np.float32), 10)
             raise CallerError
 
         with pytest.raises(CallerError):

@@ -6,10 +6,21 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from threading import Event
 
+from recollect.log.cursors import cursor_of, cursors_of, set_cursor, set_cursors
 from recollect.model import Erasure, Filter, SetAside, ViewState
 from recollect.ports import STAND_IN, Lag, Store, Tx
 from recollect.testing.log_contract import make_tombstone
-from recollect.testing.samples import T0, append_messages, make_conversation, make_entry, make_message
+from recollect.testing.samples import (
+    T0,
+    append_messages,
+    claim_place,
+    failures_at,
+    holds_place,
+    make_conversation,
+    make_entry,
+    make_message,
+    release_place,
+)
 from recollect.testing.transaction_contract import MEET, PATIENCE, run_at_once
 
 SECOND = timedelta(seconds=1)
@@ -19,11 +30,11 @@ C = ("index", "s", "c")  # one view of one conversation
 def claim(
     store: Store, holder: str, now: datetime = T0, until: datetime = T0 + 60 * SECOND, place: tuple[str, str, str] = C
 ) -> bool:
-    return store.write(lambda tx: tx.claim(*place, holder, now, until))
+    return store.write(lambda tx: claim_place(tx, *place, holder, now, until))
 
 
 def holds(store: Store, holder: str, place: tuple[str, str, str] = C) -> bool:
-    return store.write(lambda tx: tx.holds(*place, holder))
+    return store.write(lambda tx: holds_place(tx, *place, holder))
 
 
 def lagging(store: Store, now: datetime = T0, **options: object) -> list[str]:
@@ -36,20 +47,20 @@ class ViewContract:
     # -- cursors
 
     def test_a_cursor_is_zero_until_it_is_set(self, store: Store) -> None:
-        assert store.read(lambda tx: tx.cursor(*C)) == 0
+        assert store.read(lambda tx: cursor_of(tx, *C)) == 0
         for turn in (3, 7, 0, 5):
-            store.write(lambda tx: tx.set_cursor(*C, turn))  # noqa: B023
-            assert store.read(lambda tx: tx.cursor(*C)) == turn
+            store.write(lambda tx: set_cursor(tx, *C, turn))  # noqa: B023
+            assert store.read(lambda tx: cursor_of(tx, *C)) == turn
 
     def test_each_view_of_each_conversation_has_a_cursor_of_its_own(self, store: Store) -> None:
         places = [(view, space, id) for view in ("index", "facts") for space in ("s", "t") for id in ("c", "d")]
 
         def set_all(tx: Tx) -> None:
             for number, place in enumerate(places):
-                tx.set_cursor(*place, number + 1)
+                set_cursor(tx, *place, number + 1)
 
         store.write(set_all)
-        assert store.read(lambda tx: [tx.cursor(*place) for place in places]) == list(range(1, 9))
+        assert store.read(lambda tx: [cursor_of(tx, *place) for place in places]) == list(range(1, 9))
 
     # -- leases
 
@@ -85,34 +96,34 @@ class ViewContract:
 
     def test_a_lease_given_back_is_free(self, store: Store) -> None:
         assert claim(store, "one")
-        store.write(lambda tx: tx.release(*C, "one"))
+        store.write(lambda tx: release_place(tx, *C, "one"))
         assert not holds(store, "one")
         assert claim(store, "two")
 
     def test_nobody_gives_back_what_another_holds(self, store: Store) -> None:
         assert claim(store, "one")
-        store.write(lambda tx: tx.release(*C, "two", error="not mine", retry_at=T0 + SECOND))
+        store.write(lambda tx: release_place(tx, *C, "two", error="not mine", retry_at=T0 + SECOND))
         assert holds(store, "one")
-        assert store.read(lambda tx: tx.failures(*C)) == 0
-        store.write(lambda tx: tx.release("index", "s", "never claimed", "two"))
+        assert store.read(lambda tx: failures_at(tx, *C)) == 0
+        store.write(lambda tx: release_place(tx, "index", "s", "never claimed", "two"))
 
     def test_a_failure_keeps_everybody_off_until_the_retry(self, store: Store) -> None:
         assert claim(store, "one")
-        store.write(lambda tx: tx.release(*C, "one", error="no answer", retry_at=T0 + 5 * SECOND))
+        store.write(lambda tx: release_place(tx, *C, "one", error="no answer", retry_at=T0 + 5 * SECOND))
         assert not claim(store, "one", now=T0 + SECOND)
         assert not claim(store, "two", now=T0 + 4 * SECOND)
         assert claim(store, "two", now=T0 + 5 * SECOND)
 
     def test_failures_are_counted_until_one_succeeds(self, store: Store) -> None:
-        assert store.read(lambda tx: tx.failures(*C)) == 0
+        assert store.read(lambda tx: failures_at(tx, *C)) == 0
         for count in (1, 2, 3):
             assert claim(store, "one")
-            store.write(lambda tx: tx.release(*C, "one", error="no answer", retry_at=T0))
-            assert store.read(lambda tx: tx.failures(*C)) == count
+            store.write(lambda tx: release_place(tx, *C, "one", error="no answer", retry_at=T0))
+            assert store.read(lambda tx: failures_at(tx, *C)) == count
         assert claim(store, "two", now=T0 + SECOND)
-        assert store.read(lambda tx: tx.failures(*C)) == 3
-        store.write(lambda tx: tx.release(*C, "two"))
-        assert store.read(lambda tx: tx.failures(*C)) == 0
+        assert store.read(lambda tx: failures_at(tx, *C)) == 3
+        store.write(lambda tx: release_place(tx, *C, "two"))
+        assert store.read(lambda tx: failures_at(tx, *C)) == 0
         assert store.read(lambda tx: tx.view_state("index", T0, None)).error is None
 
     def test_many_leases_are_taken_and_given_back_at_once(self, store: Store) -> None:
@@ -121,33 +132,33 @@ class ViewContract:
         until = T0 + 60 * SECOND
         assert claim(store, "another", place=("index", "t", "d"))
         assert claim(store, "one", place=("index", "t", "e"), until=T0 + 2 * SECOND)
-        ours = store.write(lambda tx: tx.claim_all("index", places, "one", now, until))
+        ours = store.write(lambda tx: tx.claim("index", places, "one", now, until))
         assert ours == {*places} - {("t", "d")}
         assert store.write(lambda tx: tx.held_leases("index", places, "one")) == ours
         assert store.write(lambda tx: tx.held_leases("index", places, "another")) == {("t", "d")}
         assert store.write(lambda tx: tx.held_leases("facts", places, "one")) == frozenset()
-        assert store.write(lambda tx: tx.claim_all("index", [], "one", now, until)) == frozenset()
-        store.write(lambda tx: tx.release_all("index", places[1:], "one"))
+        assert store.write(lambda tx: tx.claim("index", [], "one", now, until)) == frozenset()
+        store.write(lambda tx: tx.release("index", places[1:], "one"))
         assert store.write(lambda tx: tx.held_leases("index", places, "one")) == {("s", "c")}
         assert holds(store, "another", ("index", "t", "d"))
 
     def test_a_retry_that_is_not_due_is_not_among_many_that_are_taken(self, store: Store) -> None:
         assert claim(store, "one")
-        store.write(lambda tx: tx.release(*C, "one", error="no answer", retry_at=T0 + 5 * SECOND))
+        store.write(lambda tx: release_place(tx, *C, "one", error="no answer", retry_at=T0 + 5 * SECOND))
         places = [("s", "c"), ("s", "d")]
         until = T0 + 60 * SECOND
-        assert store.write(lambda tx: tx.claim_all("index", places, "one", T0, until)) == {("s", "d")}
-        assert store.read(lambda tx: tx.failures(*C)) == 1
-        assert store.write(lambda tx: tx.claim_all("index", places[:1], "two", T0 + 5 * SECOND, until)) == {("s", "c")}
+        assert store.write(lambda tx: tx.claim("index", places, "one", T0, until)) == {("s", "d")}
+        assert store.read(lambda tx: failures_at(tx, *C)) == 1
+        assert store.write(lambda tx: tx.claim("index", places[:1], "two", T0 + 5 * SECOND, until)) == {("s", "c")}
 
     def test_many_cursors_are_read_and_set_at_once(self, store: Store) -> None:
         places = [(space, f"c{number}") for space in ("s", "t") for number in range(600)]
-        assert set(store.read(lambda tx: tx.cursors_of("index", places)).values()) == {0}
+        assert set(store.read(lambda tx: cursors_of(tx, "index", places)).values()) == {0}
         turns = {place: number for number, place in enumerate(places)}
-        store.write(lambda tx: tx.set_cursors("index", turns))
-        assert store.read(lambda tx: tx.cursors_of("index", places)) == turns
-        assert set(store.read(lambda tx: tx.cursors_of("facts", places)).values()) == {0}
-        store.write(lambda tx: tx.set_cursors("index", {}))
+        store.write(lambda tx: set_cursors(tx, "index", turns))
+        assert store.read(lambda tx: cursors_of(tx, "index", places)) == turns
+        assert set(store.read(lambda tx: cursors_of(tx, "facts", places)).values()) == {0}
+        store.write(lambda tx: set_cursors(tx, "index", {}))
 
     # -- what is behind
 
@@ -175,10 +186,10 @@ class ViewContract:
         assert not unseen("s", since=T0 + SECOND)
         assert claim(store, "one")
         assert unseen("s"), "somebody is at work on it: it is not there yet"
-        store.write(lambda tx: tx.release(*C, "one", error="no answer", retry_at=T0 + 5 * SECOND))
+        store.write(lambda tx: release_place(tx, *C, "one", error="no answer", retry_at=T0 + 5 * SECOND))
         assert not unseen("s"), "nobody waits for a retry"
         assert unseen("s", now=T0 + 5 * SECOND)
-        store.write(lambda tx: tx.set_cursor(*C, 1))
+        store.write(lambda tx: set_cursor(tx, *C, 1))
         assert not unseen("s", now=T0 + 5 * SECOND)
 
     def test_messages_of_several_conversations_are_read_at_once(self, store: Store) -> None:
@@ -251,10 +262,10 @@ class ViewContract:
         store.write(lambda tx: append_messages(tx, *(make_message(turn) for turn in (1, 2, 3))))
         store.write(lambda tx: tx.lock_conversation(make_conversation("empty")))
         assert store.read(lambda tx: tx.lagging("index", T0)) == [Lag("s", "c", 0, 3)]
-        store.write(lambda tx: tx.set_cursor(*C, 2))
+        store.write(lambda tx: set_cursor(tx, *C, 2))
         assert store.read(lambda tx: tx.lagging("index", T0)) == [Lag("s", "c", 2, 3)]
         assert store.read(lambda tx: tx.lagging("facts", T0)) == [Lag("s", "c", 0, 3)]
-        store.write(lambda tx: tx.set_cursor(*C, 3))
+        store.write(lambda tx: set_cursor(tx, *C, 3))
         assert store.read(lambda tx: tx.lagging("index", T0)) == []
 
     def test_what_waits_longest_comes_first(self, store: Store) -> None:
@@ -273,7 +284,7 @@ class ViewContract:
         assert claim(store, "one", until=T0 + 10 * SECOND)
         assert lagging(store, T0 + SECOND) == ["d"]
         assert sorted(lagging(store, T0 + 10 * SECOND)) == ["c", "d"]
-        store.write(lambda tx: tx.release(*C, "one", error="no", retry_at=T0 + 5 * SECOND))
+        store.write(lambda tx: release_place(tx, *C, "one", error="no", retry_at=T0 + 5 * SECOND))
         assert lagging(store, T0 + 4 * SECOND) == ["d"]
         assert sorted(lagging(store, T0 + 5 * SECOND)) == ["c", "d"]
         assert [lag.conversation for lag in store.read(lambda tx: tx.lagging("facts", T0, limit=1))] in (["c"], ["d"])
@@ -281,10 +292,10 @@ class ViewContract:
     def test_the_state_of_a_view_says_how_far_and_why_not_further(self, store: Store) -> None:
         messages = [make_message(turn, conversation=id) for id in ("c", "d", "e") for turn in (1, 2)]
         store.write(lambda tx: append_messages(tx, *messages, make_message(space="t")))
-        store.write(lambda tx: tx.set_cursor(*C, 1))
+        store.write(lambda tx: set_cursor(tx, *C, 1))
         assert claim(store, "one", place=("index", "s", "d"))
         assert claim(store, "one", place=("index", "s", "e"))
-        store.write(lambda tx: tx.release("index", "s", "e", "one", error="no answer", retry_at=T0 + SECOND))
+        store.write(lambda tx: release_place(tx, "index", "s", "e", "one", error="no answer", retry_at=T0 + SECOND))
         state = store.read(lambda tx: tx.view_state("index", T0, None))
         assert (state.view, state.behind, state.waiting, state.leased, state.error) == ("index", 6, 1, 1, "no answer")
         assert store.read(lambda tx: tx.view_state("index", T0, "s")).behind == 5
@@ -314,11 +325,11 @@ class ViewContract:
         erasing = Event()
 
         def save(tx: Tx) -> None:
-            if tx.holds(*C, "one"):
+            if holds_place(tx, *C, "one"):
                 holding.set()
                 erasing.wait(MEET)
-                tx.put_entries([make_entry(original)])
-                tx.release(*C, "one")
+                tx.index.put_entries([make_entry(original)])
+                release_place(tx, *C, "one")
 
         def erase(tx: Tx) -> None:
             tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(original)])
@@ -330,17 +341,17 @@ class ViewContract:
             second = pool.submit(store.write, erase)
             first.result(PATIENCE)
             second.result(PATIENCE)
-        assert store.read(lambda tx: tx.tally("s", None)).docs == 0
+        assert store.read(lambda tx: tx.index.tally("s", None)).docs == 0
 
     # -- building again
 
     def test_a_view_thrown_away_begins_at_zero(self, store: Store) -> None:
         store.write(fill)
         store.write(lambda tx: tx.reset_view("index"))
-        assert store.read(lambda tx: [tx.cursor("index", space, "c") for space in ("s", "t")]) == [0, 0]
-        assert store.read(lambda tx: tx.cursor("facts", "s", "c")) == 1
+        assert store.read(lambda tx: [cursor_of(tx, "index", space, "c") for space in ("s", "t")]) == [0, 0]
+        assert store.read(lambda tx: cursor_of(tx, "facts", "s", "c")) == 1
         assert holds(store, "one", ("facts", "s", "c"))
-        assert store.read(lambda tx: tx.tally("s", None)).docs == 0
+        assert store.read(lambda tx: tx.index.tally("s", None)).docs == 0
         assert store.read(lambda tx: tx.messages(Filter("s"))) == [make_message()]
         assert sorted(lag.space for lag in store.read(lambda tx: tx.lagging("index", T0))) == ["s", "t"]
         assert claim(store, "two")
@@ -348,18 +359,18 @@ class ViewContract:
     def test_a_view_of_one_space_is_thrown_away_alone(self, store: Store) -> None:
         store.write(fill)
         store.write(lambda tx: tx.reset_view("index", "s"))
-        assert store.read(lambda tx: [tx.cursor("index", space, "c") for space in ("s", "t")]) == [0, 1]
-        assert store.read(lambda tx: [tx.tally(space, None).docs for space in ("s", "t")]) == [0, 1]
+        assert store.read(lambda tx: [cursor_of(tx, "index", space, "c") for space in ("s", "t")]) == [0, 1]
+        assert store.read(lambda tx: [tx.index.tally(space, None).docs for space in ("s", "t")]) == [0, 1]
         assert holds(store, "one", ("index", "t", "c"))
         assert not holds(store, "one")
 
     def test_a_view_of_one_conversation_is_thrown_away_alone(self, store: Store) -> None:
         row = {"space": "s", "first": 1, "last": 1, "reason": "turns", "archived_at": T0}
         store.write(lambda tx: tx.put("chunks", [{**row, "conversation": id} for id in ("c", "d")]))
-        store.write(lambda tx: tx.set_cursors("window", {("s", "c"): 1, ("s", "d"): 1}))
+        store.write(lambda tx: set_cursors(tx, "window", {("s", "c"): 1, ("s", "d"): 1}))
         store.write(lambda tx: tx.reset_view("window", "s", "c"))
         assert [row_left["conversation"] for row_left in store.read(lambda tx: tx.rows("chunks"))] == ["d"]
-        assert store.read(lambda tx: tx.cursors_of("window", [("s", "c"), ("s", "d")])) == {
+        assert store.read(lambda tx: cursors_of(tx, "window", [("s", "c"), ("s", "d")])) == {
             ("s", "c"): 0,
             ("s", "d"): 1,
         }
@@ -383,7 +394,7 @@ def fill(tx: Tx) -> None:
     for space in ("s", "t"):
         sample = make_message(space=space)
         append_messages(tx, sample)
-        tx.put_entries([make_entry(sample)])
+        tx.index.put_entries([make_entry(sample)])
         for view in ("index", "facts"):
-            tx.set_cursor(view, space, "c", 1)
-            tx.claim(view, space, "c", "one", T0, T0 + 60 * SECOND)
+            set_cursor(tx, view, space, "c", 1)
+            claim_place(tx, view, space, "c", "one", T0, T0 + 60 * SECOND)

@@ -7,7 +7,8 @@ from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
-from recollect.log.tables import COPYING
+from recollect.log.cursors import cursor_of, set_cursor
+from recollect.log.tables import COPYING, erasures_of
 from recollect.memory.transfer import TABLES, copy_store
 from recollect.model import Erasure, Filter, ViewState
 from recollect.ports import Store, Tx
@@ -37,14 +38,14 @@ def fill(tx: Tx) -> None:
     ]
     messages_of_kim = [make_message(turn, "日本", conversation="d", author="kim", user="kim") for turn in (1, 2)]
     append_messages(tx, *messages, *messages_of_kim, make_message(1, space="t"), user=None)
-    tx.put_entries(
+    tx.index.put_entries(
         [
             make_entry(message, ("word", f"w{message.turn}"), axis(message.turn % 5))
             for message in (*messages, *messages_of_kim)
         ]
     )
     tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(messages[2])])
-    tx.set_cursor("index", "s", "c", len(messages))
+    set_cursor(tx, "index", "s", "c", len(messages))
     tx.set_note("embedder", "test/16")
 
 
@@ -81,9 +82,9 @@ class WholeContract:
         store.write(
             lambda tx: append_messages(tx, *messages, make_message(1, "other", space="t", time=T0 + 5 * SECOND))
         )
-        store.write(lambda tx: tx.put_entries([make_entry(message) for message in messages]))
+        store.write(lambda tx: tx.index.put_entries([make_entry(message) for message in messages]))
         store.write(lambda tx: tx.erase(Erasure("e1", "s", T0, 1, 1, 0), [make_tombstone(messages[2])]))
-        store.write(lambda tx: tx.set_cursor("index", "s", "c", 3))
+        store.write(lambda tx: set_cursor(tx, "index", "s", "c", 3))
         store.write(lambda tx: tx.set_note("embedder", "test/16"))
         stats = store.read(lambda tx: tx.stats(T0, "s"))
         assert (stats.spaces, stats.conversations, stats.users, stats.messages, stats.erased) == (1, 2, 2, 4, 1)
@@ -203,11 +204,11 @@ def answers(tx: Tx) -> tuple[object, ...]:
     return (
         tx.conversations(),
         [(message, message.seal) for space in ("s", "t") for message in tx.messages(Filter(space))],
-        tx.erasures(),
-        tx.count_by_erasure(),
-        tx.cursor("index", "s", "c"),
+        erasures_of(tx),
+        tx.count_messages("erasure"),
+        cursor_of(tx, "index", "s", "c"),
         sorted(tx.lagging("index", T0), key=lambda lag: lag.space),  # they changed at the same moment: in any order
-        tx.tally("s", None),
+        tx.index.tally("s", None),
         sorted((candidate.message_id, candidate.counts, candidate.length) for candidate in candidates),
         frequencies,
         tx.note("embedder"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from recollect.topics.rules.centroids import Row, round_vector
 from recollect.topics.rules.drift import DriftMessage
 from recollect.topics.rules.topic_state import TopicState
 from recollect.topics.rules.topic_words import TopicWords
-from recollect.topics.stamp import Stamp
 
 TABLE = "topics"
 HEADS = "topic_heads"
@@ -130,9 +130,14 @@ def to_state(row: Mapping[str, Any]) -> TopicState:
     )
 
 
+def new_stamp() -> str:
+    """Another version of a conversation's topics: each write of them puts one into the head row."""
+    return token_hex(8)
+
+
 def renew_stamp(tx: Tx, place: Place) -> None:
     """Have every process read the topics of a conversation again, since some were removed."""
-    tx.put(HEADS, [{**head, "stamp": str(Stamp().next(()))} for head in tx.rows(HEADS, where=place)])
+    tx.put(HEADS, [{**head, "stamp": new_stamp()} for head in tx.rows(HEADS, where=place)])
 
 
 # -- the last messages

@@ -20,12 +20,12 @@ import numpy as np
 
 from recollect.follow.faults import readable_messages, set_aside_rows
 from recollect.follow.view import Run, SaveResult
+from recollect.log.cursors import cursor_of, set_cursor
 from recollect.model import Conversation, Filter, Message
 from recollect.model.notes import own_notes
 from recollect.ports import Tx, Vectors
 from recollect.recall.standalone import depends_on_context
 from recollect.topics import tables as rows
-from recollect.topics.cache import CachedTopics, load_topics
 from recollect.topics.rules import topics as rule
 from recollect.topics.rules.centroids import Row, round_vectors
 from recollect.topics.rules.drift import REACH, read_ahead
@@ -33,7 +33,6 @@ from recollect.topics.rules.faded import FadedTopics
 from recollect.topics.rules.topic_set import TopicSet, root
 from recollect.topics.rules.topic_state import TopicState
 from recollect.topics.rules.topics import Book, IncomingMessage, TopicRule
-from recollect.topics.stamp import Stamp
 
 VIEW = "topics"
 TITLES = "titles"
@@ -41,6 +40,26 @@ AT_ONCE = 256  # messages assigned in one transaction
 REMEMBERED = 256  # conversations whose topics are cached
 FADED = 20_000  # cached faded topics of all conversations but the last used one: about a hundred megabytes
 LAST = 2**31 - 1
+NO_STAMP = ""  # of a conversation without topics
+
+
+@dataclass(frozen=True, slots=True)
+class CachedTopics:
+    """The topics of a conversation in the cache: valid while the store has the same stamp."""
+
+    stamp: str
+    turn: int
+    book: Book
+    turns: tuple[int, ...]
+    faded_topics: FadedTopics | None = None
+
+
+def load_topics(tx: Tx, place: rows.Place, head: Mapping[str, Any]) -> CachedTopics:
+    """The topics as the store has them."""
+    recent = rows.load_recent_messages(tx, place, bytes(head["recent"]))
+    states = TopicSet.of(rows.states_of(tx, place, active=True))
+    book = Book(states, head["current"], tuple(recent_message for _, recent_message in recent))
+    return CachedTopics(head["stamp"], head["turn"], book, tuple(turn for turn, _ in recent))
 
 
 @dataclass(slots=True)
@@ -53,7 +72,7 @@ class TopicPage:
     before: TopicSet = field(default_factory=TopicSet)
     turns: list[int] = field(default_factory=list)  # of the messages in `book.recent`
     assignments: list[tuple[Message, int]] = field(default_factory=list)
-    stamp: Stamp = Stamp()
+    stamp: str = NO_STAMP
     faded_topics: FadedTopics | None = None
     cold: bool = True  # read from the store, not from the cache
     archive: FadedTopics | None = None  # the faded topics as they were when they were last asked for
@@ -74,20 +93,6 @@ class TopicPage:
         """A topic as it is stored, as far as this page has read it."""
         state = self.before.find(first) or self.read_states.get(first)
         return self.faded_topics.states.find(first) if state is None and self.faded_topics is not None else state
-
-    def take_pending(self, stored_states: Mapping[int, TopicState]) -> None:
-        """Take over from topics that were stored whether they wait for a title or a summary."""
-        own_states: dict[int, TopicState] = {}
-        for first, stored_state in stored_states.items():
-            state = self.book.topics.find(first)
-            if state is not None:
-                is_unchanged = state is self.previous_state(first)
-                own_states[first] = stored_state if is_unchanged else replace(state, pending=stored_state.pending)
-        self.book = self.book.with_states(own_states)
-        self.before = self.before.with_stored(stored_states, stored_states)
-        self.read_states |= {first: state for first, state in stored_states.items() if first in self.read_states}
-        if self.faded_topics is not None:
-            self.faded_topics = self.faded_topics.with_stored(stored_states, stored_states)
 
     def state(self, tx: Tx, first: int) -> TopicState | None:
         """A topic of this conversation, faded or not; a faded one is added to the page, with all parts of its root."""
@@ -137,9 +142,9 @@ class Topics:
             entry = self._entries.get((space, conversation)) if head else self._entries.pop((space, conversation), None)
         if not head:
             return TopicPage(place)
-        is_cold = entry is None or entry.stamp.id != Stamp.id_in(head[0]["stamp"])
+        is_cold = entry is None or entry.stamp != head[0]["stamp"]
         if entry is None or is_cold:
-            entry = load_topics(tx, place, head[0], Stamp.parse(head[0]["stamp"]), entry)
+            entry = load_topics(tx, place, head[0])
             self._put_in_cache(place, entry)
         turns = list(entry.turns)
         return TopicPage(
@@ -229,8 +234,8 @@ class Topics:
         index_cursor = page.turn
         if any(needs_vector(message) and message.turn not in known_vectors for message in messages):
             # Read the cursor first: the index has the vectors of all turns up to it.
-            index_cursor = tx.cursor("index", space, conversation)
-            known_vectors |= tx.vectors_of(space, conversation, page.turn + 1, messages[-1].turn)
+            index_cursor = cursor_of(tx, "index", space, conversation)
+            known_vectors |= tx.index.vectors_of(space, conversation, page.turn + 1, messages[-1].turn)
         inputs = topic_inputs_of(messages, known_vectors)
         for number, message in enumerate(messages):
             if needs_vector(message) and message.turn not in known_vectors and message.turn > index_cursor:
@@ -254,23 +259,10 @@ class Topics:
         assert page.book.current is not None
         page.assignments.append((message, page.book.current))
 
-    def bring_up_to_date(self, tx: Tx, page: TopicPage) -> bool:
-        """Bring a page up to what was stored since it was made; whether that is possible. It is if nothing was, or if
-        summaries were written: that a topic no longer waits for one has no part in what is assigned to it."""
+    def is_up_to_date(self, tx: Tx, page: TopicPage) -> bool:
+        """Whether nobody has stored topics of the conversation since a page was read."""
         heads = tx.rows(rows.HEADS, where=page.place)
-        stamp = Stamp.parse(heads[0]["stamp"]) if heads else Stamp()
-        changes = set[int]() if stamp.id == page.stamp.id else stamp.changes_since(page.stamp)
-        if changes is None:
-            return False
-        stored_states = rows.states_of(tx, page.place, firsts=changes)
-        for first in changes:
-            before = page.previous_state(first)
-            state = stored_states.get(first)
-            if before is None or state is None or replace(before, pending=state.pending) != state:
-                return False
-        page.take_pending(stored_states)
-        page.stamp = stamp
-        return True
+        return page.stamp == (heads[0]["stamp"] if heads else NO_STAMP)
 
     def write_page(self, tx: Tx, page: TopicPage) -> None:
         """Store what has changed on a page, and the view's cursor."""
@@ -288,12 +280,12 @@ class Topics:
         page.book = page.book.with_states({state.first: state for state in changed_states})
         page.assignments = []
         self.write_head(tx, page, changed_states)
-        tx.set_cursor(VIEW, page.place["space"], page.place["conversation"], page.turn)
+        set_cursor(tx, VIEW, page.place["space"], page.place["conversation"], page.turn)
 
     def write_head(self, tx: Tx, page: TopicPage, changed_states: Iterable[TopicState]) -> None:
         """Store the head row with a new stamp, so that other caches become invalid, and cache the page."""
         states_after = {state.first: state for state in changed_states}
-        page.stamp = page.stamp.next(states_after)
+        page.stamp = rows.new_stamp()
         page.before = page.book.topics
         page.faded_topics = None if page.faded_topics is None else page.faded_topics.after(states_after)
         page.archive = None
@@ -301,7 +293,7 @@ class Topics:
             (turn, recent_message.vector) for turn, recent_message in zip(page.turns, page.book.recent, strict=True)
         ]
         head = {"turn": page.turn, "current": page.book.current, "recent": rows.encode_recent_messages(recent)}
-        tx.put(rows.HEADS, [{**page.place, **head, "stamp": str(page.stamp)}])
+        tx.put(rows.HEADS, [{**page.place, **head, "stamp": page.stamp}])
         active_book = replace(page.book, states=page.book.topics.without_faded())
         self._put_in_cache(
             page.place, CachedTopics(page.stamp, page.turn, active_book, tuple(page.turns), page.faded_topics)
@@ -371,7 +363,7 @@ class TopicsView:
         lock_conversation(tx, lag.space, lag.conversation)
         # A copy, since a transaction may be run again.
         page = replace(result.page, turns=[*result.page.turns], assignments=[*result.page.assignments])
-        if not self._topics.bring_up_to_date(tx, page):  # somebody else has assigned messages, or changed topics
+        if not self._topics.is_up_to_date(tx, page):  # somebody else has assigned messages, or changed topics
             page = self._topics.follow(tx, lag.space, lag.conversation, upto_of(result.run), {}).page
         elif page.turn > result.turn_before:
             self._topics.write_page(tx, page)

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from recollect import Context, Draft, Memory
-from recollect.log.last_messages import LastMessages
 from recollect.memory.gather import LOOK_BACK, SHORT_CONVERSATION
-from recollect.model import Filter
-from recollect.ports import Tx
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.samples import append_messages, make_message
 
 LONG = SHORT_CONVERSATION + 22  # messages, so that not all of them are read
 
@@ -112,37 +105,3 @@ def test_what_has_left_the_window_is_back_when_that_is_undone(memories: tuple[Me
     assert chat.context("and now?").messages == fresh.context("and now?").messages
     memory.settle()
     assert chat.context("and now?").messages == fresh.context("and now?").messages
-
-
-def test_what_is_read_is_what_the_log_has_whatever_happens_to_it(tmp_path: Path) -> None:
-    random = Random(7)
-    stores = [SqliteStore(tmp_path / "store.db") for _ in range(2)]
-    readers = [LastMessages("s", "c") for _ in stores]
-    turns = 0
-    try:
-        for _ in range(300):
-            new_messages = [make_message(turns + n) for n in range(1, random.choice([1, 2, 3, 30]))]
-            turns += len(new_messages)
-            changed = make_message(random.randint(1, max(turns, 1)), f"version {random.random()}")
-            has_change = turns > 0 and random.random() < 0.2
-
-            def write(tx: Tx) -> None:
-                append_messages(tx, *new_messages)  # noqa: B023
-                tx.rewrite_messages([changed] if has_change else [])  # noqa: B023
-
-            random.choice(stores).write(write)
-            after = random.choice([0, turns // 2, max(turns - 10, 0)])
-            limit = random.choice([1, 5, 40])
-
-            def read(tx: Tx, reader: LastMessages) -> None:
-                conversation = tx.conversation("s", "c")
-                if conversation is not None:
-                    where = Filter("s", conversation="c")
-                    expected = tx.messages(where, after=("c", after), limit=limit, newest=True)  # noqa: B023
-                    assert reader.read(tx, conversation, after, limit) == expected  # noqa: B023
-
-            for store, reader in zip(stores, readers, strict=True):
-                store.read(partial(read, reader=reader))
-    finally:
-        for store in stores:
-            store.close()

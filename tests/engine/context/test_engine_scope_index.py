@@ -86,7 +86,7 @@ class World:
                 )
             )
         self.store.write(lambda tx: append_messages(tx, *messages))
-        self.store.write(lambda tx: tx.put_entries([self.entry(message) for message in messages]))
+        self.store.write(lambda tx: tx.index.put_entries([self.entry(message) for message in messages]))
         self.messages += messages
 
     def edit(self) -> None:
@@ -94,7 +94,7 @@ class World:
         message = replace(self.messages[place], content=" ".join(self.random.choices(WORDS, k=4)))
         self.messages[place] = message
         self.store.write(lambda tx: tx.rewrite_messages([message]))
-        self.store.write(lambda tx: tx.put_entries([self.entry(message)]))
+        self.store.write(lambda tx: tx.index.put_entries([self.entry(message)]))
 
     def entry(self, message: Message) -> Entry:
         analysis = analyse(message.content)
@@ -233,7 +233,7 @@ def test_memory_and_database_give_the_same_vectors_of_messages(store: Store) -> 
     for count in (40, 1, 20):
         world.say(count)
         second_parts = [replace(world.entry(message), part=1) for message in world.messages[-min(count, 3) :]]
-        world.store.write(lambda tx: tx.put_entries(second_parts))  # noqa: B023  called at once
+        world.store.write(lambda tx: tx.index.put_entries(second_parts))  # noqa: B023  called at once
         world.remove(2)
         for conversation in (*world.turns, "nowhere"):
             turns = [*range(1, world.turns.get(conversation, 9) + 3)]
@@ -331,15 +331,16 @@ def test_the_least_recently_used_index_goes_first(store: Store) -> None:
 
 
 class ReadingTx:
-    """A transaction that notes which of its operations are used."""
+    """A transaction that notes which operations of its index are used."""
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
+        self.index = self
         self.names: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
         self.names.append(name)
-        return getattr(self._tx, name)
+        return getattr(self._tx.index, name)
 
 
 def operations(store: Store, indexes: ScopeIndexes, space: str, user: str | None) -> list[str]:
@@ -358,7 +359,7 @@ def test_after_a_removal_the_rest_is_not_read_again(store: Store) -> None:
     world.say(40)
     other = make_message(1, space="other", conversation="c0", content="apple")
     store.write(lambda tx: append_messages(tx, other))
-    store.write(lambda tx: tx.put_entries([world.entry(other)]))
+    store.write(lambda tx: tx.index.put_entries([world.entry(other)]))
     indexes = ScopeIndexes(1 << 28)
     assert "passages_after" in operations(store, indexes, "s", None)
     operations(store, indexes, "other", None)
@@ -381,7 +382,7 @@ def test_after_a_rebuild_everything_is_read_again(store: Store) -> None:
     indexes = ScopeIndexes(1 << 28)
     operations(store, indexes, "s", None)
     store.write(lambda tx: tx.reset_view("index"))
-    store.write(lambda tx: tx.put_entries([world.entry(message) for message in world.messages]))
+    store.write(lambda tx: tx.index.put_entries([world.entry(message) for message in world.messages]))
     assert "passages_after" in operations(store, indexes, "s", None)
 
 

@@ -32,6 +32,7 @@ from recollect import (
 from recollect.follow.single_flight import VIEW
 from recollect.testing import ScriptedLLM
 from recollect.testing.llm import Said
+from recollect.testing.samples import claim_place
 from recollect.wiring import open_store
 
 CHILD = Path(__file__).parent / "data" / "digesting_child.py"
@@ -188,7 +189,7 @@ def test_a_lease_of_a_process_that_died_is_taken_over_c13(store_url: str) -> Non
     with Memory(store, clock=clock, memory=scribe, followers=False) as memory:
         memory.conversation("c").add("user", "look, a zebra in the yard", author="ann")
         until = NOON + timedelta(minutes=1)
-        store.write(lambda tx: tx.claim(VIEW, "default", f"day {TODAY} UTC", "a dead one", NOON, until))
+        store.write(lambda tx: claim_place(tx, VIEW, "default", f"day {TODAY} UTC", "a dead one", NOON, until))
         assert memory.digests(wait=0.1) == [], "somebody else is at it"
         clock.advance(timedelta(minutes=1))
         assert [one.user for one in memory.digests()] == ["ann"]

@@ -21,6 +21,7 @@ from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.errors import StoreError
 from recollect.follow.lease import Lease
+from recollect.log.cursors import cursor_of, set_cursors
 from recollect.ports import ConversationKey, Store, Tx
 from recollect.testing import FrozenClock
 from recollect.wiring import open_store
@@ -126,12 +127,12 @@ def test_a_holder_notices_that_it_lost_its_place_before_it_stores(store: Store) 
 
     def store_if_held(tx: Tx) -> frozenset[ConversationKey]:
         held_places = slow.held_places(tx, [PLACE, OTHER_PLACE])
-        tx.set_cursors(VIEW, dict.fromkeys(held_places, 7))
+        set_cursors(tx, VIEW, dict.fromkeys(held_places, 7))
         return held_places
 
     assert store.write(store_if_held) == {OTHER_PLACE}, "nobody took the other, although its time is over"
     assert not holds(store, slow)
-    assert store.read(lambda tx: (tx.cursor(VIEW, *PLACE), tx.cursor(VIEW, *OTHER_PLACE))) == (0, 7)
+    assert store.read(lambda tx: (cursor_of(tx, VIEW, *PLACE), cursor_of(tx, VIEW, *OTHER_PLACE))) == (0, 7)
 
 
 def test_a_place_that_was_lost_is_neither_renewed_nor_given_back_by_its_old_holder(store: Store) -> None:

@@ -19,6 +19,7 @@ from recollect import AsyncMemory, Draft, Memory, NotSettled, StoreClosed
 from recollect.config import Settings
 from recollect.ports import Store
 from recollect.testing import FrozenClock
+from recollect.testing.samples import claim_place, release_place
 from recollect.wiring import open_store
 
 FRESH = multiprocessing.get_context("forkserver")  # forked from a process that has no store open
@@ -31,7 +32,7 @@ def store_at(url: str) -> Store:
 
 def claim(store: Store, clock: FrozenClock, holder: str = "a worker that died") -> bool:
     now = clock.now()
-    return store.write(lambda tx: tx.claim("index", "default", "chat", holder, now, now + MINUTE))
+    return store.write(lambda tx: claim_place(tx, "index", "default", "chat", holder, now, now + MINUTE))
 
 
 def leased(memory: Memory) -> int:
@@ -171,10 +172,10 @@ def test_only_the_holder_gives_a_lease_back(store_url: str) -> None:
         memory.conversation("chat", user="alex").add("user", "a zebra")
         assert claim(store, clock)
         assert not claim(store, clock, "another")
-        store.write(lambda tx: tx.release("index", "default", "chat", "another"))
+        store.write(lambda tx: release_place(tx, "index", "default", "chat", "another"))
         assert not claim(store, clock, "another")
         assert claim(store, clock), "the holder may renew it"
-        store.write(lambda tx: tx.release("index", "default", "chat", "a worker that died"))
+        store.write(lambda tx: release_place(tx, "index", "default", "chat", "a worker that died"))
         memory.settle()
 
 

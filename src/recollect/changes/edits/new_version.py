@@ -21,6 +21,7 @@ from recollect.errors import InvalidInput
 from recollect.follow.faults import request_reading
 from recollect.follow.view import View
 from recollect.log.changes import append_change
+from recollect.log.cursors import cursor_of
 from recollect.log.message_versions import edited_metadata, may_be_version
 from recollect.log.rules import check_metadata, check_text
 from recollect.log.sealed_changes import edited_fields
@@ -83,7 +84,7 @@ def store_version(
     tx.save_conversation(replace(conversation, changed_at=now))
     for view in views:
         is_followed = view.read_after(turn - 1, conversation.turns) < turn
-        if not view.ordered and is_followed and tx.cursor(view.name, space, id) >= turn:
+        if not view.ordered and is_followed and cursor_of(tx, view.name, space, id) >= turn:
             request_reading(tx, view.name, [edited], now, EDITED)
 
 

@@ -25,6 +25,7 @@ from recollect.facts.tables.findings import REFUSED, TABLE, findings_of, json_va
 from recollect.facts.view import command_of
 from recollect.facts.viewers import CHANNEL, PEOPLE, name_for, viewer_of_statement
 from recollect.log.audit import Order
+from recollect.log.cursors import cursor_of
 from recollect.model import Filter, FoundFact, Message
 from recollect.ports import Tx
 
@@ -210,7 +211,7 @@ def note_read_people(tx: Tx, space: str, messages: Iterable[Message]) -> None:
     for message in messages:
         by_place.setdefault(message.conversation, []).append(message)
     for place, place_messages in sorted(by_place.items()):
-        read_upto = tx.cursor(view.FactsView.name, space, place)
+        read_upto = cursor_of(tx, view.FactsView.name, space, place)
         profiles.note_people(tx, [message for message in place_messages if message.turn <= read_upto])
 
 

@@ -46,11 +46,10 @@ def statements_of(
     *,
     kind: str | tuple[str, ...] = SAID,
     active: bool = True,
-    will_repeat: bool = False,
 ) -> list[Statement]:
-    """The statements about a person, oldest first. `will_repeat`: they are asked for again soon."""
+    """The statements about a person, oldest first."""
     where: dict[str, Any] = {"space": space, "user_id": person, "kind": kind}
-    rows = tx.rows(TABLE, where=where | {"active": 1} if active else where, kept=will_repeat)
+    rows = tx.rows(TABLE, where=where | {"active": 1} if active else where)
     return sorted(map(to_statement, rows), key=lambda statement: (statement.said_at, statement.id))
 
 

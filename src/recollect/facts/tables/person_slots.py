@@ -1,8 +1,7 @@
-"""What is known of people, slot by slot, as far as it was read; held from one batch of a backlog to the next.
+"""What is known of people, slot by slot, as far as a transaction has read it.
 
-A batch of a backlog may be a hundred conversations of one person, each of which is saved for itself, and the next batch
-is about the same person: if each of them read all facts and findings anew, a message would take the longer the more is
-known. What is held is used only if the store notes versions of its tables, and they are as the last batch left them.
+A batch of a backlog may be a hundred conversations of one person, each of which is saved for itself, in one
+transaction: if each of them read all facts and findings anew, a message would take the longer the more is known.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from weakref import WeakKeyDictionary, ref
 from recollect.facts.rules import deciding as rules
 from recollect.facts.rules.slot_facts import ConnectedValues, SlotFacts, is_compared_by_words
 from recollect.facts.rules.validity import place_in_time
-from recollect.facts.tables import facts, findings
+from recollect.facts.tables import findings
 from recollect.facts.tables.facts import facts_with_keys
 from recollect.facts.tables.findings import (
     Finding,
@@ -28,10 +27,7 @@ from recollect.facts.tables.findings import (
     slot_of,
 )
 from recollect.model import FoundFact, Message
-from recollect.ports import TableVersion, Tx
-
-MOST_HELD = 100_000
-"""Facts and findings that are held for the next batch, at most."""
+from recollect.ports import Tx
 
 Reweigh = bool | Literal["connected"]
 """True: findings are all of a slot, and are weighed from the start. "connected": so are all that are connected with
@@ -81,15 +77,6 @@ class PersonSlots:
         assert tx is not None  # whoever uses it is in the transaction
         return tx
 
-    def continue_in(self, tx: Tx) -> None:
-        """Read what is not yet read in this transaction, which sees all that was read before as it was."""
-        self._tx = ref(tx)
-
-    def __len__(self) -> int:
-        """How many facts and findings were read."""
-        slots = self._findings.values()
-        return sum(len(slot.by_id) for slot in self._facts.values()) + sum(len(slot.findings) for slot in slots)
-
     def read_facts(self, slots: Iterable[str]) -> None:
         """Read the facts of some slots, unless that was done."""
         for category, keys in keys_of_slots(slots):
@@ -130,53 +117,14 @@ SlotsByPerson: TypeAlias = dict[tuple[str, str], PersonSlots]
 """What was read of people, by their spaces and names."""
 
 
-class HeldSlots:
-    """What the last batch of a backlog has read of people, as that batch left it. It `can_hold` it, as far as is known,
-    if the store notes versions of its tables."""
+class SlotsInTransactions:
+    """What each open transaction has read of people: it saves many conversations, often of one person."""
 
     def __init__(self) -> None:
-        self.can_hold = True
         self._by_tx: WeakKeyDictionary[Tx, SlotsByPerson] = WeakKeyDictionary()
-        self._held: SlotsByPerson = {}
-        self._left: _Versions | None = None
 
-    def slots_in(self, tx: Tx, *, hold: bool) -> SlotsByPerson:
-        """What a transaction has read; at its start, what is held and still so. What it reads and changes is held for
-        the next one, if it is to `hold` it and is committed."""
-        if tx not in self._by_tx:
-            self._by_tx[tx] = self._open(tx, hold)
-        return self._by_tx[tx]
-
-    def _open(self, tx: Tx, hold: bool) -> SlotsByPerson:
-        versions = _versions_in(tx)
-        self.can_hold = versions is not None
-        is_same = versions is not None and self._left is not None and versions.follow(self._left)
-        slots = self._held if is_same and sum(map(len, self._held.values())) <= MOST_HELD else {}
-        for person_slots in slots.values():
-            person_slots.continue_in(tx)
-        self._held, self._left = (slots, versions) if hold else ({}, None)
-        return slots
-
-
-@dataclass(frozen=True, slots=True)
-class _Versions:
-    """The versions of both tables for a transaction."""
-
-    facts: TableVersion
-    findings: TableVersion
-
-    def follow(self, last: _Versions) -> bool:
-        """Whether the tables are as an earlier transaction left them. It has changed the findings, so their version
-        tells that it was committed; facts it may have left as they were."""
-        return self.findings.at_start == last.findings.if_changed and self.facts.at_start in (
-            last.facts.at_start,
-            last.facts.if_changed,
-        )
-
-
-def _versions_in(tx: Tx) -> _Versions | None:
-    facts_version, findings_version = tx.table_version(facts.TABLE), tx.table_version(findings.TABLE)
-    return _Versions(facts_version, findings_version) if facts_version and findings_version else None
+    def slots_in(self, tx: Tx) -> SlotsByPerson:
+        return self._by_tx.setdefault(tx, {})
 
 
 def record_findings(

@@ -39,7 +39,10 @@ async def recent_lines(
     """The conversations of a space, or of one user, that changed last: one page of them."""
 
     def read(tx: Tx) -> list[ListedConversation]:
-        return [read_line(tx, conversation) for conversation in tx.recent_conversations(space, user, before, limit)]
+        return [
+            read_line(tx, conversation)
+            for conversation in tx.conversations(space, user, recent=True, before=before, limit=limit)
+        ]
 
     return await runtime.read(read)
 

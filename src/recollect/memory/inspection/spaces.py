@@ -33,5 +33,5 @@ async def count_days(runtime: Runtime, space: str, days: int) -> Mapping[date, i
     today = runtime.parts.clock.now().astimezone(UTC).date()
     first = today - timedelta(days=days - 1)
     since = datetime.combine(first, time(), UTC)
-    counts = await runtime.read(lambda tx: tx.count_by_day(space, since))
+    counts = await runtime.read(lambda tx: tx.count_messages("day", space, since))
     return {day: counts.get(day, 0) for day in (first + timedelta(days=number) for number in range(days))}

@@ -48,7 +48,7 @@ class TopicOrders:
 
     def order_of(self, page: TopicPage, states: States, merge_states: States, with_faded: bool, now: datetime) -> Order:
         """The first turns of the topics of a page, active ones before faded ones, the most present first."""
-        name = (page.place["space"], page.place["conversation"], with_faded, str(page.stamp))
+        name = (page.place["space"], page.place["conversation"], with_faded, page.stamp)
         with self._lock:
             made_at, order = self._orders.get(name, (now - FRESH, []))
         if timedelta() <= now - made_at < FRESH:

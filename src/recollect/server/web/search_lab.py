@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from recollect.errors import InvalidInput, NotFound
+from recollect.log.cursors import cursor_of
 from recollect.log.scope import scope_for
 from recollect.memory.inspection.conversations import names_of_authors
 from recollect.memory.inspection.messages import read_page
@@ -117,7 +118,7 @@ async def explain_absence(
         return Explanation(message, "It is among the hits.")
     if (filter_reason := excluding_filter(message, request.filters)) is not None:
         return Explanation(message, filter_reason)
-    cursor = await caller.memory.runtime.read(lambda tx: tx.cursor("index", caller.space, conversation))
+    cursor = await caller.memory.runtime.read(lambda tx: cursor_of(tx, "index", caller.space, conversation))
     if cursor < turn:
         return Explanation(message, "It is not in the index yet: the index is behind the log.")
     scored_hits = draw_hits(await find_hits(caller, request, MOST, None))

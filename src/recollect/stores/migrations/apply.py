@@ -17,7 +17,6 @@ from sqlalchemy import Connection, inspect, text
 from recollect.errors import SchemaMismatch
 from recollect.stores.columns import parse_meta_number
 from recollect.stores.migrations.steps import CURRENT, SPELLING, STEPS
-from recollect.stores.prepared import run_text
 
 READ_VERSION = "SELECT value FROM meta WHERE key = 'schema'"
 EXPECTED = str(CURRENT)
@@ -65,7 +64,7 @@ def migrate(connection: Connection, name: str, upto: int | None = None) -> int:
         check_version(number, name)
     if (number, goal, connection.dialect.name) == (0, CURRENT, "sqlite"):
         for statement in new_file_statements():
-            run_text(connection, statement)
+            connection.exec_driver_sql(statement)
     else:
         for place in range(number, goal):
             run_step(connection, statements_of_step(place, connection.dialect.name))

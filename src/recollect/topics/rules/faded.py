@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from recollect.topics.rules.centroids import Row
@@ -36,10 +36,6 @@ class FadedTopics:
         }
         changes |= dict.fromkeys(returning)
         return FadedTopics(self.states.with_changes(changes)) if changes else self
-
-    def with_stored(self, firsts: Iterable[int], states: States) -> FadedTopics:
-        """The faded topics after those of some opening turns were read again."""
-        return FadedTopics(self.states.with_stored(firsts, states))
 
     def find_return(
         self, vector: Row, least: float, words: Mapping[str, float] | None = None, scale: Scale = BUILT_IN

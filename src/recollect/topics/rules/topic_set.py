@@ -7,7 +7,7 @@ the centroids, when it may leave) is derived once. A topic and the topics that a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -191,17 +191,6 @@ class TopicSet(Mapping[int, TopicState]):
         others = [other for other in self.last_active if other.first != state.first]
         last_active = (state, *others[: COMPARED - 1])
         return TopicSet(buckets, self.roots, self.families, last_active, self.of_faded)
-
-    def with_stored(self, firsts: Iterable[int], states: States) -> TopicSet:
-        """The topics after those of some opening turns were read again: active ones only, or faded ones only."""
-        changes: dict[int, TopicState | None] = {}
-        for first in firsts:
-            state = states.get(first)
-            if state is not None and (state.faded_at is not None) is self.of_faded:
-                changes[first] = state
-            elif first in self:
-                changes[first] = None
-        return self.with_changes(changes)
 
     def without_faded(self) -> TopicSet:
         return self.with_changes({state.first: None for state in self.faded})
