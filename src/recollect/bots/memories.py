@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from recollect.bots.events import Place
-from recollect.bots.outages import holds_messages, outage_options
+from recollect.bots.platforms import Place
 from recollect.bots.settings import STORAGES, ChatSettings, SettingsTable, StorageKind
 from recollect.bots.texts import count_messages
-from recollect.config import Settings
+from recollect.config import Settings, hold_in_chats
 from recollect.engine.tables.log import verify
 from recollect.engine.transfer import copy_store
 from recollect.errors import MessagesLost, RecollectError, StoreError, StoreUnwritable
@@ -167,7 +166,12 @@ class MemoryPool:
     async def _open_memory(self, place: Place, settings: ChatSettings) -> AsyncMemory:
         storage = await self._find_storage(place, settings)
         options = self._options
-        window = window_settings(settings.threshold, place.is_private and options.has_model)
+        settings_by_name: dict[str, Any] = {
+            "space": settings.base,
+            "hold_messages": hold_in_chats(Settings.load()).hold_messages,
+            **window_settings(settings.threshold, place.is_private and options.has_model),
+            **options.settings,
+        }
 
         def report(outage: Degraded) -> None:
             entry = self._open.get(settings.base)
@@ -178,8 +182,8 @@ class MemoryPool:
             chat=options.chat,
             memory=options.memory,
             clock=options.clock,
-            **outage_options(report),
-            **{"space": settings.base} | window | options.settings,
+            on_degraded=report,
+            **settings_by_name,
         )
         await memory.open()
         return memory
@@ -225,6 +229,11 @@ class MemoryPool:
             return None
         idle_bases = [base for base, entry in self._open.items() if not entry.uses and base not in self._reserved]
         return next((base for base in idle_bases if not (most and holds_messages(self._open[base].memory))), None)
+
+
+def holds_messages(memory: AsyncMemory) -> bool:
+    """Whether a memory holds messages that it could not write: it must not be closed then, or they are lost."""
+    return memory.degraded is not None
 
 
 def window_settings(threshold: int, is_answered: bool) -> dict[str, int]:

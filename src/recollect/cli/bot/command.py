@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,48 +134,42 @@ def discord(
     run_on_discord(read_bot_token("discord", "the Developer Portal"), BotOptions(folder, system), names)
 
 
-def keep_files_private() -> None:
-    """Let nobody but this user read the files that the process makes, also in a folder that others can open."""
-    os.umask(0o077)
-
-
 def run_on_discord(token: Secret, options: BotOptions, names: tuple[str, ...]) -> None:
-    from recollect.bots.discord.platform import DiscordOptions
-    from recollect.bots.discord.service import run_discord
-    from recollect.bots.secrecy import log_to_stderr
-    from recollect.bots.service import stop_on_signals
-
-    keep_files_private()
+    from recollect.bots.discord import DiscordOptions, DiscordPlatform
+    from recollect.bots.service import run_bot, stop_on_signals
 
     async def run() -> None:
-        await run_discord(DiscordOptions(token, names), options, report, stop_on_signals())
+        await run_bot(DiscordPlatform(DiscordOptions(token, names)), options, report, stop_on_signals())
 
-    with log_to_stderr():
-        asyncio.run(run())
+    run_in_private(run())
 
 
 def run_on_telegram(
     token: Secret, options: BotOptions, names: tuple[str, ...], api: str | None, hook: tuple[str | None, str, int]
 ) -> None:
-    from recollect.bots.secrecy import log_to_stderr
-    from recollect.bots.service import stop_on_signals
-    from recollect.bots.telegram.platform import TelegramOptions
-    from recollect.bots.telegram.service import Webhook, run_telegram
-    from recollect.bots.telegram.webhook import open_webhook_socket
+    from recollect.bots.service import run_bot, stop_on_signals
+    from recollect.bots.telegram import TelegramOptions, TelegramPlatform, Webhook, open_webhook_socket
 
     server = (api or TELEGRAM).rstrip("/")
     keep_password_out_of_texts(server)
-    telegram_options = TelegramOptions(token, names, f"{server}/bot", f"{server}/file/bot")
     url, host, port = hook
     webhook = None if url is None else Webhook(url, open_webhook_socket(host, port))
-
-    keep_files_private()
+    telegram_options = TelegramOptions(token, names, f"{server}/bot", f"{server}/file/bot", webhook=webhook)
 
     async def run() -> None:
-        await run_telegram(telegram_options, options, report, stop_on_signals(), webhook)
+        await run_bot(TelegramPlatform(telegram_options), options, report, stop_on_signals())
 
+    run_in_private(run())
+
+
+def run_in_private(work: Coroutine[Any, Any, None]) -> None:
+    """Run a bot so that nobody but this user can read the files that it makes, also in a folder that others can open,
+    and log without credentials."""
+    from recollect.bots.service import log_to_stderr
+
+    os.umask(0o077)
     with log_to_stderr():
-        asyncio.run(run())
+        asyncio.run(work)
 
 
 def run_replay(record: Path, names: tuple[str, ...], assistant: tuple[str, ...], system: str | None) -> None:

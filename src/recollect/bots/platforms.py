@@ -1,16 +1,22 @@
-"""What happens in a chat, as values: no platform's library is needed to make or to read them.
+"""What the core of a bot and a chat platform say to each other, without the library of any platform.
 
-A `Place` is where it happens. A private chat is a conversation of one user. A group is a space; its main channel, and
+An event is what happens in a chat; a `BotMessage` is what the bot says; `Platform` is what the core needs to say it. A
+`Place` is where it happens. A private chat is a conversation of one user. A group is a space; its main channel, and
 each topic or thread in it, is a conversation of many.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from recollect.model.clean_names import clean_name
 
+_COMMAND = re.compile(
+    r"/(?P<name>[A-Za-z][A-Za-z0-9_]{0,31})(?:@(?P<bot>\w{1,64}))?(?:\s+(?P<argument>.*))?", re.DOTALL
+)
 MAIN = "chat"  # the conversation of a chat that has no threads, or of its main channel
 
 
@@ -85,6 +91,10 @@ class MessageEdit:
 
     message: ReceivedMessage
 
+    @property
+    def place(self) -> Place:
+        return self.message.place
+
 
 @dataclass(frozen=True, slots=True)
 class MessageDeletion:
@@ -110,7 +120,6 @@ class CommandCall:
     author: Person
     name: str
     argument: str
-    time: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +130,6 @@ class ButtonPress:
     id: str
     author: Person
     data: str
-    message: str
-    time: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +145,91 @@ class Identity:
     """Who the bot is on its platform, and the names by which people address it."""
 
     person: Person
-    names: tuple[str, ...] = field(default=())
+    names: tuple[str, ...] = ()
 
 
 Event = ReceivedMessage | MessageEdit | MessageDeletion | ChannelDeletion | CommandCall | ButtonPress | ChatMove
+Change = MessageEdit | MessageDeletion | ChannelDeletion
 
 
-def place_of(event: Event) -> Place:
-    """Where something happened."""
-    return event.message.place if isinstance(event, MessageEdit) else event.place
+def parse_slash(text: str, handle: str) -> tuple[str, str] | None:
+    """The name of the command in a message such as `/summary@memo_bot`, in small letters, and what follows it; None if
+    it is no command, or one for another bot."""
+    match = _COMMAND.fullmatch(text.strip())
+    if match is None or (match["bot"] and match["bot"].casefold() != handle.casefold()):
+        return None
+    return match["name"].lower(), (match["argument"] or "").strip()
+
+
+# -- what the bot says
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button under a message: what it says, and what comes back when it is pressed (64 bytes at most)."""
+
+    label: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class BotMessage:
+    """A message of the bot: a text, and buttons in one column. `answers` is the id of the command or the press that it
+    answers, if any; if it `is_private`, it is for whoever did that, where the platform can show it to one alone."""
+
+    text: str
+    buttons: tuple[Button, ...] = ()
+    is_private: bool = False
+    answers: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BotFile:
+    """A file that the bot sends."""
+
+    name: str
+    content: bytes
+    caption: str = ""
+
+
+class Platform(Protocol):
+    """A chat platform. Calls raise PlatformBusy when it asks to wait, PlatformRefused when it lets the bot not write
+    there, and ServerError for everything else that it refuses."""
+
+    @property
+    def name(self) -> str:
+        """What the platform is called in places, as in "telegram"."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    @property
+    def longest(self) -> int:
+        """The most characters of one message."""
+
+    @property
+    def has_hidden_channels(self) -> bool:
+        """Whether a group may have channels that not all of its members can read."""
+
+    def edit_seconds(self, place: Place) -> float:
+        """The seconds between two edits of a message that the platform allows in the long run."""
+
+    async def send(self, place: Place, message: BotMessage, reply_to: str | None = None) -> str:
+        """Send a message; returns its id."""
+
+    async def edit(self, place: Place, id: str, message: BotMessage) -> None:
+        """Give a message of the bot another text and other buttons."""
+
+    async def send_file(self, place: Place, file: BotFile) -> None: ...
+
+    async def show_typing(self, place: Place) -> None:
+        """Show for some seconds that the bot is writing."""
+
+    async def answer_press(self, press_id: str, note: str = "") -> None:
+        """End the wait of whoever pressed a button, with a short note."""
+
+    async def is_admin(self, place: Place, person_id: str) -> bool:
+        """Whether somebody runs the chat."""
+
+    async def private_place(self, person_id: str) -> Place:
+        """The private chat of somebody with the bot."""
