@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.show import plural, show_table, table
+from recollect.cli.options import printable
+from recollect.cli.progress import progress_bar
+from recollect.cli.show import plural, show_table, table
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from quality.datasets import Part
     from quality.facts import FactCounts, ReadFact
-    from recollect.cli.terminal.progress import ProgressLines
+    from recollect.cli.progress import ProgressLines
 
 
 @click.command()

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.show import plural
+from recollect.cli.options import printable
+from recollect.cli.progress import progress_bar
+from recollect.cli.show import plural
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from quality.speakers import SpeakerCounts
-    from recollect.cli.terminal.progress import ProgressLines
+    from recollect.cli.progress import ProgressLines
 
 
 @click.command()

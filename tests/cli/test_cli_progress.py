@@ -7,8 +7,8 @@ from threading import Event
 import click
 import pytest
 
-from recollect.cli.terminal.progress import LineTask, ProgressLines, describe_task, duration
-from recollect.cli.terminal.settling import steps_left
+from recollect.cli.progress import LineTask, ProgressLines, describe_task, duration
+from recollect.cli.settling import steps_left
 
 STEPS = "{task.completed:,} of {task.total:,} steps"
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.show import console, plural, show_table, table
+from recollect.cli.options import printable
+from recollect.cli.progress import progress_bar
+from recollect.cli.show import console, plural, show_table, table
 
 if TYPE_CHECKING:
     from recollect.bench.chart import Chart

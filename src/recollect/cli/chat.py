@@ -1,8 +1,12 @@
-"""`recollect chat`: talk with a model that remembers, in a terminal or through a pipe.
+"""`recollect chat`: talk with a model that remembers, in a terminal or through a pipe; `recollect context`: see what it
+would be sent, and the receipt for it.
 
 A line is a message; one that begins with a slash is a command and is never sent. The engine does the turn; this module
 shows a reply as it comes, without control characters. Ctrl-C ends the reply, or the chat if there is none. An error in
 a turn is one line, and the chat goes on: the message is in the log.
+
+`context` opens no model and needs none. It does not bring views up to date, since without a model the built-in writers
+would write what a model should.
 """
 
 from __future__ import annotations
@@ -19,21 +23,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.context import explain_receipt, open_for_chat, parse_budget
 from recollect.cli.log import show_message
-from recollect.cli.terminal.opening import MemoryHandle, current_settings
-from recollect.cli.terminal.options import INTERRUPTED, OneLineError, StoreCommand, printable, warn
-from recollect.cli.terminal.show import console, plural
+from recollect.cli.opening import (
+    MemoryHandle,
+    current_settings,
+    index_state,
+    open_for_chat,
+    read_conversation,
+    require_existing,
+    warn_of_index,
+)
+from recollect.cli.options import INTERRUPTED, OneLineError, StoreCommand, json_option, printable, warn
+from recollect.cli.show import console, plural, print_json
 from recollect.model import Budget, Degraded
 
 if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.engine.sync import BlockingConversation
-    from recollect.model import Message
+    from recollect.model import Message, Receipt
     from recollect.ports import Store
 
 USER = "me"  # who speaks in a new chat, if nobody says
 PROMPT = "> "
+COMPACT = "compact"
 LOOK_BACK = 20  # messages that /history shows
 # The local model sees little and reads slowly: what it is sent has to be short.
 SMALL = Budget(total=1_400, system=800, profile=200, summaries=300, retrieved=300, recent=500)
@@ -45,6 +57,23 @@ HELP = """\
 Ctrl-C cuts a reply off; what you have seen of it is kept.
 "Remember that …", "forget that …" and "what do you know about me?" are answered by the memory itself.
 To say something that begins with /, put a blank before it."""
+
+
+def parse_budget(ctx: click.Context, param: click.Parameter, value: str | None) -> Budget | None:
+    """Parse a budget from the command line: a number of tokens, or `compact`."""
+    if value is None:
+        return None
+    if value.casefold() == COMPACT:
+        return Budget.compact()
+    if not (value.isascii() and value.isdigit() and int(value)):
+        raise click.BadParameter(f"{value!r} is no budget: write a number of tokens, or {COMPACT}", ctx, param)
+    return Budget(total=int(value))
+
+
+def explain_receipt(receipt: Receipt) -> str:
+    """The receipt in words, as wide as the terminal; a pipe has no width."""
+    out = console()
+    return receipt.explain(out.width if out.is_terminal else None)
 
 
 @click.command(cls=StoreCommand)
@@ -134,7 +163,7 @@ def begin_session(
     notices: SimpleQueue[Degraded],
 ) -> ChatSession:
     """Begin a session in a conversation: a chat keeps its user, and a new conversation is a chat."""
-    existing = handle.store.read(lambda tx: tx.conversation(handle.settings.space, id))
+    existing = read_conversation(handle.store, handle.settings.space, id)
     is_channel = existing is not None and existing.user is None
     owner = existing.user if existing is not None and user is None else user or USER
     conversation = handle.memory.conversation(id, user=None if is_channel else owner)
@@ -291,7 +320,7 @@ class ChatSession:
 
     def show_facts(self, _: str) -> None:
         """Print what is known of the speaker; in a channel, from what was said in it."""
-        from recollect.cli.knowledge.facts import unread_warning
+        from recollect.cli.facts import unread_warning
         from recollect.clock import SystemClock
         from recollect.engine.context.people import knowledge_for_viewer
         from recollect.engine.context.viewers import viewer_of_chat
@@ -352,3 +381,48 @@ def last_reply_cost(messages: list[Message]) -> str:
 def write_out(text: str) -> None:
     click.echo(text, nl=False)
     sys.stdout.flush()
+
+
+# -- what a model would be sent
+
+
+@click.command(cls=StoreCommand)
+@click.argument("conversation")
+@click.argument("text", default="")
+@click.option("--user", metavar="ID", help="Whose conversation it must be.")
+@click.option("--system", metavar="TEXT", help="A system prompt.")
+@click.option(
+    "--budget", callback=parse_budget, metavar="TOKENS", help="How many tokens, or `compact`.  [default: 30,000]"
+)
+@click.option("--explain", is_flag=True, help="Show the receipt: what is in, at which tier, what is not, and why.")
+@json_option("One JSON object: the messages and the receipt.")
+def context(
+    conversation: str, text: str, user: str | None, explain: bool, as_json: bool, **prompt_options: Any
+) -> None:
+    """Show what a model would be sent to answer TEXT.
+
+    Needs no model, and asks none. Without TEXT it is what comes before a message, whatever that will be: nothing is
+    retrieved for it.
+
+    \b
+    recollect context demo "What's my name?"
+    recollect context demo "What's my name?" --budget compact --explain
+    """
+    settings = current_settings()
+    require_existing(settings.store)
+    without_models = dataclasses.replace(settings, chat_model="", memory_model="", followers=False)
+    with open_for_chat(without_models) as handle:
+        is_new = read_conversation(handle.store, settings.space, conversation) is None
+        chat = handle.memory.conversation(conversation, user=user)
+        preview = chat.context(text, **prompt_options)
+        state = index_state(handle.store, settings.space)
+    if as_json:
+        print_json({"messages": preview.messages, "receipt": preview.receipt})
+    elif explain:
+        click.echo(explain_receipt(preview.receipt))
+    else:
+        messages = preview.messages if text else preview.messages[:-1]
+        click.echo("\n\n".join(f"[{message['role']}]\n{printable(message['content'])}" for message in messages))
+    if is_new:
+        warn(f"there is no conversation {conversation!r} yet: this is how it would begin")
+    warn_of_index(state, with_error=False)

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from recollect.cli.terminal.opening import current_settings, store_file
-from recollect.cli.terminal.options import StoreCommand, printable
-from recollect.cli.terminal.show import console, plural
+from recollect.cli.opening import current_settings, store_file
+from recollect.cli.options import StoreCommand, printable
+from recollect.cli.show import console, plural
 from recollect.masking import mask_credentials
 
 if TYPE_CHECKING:
@@ -378,7 +378,7 @@ def check_secrets(store: Store) -> Iterator[CheckResult]:
     from collections import Counter
     from itertools import islice
 
-    from recollect.cli.terminal.progress import progress_bar
+    from recollect.cli.progress import progress_bar
     from recollect.engine.removal.redaction import look_for_secrets
     from recollect.ports import Tx
 

@@ -13,26 +13,29 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from functools import lru_cache
+from contextlib import closing, contextmanager, nullcontext, suppress
+from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from recollect.cli.terminal.opening import (
+from recollect.cli import options
+from recollect.cli.opening import (
     current_settings,
     find_conversation,
     open_engine,
     open_for_reading,
+    read_conversation,
     require_existing,
     store_file,
     without_embedder,
 )
-from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, global_option, printable
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.settling import HelpingProcess, collect_seldom, settle_or_warn
-from recollect.cli.terminal.show import plural
+from recollect.cli.options import INTERRUPTED, SPACE, StoreCommand, global_option, printable
+from recollect.cli.progress import progress_bar
+from recollect.cli.settling import HelpingProcess, settle_or_warn
+from recollect.cli.show import plural
 from recollect.masking import mask_credentials
 from recollect.model import ON_EDIT, OnEdit
 
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     from recollect.engine.transfer import ImportProgress
     from recollect.errors import StoreError
     from recollect.formats import Reader
-    from recollect.model import BadRecord, Conversation, Message, Record, Verification
+    from recollect.model import BadRecord, Message, Record, Verification
     from recollect.ports import Store
 
 FORMATS = ("recollect", "chatgpt", "claude", "discord", "telegram")
@@ -58,7 +61,11 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
 @click.option("--format", type=click.Choice(FORMATS), help="What the files are.  [default: their content says]")
 @click.option("--user", metavar="ID", help="Whose chats these are, where the file does not say.")
 @click.option(
-    "--assistant", metavar="ID", multiple=True, help="An author who is the assistant, in channels; repeatable."
+    "--assistant",
+    "assistant_ids",
+    metavar="ID",
+    multiple=True,
+    help="An author who is the assistant, in channels; repeatable.",
 )
 @click.option("--timezone", metavar="ZONE", help="The zone of times that have none, such as Europe/Berlin.")
 @click.option("--skip-bad", is_flag=True, help="Succeed although some records cannot be read.")
@@ -72,12 +79,10 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
 def import_(
     files: tuple[str, ...],
     format: str | None,
-    user: str | None,
-    assistant: tuple[str, ...],
-    timezone: str | None,
     skip_bad: bool,
     on_edit: OnEdit,
     no_settle: bool,
+    **reading: Any,
 ) -> None:
     """Bring chats into the memory.
 
@@ -109,8 +114,7 @@ def import_(
         ):
             bad_count = 0
             for file in files:
-                options: Any = {"user": user, "assistant_ids": assistant, "timezone": timezone}
-                with open_records(file, format, **options) as reader, collect_seldom():
+                with open_records(file, format, **reading) as reader:
                     helping = helper if settle else None
                     bad_count += await import_file(memory, file, reader, settings, on_edit, helping)
             if settle:
@@ -255,8 +259,8 @@ def hint_space(spaces: set[str], space: str) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--user", metavar="ID", help="Only this person's memory.")
-@click.option("--conversation", metavar="ID", help="Only this conversation.")
+@options.ONE_USER
+@options.ONE_CONVERSATION
 @click.option(
     "-o",
     "--output",
@@ -279,25 +283,16 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
     recollect export --user alex | gzip > alex.jsonl.gz
     """
     from recollect.engine.tables.log import find_damaged_messages
-    from recollect.formats import dump
     from recollect.model import Filter
 
     with open_for_reading() as handle:
         space = handle.settings.space
         total = count_messages(handle.store, space, user, conversation)
-
-        @lru_cache(maxsize=1)  # messages come conversation by conversation
-        def find_owner(id: str) -> Conversation | None:
-            return handle.store.read(lambda tx: tx.conversation(space, id))
-
-        scope_options = {"user": user, "conversation": conversation, "space": space}
-        messages = handle.memory.export(**scope_options, salvage=salvage, secrets=with_secrets)
+        messages = handle.memory.export(
+            user=user, conversation=conversation, space=space, salvage=salvage, secrets=with_secrets
+        )
         with open_output(output) as file:
-
-            def write_line(message: Message) -> None:
-                file.write(dump(message, find_owner(message.conversation)).encode() + b"\n")
-
-            count = write_messages(messages, total, output, write_line)
+            count = write_messages(messages, handle.store, space, total, file)
         scope = Filter(space, user=user, conversation=conversation)
         unreadable = handle.store.read(lambda tx: find_damaged_messages(tx, scope)) if salvage else []
     if output != STANDARD:
@@ -316,8 +311,6 @@ def report_left_out(unreadable: Sequence[Exception]) -> None:
 
 def count_messages(store: Store, space: str, user: str | None, conversation: str | None) -> int | None:
     """How many messages an export will have; None if that is not known beforehand."""
-    from datetime import UTC, datetime
-
     from recollect.errors import StoreError
 
     if conversation is not None:
@@ -331,14 +324,19 @@ def count_messages(store: Store, space: str, user: str | None, conversation: str
     return stats.messages + stats.erased
 
 
-def write_messages(messages: Iterable[Message], total: int | None, output: str, write: Callable[[Message], Any]) -> int:
+def write_messages(messages: Iterable[Message], store: Store, space: str, total: int | None, file: BinaryIO) -> int:
     """Write every message and count them. No progress bar if the messages go to the terminal."""
+    from recollect.formats import dump
+
     count = 0
-    with progress_bar("{task.completed:,} messages", visible=output != STANDARD or not sys.stdout.isatty()) as bar:
+    with progress_bar("{task.completed:,} messages", visible=not file.isatty()) as bar:
         task = bar.add_task("exporting", total=total)
-        for count, message in enumerate(messages, start=1):
-            write(message)
-            bar.update(task, completed=count)
+        for id, messages_of_conversation in groupby(messages, key=lambda message: message.conversation):
+            owner = read_conversation(store, space, id)
+            for message in messages_of_conversation:
+                file.write(dump(message, owner).encode() + b"\n")
+                count += 1
+                bar.update(task, completed=count)
     return count
 
 
@@ -399,13 +397,10 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
         raise StoreError(f"{source} and {target} are the same file; copy into a new store")
     new_file = target_file if target_file is not None and not target_file.exists() else None
     unreadable: list[StoreError] = []
-    origin = open_store(require_existing(source), settings)
-    try:
+    with closing(open_store(require_existing(source), settings)) as origin:
         row_counts, proof = copy_into(
             origin, target, new_file, settings, migrate, unreadable.append if salvage else None
         )
-    finally:
-        origin.close()
     click.echo(
         f"{mask_credentials(target)}: {plural(row_counts['conversations'], 'conversation')}, "
         f"{plural(row_counts['messages'], 'message')}, {plural(row_counts['entries'], 'passage')} of the index"
@@ -420,8 +415,6 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
 
 def estimate_rows(origin: Store) -> int | None:
     """About how many rows a copy will have; None if a damaged file cannot be counted."""
-    from datetime import UTC, datetime
-
     from recollect.errors import StoreError
 
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import math
 import os
 import signal
@@ -17,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.terminal.options import printable, warn
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.show import plural
+from recollect.cli.options import printable, warn
+from recollect.cli.progress import progress_bar
+from recollect.cli.show import plural
 
 if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
@@ -32,7 +31,6 @@ LONGEST_LOOK = 2.0  # seconds between them, however long they take
 LARGE = 2_000  # messages behind, of which another process does a part
 HELPED_VIEWS = ("facts", "window", "topics", "titles")  # of which the other process takes what this one does not
 PATIENCE = 10.0  # seconds for the other process to end
-COLLECT_AFTER = 100_000  # new objects after which the garbage collector looks at them
 BUSY = 0.5  # seconds between a worker's reports, while there is work
 IDLE = 3.0  # and while there is none
 
@@ -53,7 +51,7 @@ async def settle(memory: MemoryEngine, store: Store, helper: HelpingProcess, vie
     lag_at_start = await lags()
     total = steps_left(lag_at_start)
     pause = LOOK
-    with collect_seldom(), progress_bar("{task.completed:,} of {task.total:,} steps", visible=not views) as bar:
+    with progress_bar("{task.completed:,} of {task.total:,} steps", visible=not views) as bar:
         task = bar.add_task("catching up", total=total)
         if not views:
             helper.start_if_large(max(lag_at_start.values()), again=True)
@@ -72,20 +70,6 @@ async def settle(memory: MemoryEngine, store: Store, helper: HelpingProcess, vie
     if set_aside:
         warn(f"{plural(set_aside, 'message')} set aside, since a view failed on them: `recollect doctor` names them")
     return max(lag_at_start.values())
-
-
-@contextmanager
-def collect_seldom() -> Iterator[None]:
-    """Have the garbage collector look seldom, and not at what is there already: rules make many small objects and
-    hardly a circle, and the collector would take a twentieth of the time."""
-    thresholds = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, *thresholds[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-        gc.unfreeze()
 
 
 def steps_left(lags: Mapping[str, int]) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.options import printable
+from recollect.cli.options import printable, require_libraries
 from recollect.masking import keep_password_out_of_texts, mask_credentials
 
 if TYPE_CHECKING:
@@ -99,12 +99,12 @@ def telegram(
     """
     from recollect.bots.service import BotOptions
 
-    options = BotOptions(folder, system)
     if record is not None:
         run_replay(record, names, assistant, system)
         return
     require_libraries("telegram", "a bot on Telegram", "telegram", "uvicorn")
-    run_on_telegram(read_bot_token("telegram", "@BotFather"), options, names, api, (webhook, host, port))
+    token = read_bot_token("telegram", "@BotFather")
+    run_on_telegram(token, BotOptions(folder, system), names, api, (webhook, host, port))
 
 
 @bot.command()
@@ -204,16 +204,6 @@ def read_bot_token(platform: str, giver: str) -> Secret:
     if not token:
         raise ConfigError(NO_TOKEN.format(variable=token_variable(platform), giver=giver))
     return token
-
-
-def require_libraries(extra: str, purpose: str, *libraries: str) -> None:
-    """Raise if the libraries for a platform are not installed."""
-    from importlib.util import find_spec
-
-    from recollect.errors import MissingExtra
-
-    if any(find_spec(library) is None for library in libraries):
-        raise MissingExtra(extra, purpose)
 
 
 def report(line: str) -> None:

@@ -27,7 +27,7 @@ def demo(keep: Path | None) -> None:
     recollect demo
     recollect demo --keep /tmp/demo
     """
-    from recollect.cli.demo.tour import run_tour
+    from recollect.cli.tour import run_tour
 
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.show import console
+from recollect.cli.options import printable
+from recollect.cli.show import console
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task

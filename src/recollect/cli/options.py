@@ -11,14 +11,13 @@ import errno
 import io
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import IO, Any
 
 import click
 
-from recollect.cli.terminal.collection import without_collection
 from recollect.errors import RecollectError
 from recollect.masking import mask_credentials, print_masked_trace
 
@@ -54,49 +53,28 @@ class OneLineError(click.ClickException):
         click.echo(f"error: {LINES.sub(' ', printable(mask_credentials(self.message)))}", err=True, file=file)
 
 
-class CommandTable(MutableMapping[str, click.Command]):
-    """Commands by name, each imported when it is first looked up."""
-
-    def __init__(self, places: Mapping[str, str]) -> None:
-        """`places` has the module of each command and its name there: `package.module:name`."""
-        self._places = dict(places)
-        self._commands: dict[str, click.Command] = {}
-
-    def __getitem__(self, name: str) -> click.Command:
-        if name not in self._commands:
-            module, _, attribute = self._places[name].partition(":")
-            with without_collection(freezes=False):
-                self._commands[name] = getattr(import_module(module), attribute)
-        return self._commands[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._places
-
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._places.setdefault(name, "")
-        self._commands[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._places[name]
-        self._commands.pop(name, None)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-
 def mask_message(error: click.ClickException) -> None:
     """Take credentials out of an error of the parser, which repeats what was typed."""
     vars(error)["message"] = mask_credentials(error.message)
 
 
 class Program(click.Group):
-    """The group of all commands, in the order in which they are added."""
+    """The group of all commands, in the order in which they are added. Those in `places` are imported when they are
+    looked up; each place is a module and a name in it: `package.module:name`."""
+
+    def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._places = places or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return [*self._places, *self.commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._places:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self._places[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         # A terminal that cannot show a character shows its number.
@@ -165,6 +143,20 @@ def global_option(key: str) -> str | None:
     return value
 
 
+def require_libraries(extra: str, purpose: str, *libraries: str) -> None:
+    """Raise MissingExtra if libraries are not installed that a purpose needs."""
+    from importlib.util import find_spec
+
+    from recollect.errors import MissingExtra
+
+    if any(find_spec(library) is None for library in libraries):
+        raise MissingExtra(extra, purpose)
+
+
+def json_option(about: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option("--json", "as_json", is_flag=True, help=about)
+
+
 def parse_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
     """Parse a time in ISO 8601; without a zone it is UTC, without a time it is midnight."""
     if value is None:
@@ -176,3 +168,11 @@ def parse_moment(ctx: click.Context, param: click.Parameter, value: str | None) 
             f"{value!r} is not a date: write 2023-05-01, 2023-05-01T18:30 or 2023-05-01T18:30+02:00", ctx, param
         ) from None
     return parsed_time if parsed_time.tzinfo else parsed_time.replace(tzinfo=UTC)
+
+
+ONE_USER = click.option("--user", metavar="ID", help="Only this person's memory.")
+ONE_CONVERSATION = click.option("--conversation", metavar="ID", help="Only this conversation.")
+JSON_LINES = json_option("One JSON object a line.")
+JSON_OBJECT = json_option("One JSON object.")
+JSON_ASKED = json_option("One JSON object; without --dry-run it needs --yes.")
+YES = click.option("--yes", is_flag=True, help="Do not ask.")
