@@ -12,7 +12,7 @@ import click
 from quality import datasets
 from quality.assembled import Assembled, TopicCount, count_topics, evaluate_sessions
 from recollect.cli.options import printable
-from recollect.cli.show import show_table, table
+from recollect.cli.output import show_table, table
 
 MEASURES = ("topics a session", "V-measure", "homogeneity", "completeness", "F1 of pairs")
 

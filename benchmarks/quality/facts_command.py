@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.options import printable
+from recollect.cli.output import plural, show_table, table
 from recollect.cli.progress import progress_bar
-from recollect.cli.show import plural, show_table, table
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -11,7 +11,7 @@ import click
 
 from quality.recall_command import rounded, show_rows, shown_progress
 from recollect.cli.options import printable
-from recollect.cli.show import plural, show_table, table
+from recollect.cli.output import plural, show_table, table
 
 if TYPE_CHECKING:
     from quality.floor import FloorResult

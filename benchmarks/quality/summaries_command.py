@@ -12,8 +12,8 @@ import click
 
 from quality.speakers_command import advance
 from recollect.cli.options import printable
+from recollect.cli.output import plural
 from recollect.cli.progress import progress_bar
-from recollect.cli.show import plural
 
 if TYPE_CHECKING:
     from quality.summaries import DrawnSummary

@@ -10,26 +10,32 @@ With `ask_every`, the model asks for the full text of a message once in so many 
 Other memory work, such as summaries, is done by the built-in writers; the most that a memory model would have cost for
 it is counted separately, as `other`. Prompts are counted in full for all three ways: discounts for cached prompt
 prefixes are ignored.
+
+A transcript is a list of exchanges: a question and its answer. It is read from a file, or made from the documentation
+of Python's standard library. Messages that one side wrote in a row are joined into one. In a chat between people, the
+first speaker is taken for the user.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
+import inspect
 import json
 import re
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import accumulate
+from itertools import accumulate, cycle, groupby, islice
 from pathlib import Path
 
-from recollect.bench.talks import Exchange, Transcript
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.work.ask import ASKED
 from recollect.errors import InvalidInput, NoModel
-from recollect.model import Budget, ChatMessage
+from recollect.formats import BadRecord, open_records
+from recollect.model import Budget, ChatMessage, Draft
 from recollect.ports import Completion, Request
 from recollect.rules.prompt.fitting import PER_MESSAGE, PER_REPLY
 from recollect.rules.tiers import tiers
@@ -44,6 +50,108 @@ STEPS = 50  # of one view after an exchange, at most
 SHORTENED = re.compile(r"^MESSAGE\[(m\d+)\] \(\w+, tier [12]\):$", re.MULTILINE)
 
 Count = Callable[[str], int]
+MODULES = (
+    "argparse bisect calendar collections configparser contextlib copy csv datetime decimal difflib fractions "
+    "functools glob hashlib heapq inspect itertools json logging math os os.path pathlib pprint random re sched shlex "
+    "shutil socket sqlite3 statistics string struct subprocess tempfile textwrap threading time timeit urllib.parse "
+    "uuid zipfile"
+)
+QUESTIONS = (
+    "What is {} for, and what should I know before I use it?",
+    "I came across {} in somebody's code. Can you explain what it does?",
+    "How does {} work?",
+    "And {}? Tell me what it takes and what it gives back.",
+)
+WORDS = (60, 400)  # of a reply: as long as an assistant usually answers
+
+
+# -- transcripts
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A user's message and the reply to it."""
+
+    asked: str
+    answered: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A recorded conversation, and a short description of it."""
+
+    about: str
+    exchanges: tuple[Exchange, ...]
+
+    def first_turns(self, turns: int) -> Transcript:
+        """The transcript up to this turn, without a last message that has no answer."""
+        return Transcript(self.about, self.exchanges[: turns // 2])
+
+
+def read_transcript(path: str | Path, conversation: str | None = None) -> Transcript:
+    """Read a conversation from a file that `recollect import` reads: the one named, or else the longest."""
+    drafts: dict[str, list[Draft]] = {}
+    with open_records(path) as records:
+        for record in records:
+            if not isinstance(record, BadRecord):
+                drafts.setdefault(record.conversation, []).append(record.draft)
+    transcripts = {id: tuple(pair_exchanges(messages)) for id, messages in drafts.items()}
+    if conversation is None:
+        conversation = max(transcripts, key=lambda id: len(transcripts[id]), default="")
+    elif conversation not in transcripts:
+        examples = ", ".join(list(transcripts)[:5]) or "none at all"
+        reason = f"there is no {conversation!r} in {path}; there are {len(transcripts)}: {examples}"
+        raise InvalidInput("conversation", reason)
+    if not transcripts.get(conversation):
+        raise InvalidInput("data", f"{path}: no message in it was answered, so there is nothing to replay")
+    return Transcript(f"{conversation} of {Path(path).name}", transcripts[conversation])
+
+
+def pair_exchanges(drafts: Iterable[Draft]) -> Iterator[Exchange]:
+    """The messages in pairs: a question, its answer."""
+    messages = [draft for draft in drafts if draft.content.strip() and draft.role in ("user", "assistant")]
+    if not messages:
+        return
+    among_people = len({draft.role for draft in messages}) == 1
+    first_speaker = messages[0].author or messages[0].role
+
+    def is_question(draft: Draft) -> bool:
+        return (draft.author or draft.role) == first_speaker if among_people else draft.role == "user"
+
+    question = ""
+    for is_from_user, messages_of_turn in groupby(messages, key=is_question):
+        text = "\n".join(draft.content for draft in messages_of_turn)
+        if is_from_user:
+            question = text
+        elif question:
+            yield Exchange(question, text)
+
+
+def python_transcript(turns: int) -> Transcript:
+    """A long transcript of questions about Python's standard library, each answered by its documentation."""
+    pairs = [
+        Exchange(question.format(name), document)
+        for question, (name, document) in zip(cycle(QUESTIONS), islice(library_docs(), turns // 2), strict=False)
+    ]
+    if len(pairs) < turns // 2:
+        raise InvalidInput("turns", f"this Python documents itself in {2 * len(pairs)} turns only; name a file: --data")
+    return Transcript("questions about Python's standard library, answered by its own documentation", tuple(pairs))
+
+
+def library_docs() -> Iterator[tuple[str, str]]:
+    """The functions and classes of the modules, by full name, each with its docstring."""
+    seen_documents: set[str] = set()
+    for module_name in MODULES.split():
+        module = importlib.import_module(module_name)
+        for name in sorted(name for name in vars(module) if not name.startswith("_")):
+            member = getattr(module, name)
+            document = inspect.getdoc(member) if inspect.isroutine(member) or inspect.isclass(member) else None
+            if document and document not in seen_documents and WORDS[0] <= len(document.split()) <= WORDS[1]:
+                seen_documents.add(document)
+                yield f"{module_name}.{name}", document
+
+
+# -- what they cost
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,18 +13,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from recollect.bots import texts
+from recollect.bots import platforms, texts
 from recollect.bots.memories import holds_messages
-from recollect.bots.platforms import (
-    BotFile,
-    BotMessage,
-    Button,
-    ButtonPress,
-    CommandCall,
-    Person,
-    Place,
-    ReceivedMessage,
-)
+from recollect.bots.platforms import BotMessage, Button, ButtonPress, CommandCall, Person, Place
 from recollect.bots.settings import STORAGES, ChatSettings, Dialogue, StorageKind, parse_threshold
 from recollect.bots.texts import count_messages
 from recollect.bots.tools import OpenChat, Tools
@@ -148,7 +139,7 @@ class Commands:
         await self._table.set_dialogue(press.place, press.author, Dialogue(THRESHOLD_STEP, {"storage": choice}))
         return BotMessage(texts.ASK_THRESHOLD)
 
-    async def answer_threshold(self, message: ReceivedMessage, dialogue: Dialogue) -> BotMessage:
+    async def answer_threshold(self, message: platforms.ReceivedMessage, dialogue: Dialogue) -> BotMessage:
         """Take the answer to the question for the threshold."""
         if not await self._tools.may("summary", message.place, message.author):
             return await self._refuse(message.place, message.author)
@@ -240,7 +231,7 @@ class Commands:
 
     # -- what is remembered, in free form
 
-    async def run_message(self, chat: OpenChat, message: ReceivedMessage) -> BotMessage | None:
+    async def run_message(self, chat: OpenChat, message: platforms.ReceivedMessage) -> BotMessage | None:
         """Carry out what a message asks of the memory; None if it asks nothing."""
         # Every message in another script would be shown to the model, if it were taken as addressed.
         is_for_memory = message.is_for_bot or (message.place.is_private and message.text.isascii())
@@ -415,7 +406,7 @@ class Commands:
         if not lines:
             return BotMessage("I keep nothing of what you said here.")
         content = "".join(f"{line}\n" for line in lines).encode()
-        file = BotFile(f"{call.place.key}.jsonl", content, f"{count_messages(len(lines))}, one a line")
+        file = platforms.BotFile(f"{call.place.key}.jsonl", content, f"{count_messages(len(lines))}, one a line")
         delivery = self._tools.delivery
         place = call.place
         try:

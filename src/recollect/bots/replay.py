@@ -13,16 +13,7 @@ from itertools import count
 
 from recollect.bots import platforms
 from recollect.bots.bot import Bot
-from recollect.bots.platforms import (
-    BotFile,
-    BotMessage,
-    Button,
-    ButtonPress,
-    CommandCall,
-    Person,
-    Place,
-    ReceivedMessage,
-)
+from recollect.bots.platforms import BotMessage, ButtonPress, CommandCall, Person, Place, ReceivedMessage
 from recollect.model import BadRecord, Record
 
 PLATFORM = "replay"
@@ -37,7 +28,7 @@ class PrintedPlatform:
     identity: platforms.Identity
     show: Callable[[str], None]
     name: str = PLATFORM
-    buttons: tuple[Button, ...] = ()
+    buttons: tuple[platforms.Button, ...] = ()
     longest: int = LONGEST
     has_hidden_channels: bool = False
     _ids: count[int] = field(default_factory=count)
@@ -54,7 +45,7 @@ class PrintedPlatform:
     async def edit(self, place: Place, id: str, message: BotMessage) -> None:
         await self.send(place, message)
 
-    async def send_file(self, place: Place, file: BotFile) -> None:
+    async def send_file(self, place: Place, file: platforms.BotFile) -> None:
         self.show(f"{self.identity.person.shown}: [file {file.name}, {len(file.content):,} bytes]")
 
     async def show_typing(self, place: Place) -> None:

@@ -20,16 +20,7 @@ from typing import Any
 
 import telegram
 import uvicorn
-from telegram import (
-    Chat,
-    InlineKeyboardButton,
-    InlineKeyboardMarkup,
-    Message,
-    MessageEntity,
-    MessageOrigin,
-    Update,
-    User,
-)
+from telegram import Chat, Message, MessageEntity, Update, User
 from telegram.constants import ChatAction, MessageLimit
 from telegram.error import BadRequest, Forbidden, InvalidToken, RetryAfter, TelegramError
 from telegram.ext import Application, ApplicationBuilder, ContextTypes, TypeHandler
@@ -305,11 +296,12 @@ def thread_id(place: Place) -> int | None:
     return int(place.thread) if place.thread else None
 
 
-def keyboard(buttons: Sequence[Button]) -> InlineKeyboardMarkup | None:
+def keyboard(buttons: Sequence[Button]) -> telegram.InlineKeyboardMarkup | None:
     """Buttons in one column."""
     if not buttons:
         return None
-    return InlineKeyboardMarkup([[InlineKeyboardButton(button.label, callback_data=button.data)] for button in buttons])
+    rows = [[telegram.InlineKeyboardButton(button.label, callback_data=button.data)] for button in buttons]
+    return telegram.InlineKeyboardMarkup(rows)
 
 
 # -- updates as events
@@ -359,7 +351,7 @@ def message_of(message: Message, bot: User) -> ReceivedMessage:
     )
 
 
-def origin_name(origin: MessageOrigin) -> str:
+def origin_name(origin: telegram.MessageOrigin) -> str:
     """Who wrote what was forwarded, as far as they let it be known."""
     match origin:
         case telegram.MessageOriginUser():

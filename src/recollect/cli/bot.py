@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recollect.cli.options import printable, require_libraries
+from recollect.errors import ConfigError
 from recollect.masking import keep_password_out_of_texts, mask_credentials
 
 if TYPE_CHECKING:
@@ -198,7 +199,6 @@ def run_replay(record: Path, names: tuple[str, ...], assistant: tuple[str, ...],
 def read_bot_token(platform: str, giver: str) -> Secret:
     """The token from the environment; raises if there is none."""
     from recollect.config import read_token, token_variable
-    from recollect.errors import ConfigError
 
     token = read_token(platform)
     if not token:

@@ -23,24 +23,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recollect.cli import opening
 from recollect.cli.log import show_message
-from recollect.cli.opening import (
-    MemoryHandle,
-    current_settings,
-    index_state,
-    open_for_chat,
-    read_conversation,
-    require_existing,
-    warn_of_index,
-)
+from recollect.cli.opening import MemoryHandle, current_settings
 from recollect.cli.options import INTERRUPTED, OneLineError, StoreCommand, json_option, printable, warn
-from recollect.cli.show import console, plural, print_json
-from recollect.model import Budget, Degraded
+from recollect.cli.output import console, plural, print_json
+from recollect.errors import InvalidInput, NoModel, RecollectError
+from recollect.model import Budget, Degraded, Fact, Message, Receipt
 
 if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.engine.sync import BlockingConversation
-    from recollect.model import Message, Receipt
     from recollect.ports import Store
 
 USER = "me"  # who speaks in a new chat, if nobody says
@@ -108,7 +101,7 @@ def chat(conversation: str, user: str | None, system: str | None, budget: Budget
     model = model_names(settings)
     notices = SimpleQueue[Degraded]()
     try:
-        with silence_logs(), open_for_chat(hold_in_chats(settings), notices.put) as handle:
+        with silence_logs(), opening.open_for_chat(hold_in_chats(settings), notices.put) as handle:
             session = begin_session(handle, conversation, user, system, budget or default_budget(settings), notices)
             if session.interactive:
                 session.greet(model)
@@ -133,7 +126,6 @@ def silence_logs() -> Iterator[None]:
 
 def model_names(settings: Settings) -> str:
     """The names of the models that will reply. Fails if there is none, before a store is created."""
-    from recollect.errors import NoModel
     from recollect.llm.absent import HOW_TO, NoModelLLM
     from recollect.wiring import chat_models
 
@@ -163,7 +155,7 @@ def begin_session(
     notices: SimpleQueue[Degraded],
 ) -> ChatSession:
     """Begin a session in a conversation: a chat keeps its user, and a new conversation is a chat."""
-    existing = read_conversation(handle.store, handle.settings.space, id)
+    existing = opening.read_conversation(handle.store, handle.settings.space, id)
     is_channel = existing is not None and existing.user is None
     owner = existing.user if existing is not None and user is None else user or USER
     conversation = handle.memory.conversation(id, user=None if is_channel else owner)
@@ -247,7 +239,6 @@ class ChatSession:
 
     def handle_line(self, line: str) -> None:
         """Handle an input line: run a command, or send anything else to the model."""
-        from recollect.errors import RecollectError
 
         try:
             if line.startswith("/"):
@@ -324,7 +315,6 @@ class ChatSession:
         from recollect.clock import SystemClock
         from recollect.engine.context.people import knowledge_for_viewer
         from recollect.engine.context.viewers import viewer_of_chat
-        from recollect.model import Fact
         from recollect.ports import Tx
         from recollect.rules.facts.profile_lines import profile_lines
 
@@ -343,8 +333,6 @@ class ChatSession:
             click.echo(printable(f"({warning})"))
 
     def show_history(self, count: str) -> None:
-        from recollect.errors import InvalidInput
-
         if count and not (count.isascii() and count.isdigit()):
             raise InvalidInput("/history", f"takes a number of messages, not {count!r}")
         for message in self.conversation.history(limit=int(count) if count else LOOK_BACK):
@@ -409,13 +397,13 @@ def context(
     recollect context demo "What's my name?" --budget compact --explain
     """
     settings = current_settings()
-    require_existing(settings.store)
+    opening.require_existing(settings.store)
     without_models = dataclasses.replace(settings, chat_model="", memory_model="", followers=False)
-    with open_for_chat(without_models) as handle:
-        is_new = read_conversation(handle.store, settings.space, conversation) is None
+    with opening.open_for_chat(without_models) as handle:
+        is_new = opening.read_conversation(handle.store, settings.space, conversation) is None
         chat = handle.memory.conversation(conversation, user=user)
         preview = chat.context(text, **prompt_options)
-        state = index_state(handle.store, settings.space)
+        state = opening.index_state(handle.store, settings.space)
     if as_json:
         print_json({"messages": preview.messages, "receipt": preview.receipt})
     elif explain:
@@ -425,4 +413,4 @@ def context(
         click.echo("\n\n".join(f"[{message['role']}]\n{printable(message['content'])}" for message in messages))
     if is_new:
         warn(f"there is no conversation {conversation!r} yet: this is how it would begin")
-    warn_of_index(state, with_error=False)
+    opening.warn_of_index(state, with_error=False)

@@ -7,27 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recollect.cli import output
 from recollect.cli.opening import open_for_reading, open_for_writing
 from recollect.cli.options import StoreCommand, json_option, parse_moment, printable, warn
+from recollect.cli.output import format_time, plural, show_table, table
 from recollect.cli.settling import view_states
-from recollect.cli.show import (
-    console,
-    format_time,
-    message_head,
-    pick,
-    plural,
-    print_indented,
-    print_json,
-    print_json_lines,
-    show_table,
-    table,
-)
-from recollect.model import FACT_CATEGORIES
+from recollect.model import FACT_CATEGORIES, Fact, FactChange, Message, Statement
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recollect.model import Fact, FactChange, Message, Statement
     from recollect.ports import Store
 
 VIEW = "facts"
@@ -78,7 +67,7 @@ def facts(user: str, key: str | None, refused: bool, as_json: bool, **choice: An
         listing = memory.facts(user=user, **choice) if key is None else memory.fact_history(key, user=user)
         warning = unread_warning(handle.store, handle.settings.space)
     if as_json:
-        print_json_lines(listing)
+        output.print_json_lines(listing)
     elif listing:
         show_facts(listing, history=key is not None)
     if not listing:
@@ -118,7 +107,7 @@ def show_refused(user: str, as_json: bool) -> None:
     with open_for_reading() as handle:
         refused = handle.memory.refused_facts(user=user)
     if as_json:
-        print_json_lines(refused)
+        output.print_json_lines(refused)
         return
     if not refused:
         click.echo("nothing was refused", err=True)
@@ -160,20 +149,16 @@ def full_key(fact: Fact) -> str:
 
 def show_evidence(known_facts: Iterable[Fact], messages: Iterable[Message]) -> None:
     """Print facts, and the messages from which they come."""
-    from rich.text import Text
-
-    out = console()
+    out = output.console()
     for fact in known_facts:
         show_fact(out, fact)
     for message in messages:
-        out.print(message_head(message, "  ", with_place=True))
-        print_indented(out, Text(printable(message.content)), 6)
+        out.print(output.message_head(message, "  ", with_place=True))
+        output.print_indented(out, output.styled(printable(message.content)), 6)
 
 
 def show_fact(out: Console, fact: Fact) -> None:
-    from rich.text import Text
-
-    head = Text(f"{printable(full_key(fact))}: ", style="bold")
+    head = output.styled(f"{printable(full_key(fact))}: ", style="bold")
     head.append(printable(fact.value))
     until = "" if fact.active else f" to {format_time(fact.valid_to)}"
     audience = "in private" if fact.audience is None else f"in {printable(fact.audience)}"
@@ -215,7 +200,7 @@ def show(id: str, user: str, as_json: bool) -> None:
         known_fact = handle.memory.fact(id, user=user)
         messages = handle.memory.why(id, user=user)
     if as_json:
-        print_json(known_fact)
+        output.print_json(known_fact)
     else:
         show_evidence([known_fact], messages)
 
@@ -307,7 +292,7 @@ def ask(question: str, user: str, conversation: str | None, sources: bool, as_js
         warning = unread_warning(handle.store, handle.settings.space)
     if as_json:
         messages = [message.id for message in answer.messages]
-        print_json({"answer": answer.text, **pick(answer, "known made_by facts"), "messages": messages})
+        output.print_json({"answer": answer.text, **output.pick(answer, "known made_by facts"), "messages": messages})
     else:
         click.echo(printable(answer.text))
     if sources and not as_json:
@@ -420,8 +405,8 @@ def profile(user: str, as_json: bool) -> None:
         today = user_profile.today
         history = user_profile.history
         digests = {"today": today.text if today else None, "history": history.text if history else None}
-        fields = pick(user_profile, "user name facts statements text")
-        print_json({**fields, **digests, "context": user_profile.context})
+        fields = output.pick(user_profile, "user name facts statements text")
+        output.print_json({**fields, **digests, "context": user_profile.context})
     elif user_profile.text:
         click.echo(printable(user_profile.text))
     else:

@@ -8,29 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli import options
+from recollect.cli import options, output
 from recollect.cli.opening import index_state, open_for_reading, warn_of_index
 from recollect.cli.options import StoreCommand, json_option, parse_moment, printable
-from recollect.cli.show import (
-    build_snippet,
-    console,
-    cut_snippet,
-    format_time,
-    is_plain,
-    message_head,
-    pick,
-    print_indented,
-    print_json,
-    print_json_lines,
-    show_table,
-    table,
-)
-from recollect.model import ROLES
+from recollect.cli.output import format_time, show_table, table
+from recollect.model import ROLES, Conversation, Hit, Message
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from recollect.model import Conversation, Hit, Message
 
 PAGE = 500  # conversations read at a time
 STANDARD = "-"
@@ -71,12 +56,12 @@ def search(query: str, facts: bool, explain: bool, as_json: bool, **choice: Any)
         hits = handle.memory.search(query, kinds=("message", "fact") if facts else ("message",), **choice)
         state = index_state(handle.store, handle.settings.space)
     if as_json:
-        print_json_lines(map(hit_fields, hits))
-    elif is_plain() and not facts:
+        output.print_json_lines(map(hit_fields, hits))
+    elif output.is_plain() and not facts:
         for number, hit in enumerate(hits, start=1):
             click.echo("\n".join(hit_lines(number, hit, query, explain)))
     else:
-        out = console()
+        out = output.console()
         for number, hit in enumerate(hits, start=1):
             show_hit(out, number, hit, query, explain)
     if not hits:
@@ -97,7 +82,7 @@ def hit_lines(number: int, hit: Hit, query: str, explain: bool) -> list[str]:
     message = hit.message
     place = f"{printable(message.conversation)}, turn {message.turn}"
     head = f"{number:>3}. {format_time(message.time)}  {printable(message.author)}  {place}  score {hit.score:.2f}"
-    lines = [head, " " * 5 + cut_snippet(message.content, query)[0]]
+    lines = [head, " " * 5 + output.cut_snippet(message.content, query)[0]]
     return [*lines, " " * 5 + score_parts(hit)] if explain else lines
 
 
@@ -108,17 +93,15 @@ def score_parts(hit: Hit) -> str:
 
 
 def show_hit(out: Console, number: int, hit: Hit, query: str, explain: bool) -> None:
-    from rich.text import Text
-
-    head = message_head(hit.message, f"{number:>3}. ", with_place=True)
+    head = output.message_head(hit.message, f"{number:>3}. ", with_place=True)
     out.print(head.append(f"  score {hit.score:.2f}", style="dim"))
     if hit.fact is not None:
         from recollect.cli.facts import show_fact
 
         show_fact(out, hit.fact)
-    print_indented(out, build_snippet(hit.message.content, query), 5)
+    output.print_indented(out, output.build_snippet(hit.message.content, query), 5)
     if explain:
-        print_indented(out, Text(score_parts(hit), style="dim"), 5)
+        output.print_indented(out, output.styled(score_parts(hit), style="dim"), 5)
 
 
 # -- history, conversations
@@ -143,9 +126,9 @@ def history(conversation: str, limit: int, versions: bool, as_json: bool) -> Non
         owner = handle.find_conversation(conversation)
         messages = handle.memory.conversation(conversation).history(limit=limit, versions=versions)
     if as_json:
-        print_json_lines({**json.loads(dump(message, owner)), **version_fields(message)} for message in messages)
+        output.print_json_lines({**json.loads(dump(message, owner)), **version_fields(message)} for message in messages)
         return
-    out = console()
+    out = output.console()
     for message in messages:
         show_message(out, message)
 
@@ -153,23 +136,21 @@ def history(conversation: str, limit: int, versions: bool, as_json: bool) -> Non
 def version_fields(message: Message) -> dict[str, Any]:
     """What a message said before it was edited, as JSON; nothing if it was not."""
     versions = [
-        {"content": version.content, "metadata": dict(version.metadata), **pick(version, "by since until")}
+        {"content": version.content, "metadata": dict(version.metadata), **output.pick(version, "by since until")}
         for version in message.versions
     ]
     return {"versions": versions} if versions else {}
 
 
 def show_message(out: Console, message: Message) -> None:
-    from rich.text import Text
-
     for version in message.versions:
-        head = Text(f"{message.turn:>4}  ", style="dim")
+        head = output.styled(f"{message.turn:>4}  ", style="dim")
         head.append(f"{format_time(version.since)}  {printable(message.author)}, until ")
         head.append(f"{format_time(version.until)} (edited by {printable(version.by)})")
         out.print(head)
-        print_indented(out, Text(printable(version.content), style="dim"), 6)
-    out.print(message_head(message, f"{message.turn:>4}  "))
-    print_indented(out, Text(printable(message.content)), 6)
+        output.print_indented(out, output.styled(printable(version.content), style="dim"), 6)
+    out.print(output.message_head(message, f"{message.turn:>4}  "))
+    output.print_indented(out, output.styled(printable(message.content)), 6)
 
 
 @click.command(cls=StoreCommand)
@@ -190,7 +171,7 @@ def conversations(user: str | None, as_json: bool) -> None:
     if as_json:
         for conversation in listing:
             ids = {"space": conversation.space, "conversation": conversation.id}
-            print_json({**ids, **pick(conversation, "user turns created_at changed_at")})
+            output.print_json({**ids, **output.pick(conversation, "user turns created_at changed_at")})
         return
     grid = table(
         "conversation", "user", "messages", "kept since", "last added to", right=("messages",), whole=("last added to",)
@@ -232,7 +213,7 @@ def edit(conversation: str, message: str, text: str, metadata: str | None, as_js
         chat = handle.memory.conversation(conversation)
         edited = chat.edit(name_of_message(message), new_text, metadata=new_metadata)
     if as_json:
-        print_json(json.loads(dump(edited)))
+        output.print_json(json.loads(dump(edited)))
     else:
         click.echo(f"message {edited.turn} of {printable(conversation)} has its new text (message {edited.id})")
 

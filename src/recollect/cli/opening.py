@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.cli.options import SPACE, STORE, global_option, warn
-from recollect.cli.show import plural
+from recollect.cli.output import plural
+from recollect.errors import NotFound
+from recollect.model import Conversation, Degraded, ViewState
 
 if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.sync import BlockingConversation, BlockingMemory
-    from recollect.model import Conversation, Degraded, ViewState
     from recollect.ports import Store
 
 
@@ -58,7 +59,6 @@ def store_file(url: str) -> Path | None:
 
 def require_existing(url: str) -> str:
     """Return the address of a store; raise NotFound if it names a file that does not exist."""
-    from recollect.errors import NotFound
 
     file = store_file(url)
     if file is not None and not file.exists():
@@ -183,8 +183,6 @@ def read_conversation(store: Store, space: str, id: str) -> Conversation | None:
 
 
 def find_conversation(store: Store, space: str, id: str) -> Conversation:
-    from recollect.errors import NotFound
-
     conversation = read_conversation(store, space, id)
     if conversation is None:
         raise NotFound(f"there is no conversation {id!r} in space {space!r}; `recollect conversations` lists them")

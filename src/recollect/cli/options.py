@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import click
 
-from recollect.errors import RecollectError
+from recollect.errors import MissingExtra, RecollectError
 from recollect.masking import mask_credentials, print_masked_trace
 
 STORE = "recollect.store"
@@ -146,8 +146,6 @@ def global_option(key: str) -> str | None:
 def require_libraries(extra: str, purpose: str, *libraries: str) -> None:
     """Raise MissingExtra if libraries are not installed that a purpose needs."""
     from importlib.util import find_spec
-
-    from recollect.errors import MissingExtra
 
     if any(find_spec(library) is None for library in libraries):
         raise MissingExtra(extra, purpose)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from recollect.cli.options import printable
-from recollect.cli.show import console
+from recollect.cli.output import console
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task

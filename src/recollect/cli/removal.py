@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,10 +16,9 @@ from recollect.cli import options
 from recollect.cli.log import name_of_message
 from recollect.cli.opening import MemoryHandle, open_for_reading
 from recollect.cli.options import SPACE, StoreCommand, global_option, parse_moment, printable, report_remains, warn
-from recollect.cli.show import format_time, plural, print_json, print_json_lines, show_table, table
-
-if TYPE_CHECKING:
-    from recollect.model import Deletion, Move, Redaction, Retained
+from recollect.cli.output import format_time, plural, print_json, print_json_lines, show_table, table
+from recollect.errors import RecollectError
+from recollect.model import Deletion, Move, Redaction, Retained
 
 SHOWN = 10  # conversations that a preview names
 OWN_TIME = "what was kept with a time at which it expires"
@@ -150,7 +149,6 @@ def erase(user: str, yes: bool) -> None:
     recollect erase --user alex
     """
     from recollect.cli.progress import progress_bar
-    from recollect.errors import RecollectError
 
     with open_for_reading() as handle:
         if not yes:

@@ -15,7 +15,8 @@ import click
 from recollect.cli import options
 from recollect.cli.opening import current_settings, open_current_store
 from recollect.cli.options import SPACE, STORE, StoreCommand, global_option, printable, require_libraries
-from recollect.cli.show import format_time, pick, print_json_lines, show_table, table
+from recollect.cli.output import format_time, pick, print_json_lines, show_table, table
+from recollect.errors import MissingExtra
 from recollect.masking import mask_credentials
 
 if TYPE_CHECKING:
@@ -226,7 +227,6 @@ def mcp(url: str | None, user: str | None) -> None:
     recollect mcp ~/memory.db --space work --user alex
     recollect mcp postgresql://localhost/memory --space team
     """
-    from recollect.errors import MissingExtra
     from recollect.rules.log import check_id
 
     if user is not None:

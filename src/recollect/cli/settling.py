@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 import click
 
 from recollect.cli.options import printable, warn
+from recollect.cli.output import plural
 from recollect.cli.progress import progress_bar
-from recollect.cli.show import plural
+from recollect.errors import NotSettled, StoreError
+from recollect.model import ViewState
 
 if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
-    from recollect.model import ViewState
     from recollect.ports import Store
 
 LOOK = 0.2  # seconds between updates of the progress, if they take no more than
@@ -149,7 +150,6 @@ def stop_helper(helper: subprocess.Popen[bytes]) -> None:
 
 async def report_followers(memory: MemoryEngine, store: Store, stop: asyncio.Event) -> None:
     """Print the progress of an open memory's followers, until told to stop."""
-    from recollect.errors import StoreError
 
     last_news = ""
     while not stop.is_set():
@@ -196,7 +196,6 @@ def stop_on_signals() -> Iterator[asyncio.Event]:
 
 async def settle_or_warn(memory: MemoryEngine, store: Store, helper: HelpingProcess) -> None:
     """Settle; if a view cannot catch up now, print a warning: the messages are stored, and the view is tried again."""
-    from recollect.errors import NotSettled
 
     try:
         await settle(memory, store, helper)

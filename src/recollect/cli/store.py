@@ -10,23 +10,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli import options
-from recollect.cli.opening import (
-    current_settings,
-    open_current_store,
-    open_engine,
-    open_for_reading,
-    require_existing,
-    store_file,
-)
+from recollect.cli import opening, options
+from recollect.cli.opening import current_settings, open_engine
 from recollect.cli.options import SPACE, STORE, StoreCommand, global_option, printable, report_remains
+from recollect.cli.output import format_time, plural, print_json, show_table, table
 from recollect.cli.settling import HelpingProcess, report_followers, settle, stop_on_signals
-from recollect.cli.show import format_time, plural, print_json, show_table, table
+from recollect.errors import ConfigError
 from recollect.masking import mask_credentials
+from recollect.model import Activity, Retried, Stats
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.model import Activity, Retried, Stats
 
 
 # -- stats, verify, settings
@@ -44,7 +38,7 @@ def stats(as_json: bool) -> None:
     recollect stats
     recollect stats --space team --json
     """
-    with open_for_reading() as handle:
+    with opening.open_for_reading() as handle:
         totals = handle.memory.stats(space=global_option(SPACE))
     if as_json:
         print_json(totals)
@@ -100,7 +94,7 @@ def verify() -> None:
     \b
     recollect verify && echo "all is well"
     """
-    with open_for_reading() as handle:
+    with opening.open_for_reading() as handle:
         proof = handle.memory.verify()
     scope = f"{plural(proof.messages, 'message')} in {plural(proof.conversations, 'conversation')}"
     for fault in proof.faults:
@@ -158,7 +152,7 @@ def scrub() -> None:
     \b
     recollect scrub
     """
-    with open_current_store(current_settings()) as store:
+    with opening.open_current_store(current_settings()) as store:
         remains = store.scrub(full=True)
     if not remains:
         click.echo(f"{store.name}: its files hold nothing that was removed")
@@ -177,16 +171,15 @@ def migrate(url: str | None, hnsw: bool) -> None:
     \b
     recollect migrate postgresql://user:password@host/database
     """
-    from recollect.errors import ConfigError
     from recollect.stores.migrations.steps import CURRENT
     from recollect.wiring import open_store
 
     active_settings = current_settings()
     address = url or active_settings.store
-    if store_file(address) is not None:
+    if opening.store_file(address) is not None:
         if hnsw:
             raise ConfigError("--hnsw is for PostgreSQL; files are searched exactly")
-        require_existing(address)
+        opening.require_existing(address)
     store = open_store(address, active_settings, migrate=True, hnsw=embedder_width(active_settings) if hnsw else None)
     store.close()
     click.echo(f"{store.name}: schema {CURRENT}, the newest")
@@ -209,7 +202,7 @@ def embedder_width(active_settings: Settings) -> int:
 def existing_settings() -> Settings:
     """The settings in force; raises if their store does not exist."""
     active_settings = current_settings()
-    require_existing(active_settings.store)
+    opening.require_existing(active_settings.store)
     return active_settings
 
 

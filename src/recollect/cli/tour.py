@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from recollect.cli.show import build_snippet, console, format_time, plural, print_indented, show_table, table
+from recollect.cli.output import build_snippet, console, format_time, plural, print_indented, show_table, table
 from recollect.config import Settings
 from recollect.engine.memory import MemoryEngine
 from recollect.engine.sync import BlockingConversation, BlockingMemory

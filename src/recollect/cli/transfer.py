@@ -21,31 +21,21 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from recollect.cli import options
-from recollect.cli.opening import (
-    current_settings,
-    find_conversation,
-    open_engine,
-    open_for_reading,
-    read_conversation,
-    require_existing,
-    store_file,
-    without_embedder,
-)
+from recollect.cli import opening, options
+from recollect.cli.opening import current_settings
 from recollect.cli.options import INTERRUPTED, SPACE, StoreCommand, global_option, printable
+from recollect.cli.output import plural
 from recollect.cli.progress import progress_bar
 from recollect.cli.settling import HelpingProcess, settle_or_warn
-from recollect.cli.show import plural
+from recollect.errors import ImportFailed, InvalidInput, StoreError
 from recollect.masking import mask_credentials
-from recollect.model import ON_EDIT, OnEdit
+from recollect.model import ON_EDIT, BadRecord, Filter, Message, OnEdit, Record, Verification
 
 if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.engine.memory import MemoryEngine
     from recollect.engine.transfer import ImportProgress
-    from recollect.errors import StoreError
     from recollect.formats import Reader
-    from recollect.model import BadRecord, Message, Record, Verification
     from recollect.ports import Store
 
 FORMATS = ("recollect", "chatgpt", "claude", "discord", "telegram")
@@ -100,16 +90,15 @@ def import_(
     recollect import general.json --space 1098765 --assistant 2012345
     recollect import general.json --on-edit version
     """
-    from recollect.errors import ImportFailed
     from recollect.formats import open_records
 
     settings = current_settings()
     settle = settings.followers and not no_settle
 
     async def import_files() -> None:
-        effective_settings = settings if settle else without_embedder(settings)
+        effective_settings = settings if settle else opening.without_embedder(settings)
         async with (
-            open_engine(effective_settings, check_embedder=settle) as (memory, store),
+            opening.open_engine(effective_settings, check_embedder=settle) as (memory, store),
             HelpingProcess(memory, settings.store) as helper,
         ):
             bad_count = 0
@@ -215,7 +204,6 @@ async def import_file(
 
 def collect_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> Iterator[Record | BadRecord]:
     """The records unchanged; `spaces` collects the spaces they name."""
-    from recollect.model import Record
 
     for record in records:
         if isinstance(record, Record) and record.space is not None:
@@ -283,9 +271,8 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
     recollect export --user alex | gzip > alex.jsonl.gz
     """
     from recollect.engine.tables.log import find_damaged_messages
-    from recollect.model import Filter
 
-    with open_for_reading() as handle:
+    with opening.open_for_reading() as handle:
         space = handle.settings.space
         total = count_messages(handle.store, space, user, conversation)
         messages = handle.memory.export(
@@ -311,10 +298,9 @@ def report_left_out(unreadable: Sequence[Exception]) -> None:
 
 def count_messages(store: Store, space: str, user: str | None, conversation: str | None) -> int | None:
     """How many messages an export will have; None if that is not known beforehand."""
-    from recollect.errors import StoreError
 
     if conversation is not None:
-        return find_conversation(store, space, conversation).turns if user is None else None
+        return opening.find_conversation(store, space, conversation).turns if user is None else None
     if user is not None:
         return None
     try:
@@ -332,7 +318,7 @@ def write_messages(messages: Iterable[Message], store: Store, space: str, total:
     with progress_bar("{task.completed:,} messages", visible=not file.isatty()) as bar:
         task = bar.add_task("exporting", total=total)
         for id, messages_of_conversation in groupby(messages, key=lambda message: message.conversation):
-            owner = read_conversation(store, space, id)
+            owner = opening.read_conversation(store, space, id)
             for message in messages_of_conversation:
                 file.write(dump(message, owner).encode() + b"\n")
                 count += 1
@@ -343,7 +329,6 @@ def write_messages(messages: Iterable[Message], store: Store, space: str, total:
 @contextmanager
 def open_output(output: str) -> Iterator[BinaryIO]:
     """Open the output. A plain file appears complete or not at all; a pipe or device is written to directly."""
-    from recollect.errors import InvalidInput
 
     path = Path(output).resolve()
     if output == STANDARD:
@@ -387,17 +372,16 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     recollect copy recollect.db json:memory.json
     recollect copy recollect.db postgresql://user:password@host/database --migrate
     """
-    from recollect.errors import StoreError
     from recollect.wiring import open_store
 
     settings = current_settings()
-    source_file = store_file(source)
-    target_file = store_file(target)
+    source_file = opening.store_file(source)
+    target_file = opening.store_file(target)
     if source_file is not None and target_file is not None and source_file.resolve() == target_file.resolve():
         raise StoreError(f"{source} and {target} are the same file; copy into a new store")
     new_file = target_file if target_file is not None and not target_file.exists() else None
     unreadable: list[StoreError] = []
-    with closing(open_store(require_existing(source), settings)) as origin:
+    with closing(open_store(opening.require_existing(source), settings)) as origin:
         row_counts, proof = copy_into(
             origin, target, new_file, settings, migrate, unreadable.append if salvage else None
         )
@@ -415,7 +399,6 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
 
 def estimate_rows(origin: Store) -> int | None:
     """About how many rows a copy will have; None if a damaged file cannot be counted."""
-    from recollect.errors import StoreError
 
     try:
         stats = origin.read(lambda tx: tx.stats(datetime.now(UTC)))

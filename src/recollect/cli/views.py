@@ -11,12 +11,21 @@ import click
 from recollect.cli import options
 from recollect.cli.opening import open_for_reading, open_for_writing
 from recollect.cli.options import StoreCommand, json_option, printable
-from recollect.cli.show import console, format_time, pick, plural, print_indented, print_json_lines, show_table, table
+from recollect.cli.output import (
+    console,
+    format_time,
+    pick,
+    plural,
+    print_indented,
+    print_json_lines,
+    show_table,
+    styled,
+    table,
+)
+from recollect.model import Digest, Episode, Topic
 
 if TYPE_CHECKING:
     from rich.tree import Tree
-
-    from recollect.model import Digest, Episode, Topic
 
 BARS = " ▁▂▃▄▅▆▇█"
 WIDTH = 40  # columns of a curve
@@ -58,19 +67,16 @@ def episode_fields(episodes: Sequence[Episode], parent: str | None = None) -> It
 
 
 def show_tree(conversation: str, episodes: Sequence[Episode], show_all: bool) -> None:
-    from rich.text import Text
     from rich.tree import Tree
 
-    tree = Tree(Text(printable(conversation), style="bold"))
+    tree = Tree(styled(printable(conversation), style="bold"))
     add_branches(tree, episodes, show_all)
     console().print(tree)
 
 
 def add_branches(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> None:
-    from rich.text import Text
-
     for episode in episodes:
-        label = Text(f"level {episode.level}, turns {episode.first}-{episode.last}", style="cyan")
+        label = styled(f"level {episode.level}, turns {episode.first}-{episode.last}", style="cyan")
         label.append(f"  {format_time(episode.began)} to {format_time(episode.ended)}", style="dim")
         if episode.pending:
             label.append("  built-in writer, waiting for the model", style="yellow")
@@ -79,7 +85,7 @@ def add_branches(tree: Tree, episodes: Sequence[Episode], show_all: bool) -> Non
         if show_all:
             add_branches(branch, episode.parts, show_all)
         elif episode.parts:
-            branch.add(Text(f"{len(episode.parts)} of level {episode.level - 1} (--all shows them)", style="dim"))
+            branch.add(styled(f"{len(episode.parts)} of level {episode.level - 1} (--all shows them)", style="dim"))
 
 
 # -- topics
@@ -222,8 +228,6 @@ def digest(
 
 
 def show_digests(digests: list[Digest]) -> None:
-    from rich.text import Text
-
     out = console()
     for user_digest in digests:
         first = f"{user_digest.first:%Y-%m-%d}"
@@ -231,6 +235,6 @@ def show_digests(digests: list[Digest]) -> None:
         period = f"{user_digest.day:%Y-%m-%d}" if is_day else f"{first} to {user_digest.last:%Y-%m-%d}"
         writer = {"model": "", "offline": ", by the built-in writer"}[user_digest.made_by]
         channels = plural(len({span.conversation for span in user_digest.sources}), "channel")
-        head = Text(printable(user_digest.user), style="green")
-        out.print(head + Text(f"  {period}, {channels}{writer}", style="dim"))
-        print_indented(out, Text(printable(user_digest.text)), 2)
+        head = styled(printable(user_digest.user), style="green")
+        out.print(head + styled(f"  {period}, {channels}{writer}", style="dim"))
+        print_indented(out, styled(printable(user_digest.text)), 2)
