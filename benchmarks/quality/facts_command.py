@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from quality.datasets import Part
     from quality.facts import FactCounts, ReadFact
-    from recollect.cli.progress import ProgressLines
 
 
 @click.command()
@@ -65,7 +64,7 @@ def facts(files: tuple[Path, ...], part: str, count: int | None, seed: int, as_j
             show(counts, drawn, file, part)
 
 
-def advance(bar: Progress | ProgressLines, task: TaskID, number: int, total: int) -> None:
+def advance(bar: Progress, task: TaskID, number: int, total: int) -> None:
     bar.update(task, completed=number, total=total)
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from quality.speakers import SpeakerCounts
-    from recollect.cli.progress import ProgressLines
 
 
 @click.command()
@@ -58,7 +57,7 @@ def speakers(files: tuple[Path, ...], as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def advance(bar: Progress | ProgressLines, task: TaskID, number: int) -> None:
+def advance(bar: Progress, task: TaskID, number: int) -> None:
     bar.update(task, completed=number)
 
 

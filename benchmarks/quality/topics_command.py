@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from quality.topics import Evaluation
-    from recollect.cli.progress import ProgressLines
 
 
 @click.command()
@@ -93,7 +92,7 @@ def topics(
             show(found, name)
 
 
-def advance(bar: Progress | ProgressLines, task: TaskID, number: int) -> None:
+def advance(bar: Progress, task: TaskID, number: int) -> None:
     bar.update(task, completed=number)
 
 

@@ -15,7 +15,7 @@ import asyncio
 import dataclasses
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -287,20 +287,19 @@ class ChatSession:
     # -- commands
 
     def run_command(self, command: str, argument: str) -> None:
-        commands: dict[str, Callable[[str], Any]] = {
-            "/context": self.show_context,
-            "/facts": self.show_facts,
-            "/history": self.show_history,
-            "/help": lambda _: click.echo(HELP),
-            "/quit": lambda _: self.quit(),
-        }
-        if command in commands:
-            commands[command](argument)
-        else:
-            self.show_error(f"there is no command {command}, and nothing was sent; /help lists the commands")
-
-    def quit(self) -> None:
-        self.is_over = True
+        match command:
+            case "/context":
+                self.show_context(argument)
+            case "/facts":
+                self.show_facts()
+            case "/history":
+                self.show_history(argument)
+            case "/help":
+                click.echo(HELP)
+            case "/quit":
+                self.is_over = True
+            case _:
+                self.show_error(f"there is no command {command}, and nothing was sent; /help lists the commands")
 
     def show_context(self, text: str) -> None:
         """Print the receipt of the context that would be sent now, and the cost of the last reply."""
@@ -309,7 +308,7 @@ class ChatSession:
         if cost := last_reply_cost(self.conversation.history(limit=1)):
             click.echo(f"\n{printable(cost)}")
 
-    def show_facts(self, _: str) -> None:
+    def show_facts(self) -> None:
         """Print what is known of the speaker; in a channel, from what was said in it."""
         from recollect.cli.facts import unread_warning
         from recollect.clock import SystemClock

@@ -6,11 +6,10 @@ line at all.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,71 +22,8 @@ if TYPE_CHECKING:
 EVERY = 5.0  # seconds between lines
 
 
-@dataclass(slots=True)
-class LineTask:
-    """A task as the lines tell of it."""
-
-    description: str
-    total: float | None
-    fields: dict[str, Any]
-    completed: float = 0
-    started_at: float = field(default_factory=time.monotonic)
-
-    @property
-    def seconds(self) -> float:
-        return max(time.monotonic() - self.started_at, 1e-3)
-
-
-class ProgressLines:
-    """Prints a line every few seconds, while it is entered."""
-
-    disable = False
-
-    def __init__(self, columns: Sequence[str], every: float = EVERY) -> None:
-        self._columns = columns
-        self._every = every
-        self._task: LineTask | None = None
-        self._ended = Event()
-        self._thread = Thread(target=self._print_lines, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.stop()
-
-    def add_task(self, description: str, *, total: float | None, **fields: Any) -> Any:
-        self._task = LineTask(description, total, fields)
-        return self._task
-
-    def update(
-        self,
-        task: Any,
-        /,
-        *,
-        completed: float | None = None,
-        advance: float = 0,
-        total: float | None = None,
-        description: str | None = None,
-        **fields: Any,
-    ) -> None:
-        task.completed = (task.completed if completed is None else completed) + advance
-        task.total = task.total if total is None else total
-        task.description = description or task.description
-        task.fields |= fields
-
-    def stop(self) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _print_lines(self) -> None:
-        while not self._ended.wait(self._every):
-            if self._task is not None:
-                click.echo(printable(describe_task(self._task, self._columns)), err=True)
-
-
-def progress_bar(*columns: str, bytes_read: bool = False, visible: bool = True) -> Progress | ProgressLines:
+@contextmanager
+def progress_bar(*columns: str, bytes_read: bool = False, visible: bool = True) -> Iterator[Progress]:
     """A display of progress on standard error: a bar on a terminal, or else lines. Columns are formats of a task."""
     from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.text import Text
@@ -97,10 +33,8 @@ def progress_bar(*columns: str, bytes_read: bool = False, visible: bool = True) 
             return Text("" if "rate" in task.fields or not task.speed else f"{task.speed:,.0f}/s")
 
     error_console = console(stderr=True)
-    if visible and not error_console.is_terminal:
-        return ProgressLines(columns)
     byte_columns = [DownloadColumn()] if bytes_read else []
-    return Progress(
+    bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         *byte_columns,
@@ -108,18 +42,40 @@ def progress_bar(*columns: str, bytes_read: bool = False, visible: bool = True) 
         RateColumn(),
         TimeRemainingColumn(),
         console=error_console,
-        disable=not visible,
+        disable=not (visible and error_console.is_terminal),
         transient=True,
     )
+    with bar, print_lines(bar, columns) if visible and bar.disable else nullcontext():
+        yield bar
 
 
-def describe_task(task: LineTask, columns: Sequence[str]) -> str:
+@contextmanager
+def print_lines(bar: Progress, columns: Sequence[str], every: float = EVERY) -> Iterator[None]:
+    """Print a line about the task of a display every few seconds within this block."""
+    ended = Event()
+
+    def run() -> None:
+        while not ended.wait(every):
+            for task in bar.tasks:
+                click.echo(printable(describe_task(task, columns)), err=True)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def describe_task(task: Task, columns: Sequence[str]) -> str:
     """A task in a line: what is done, how far, how fast, and how long it will take."""
     parts = [column.format(task=task) for column in columns if task.total is not None or "task.total" not in column]
-    rate = task.completed / task.seconds
+    seconds = max(task.elapsed or 0.0, 1e-3)
+    rate = task.completed / seconds
     if "rate" not in task.fields and task.completed:
         parts.append(f"{rate:,.0f}/s")
-    parts.append(f"{duration(task.seconds)} so far")
+    parts.append(f"{duration(seconds)} so far")
     if task.total and rate and task.completed < task.total:
         parts.append(f"{duration((task.total - task.completed) / rate)} left")
     return f"{task.description}: {', '.join(parts)}"

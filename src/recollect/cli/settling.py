@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -26,9 +25,7 @@ if TYPE_CHECKING:
     from recollect.engine.memory import MemoryEngine
     from recollect.ports import Store
 
-LOOK = 0.2  # seconds between updates of the progress, if they take no more than
-LOOKING = 0.005  # this share of the time
-LONGEST_LOOK = 2.0  # seconds between them, however long they take
+LOOK = 1.0  # seconds between updates of the progress
 LARGE = 2_000  # messages behind, of which another process does a part
 HELPED_VIEWS = ("facts", "window", "topics", "titles")  # of which the other process takes what this one does not
 PATIENCE = 10.0  # seconds for the other process to end
@@ -51,17 +48,14 @@ async def settle(memory: MemoryEngine, store: Store, helper: HelpingProcess, vie
 
     lag_at_start = await lags()
     total = steps_left(lag_at_start)
-    pause = LOOK
     with progress_bar("{task.completed:,} of {task.total:,} steps", visible=not views) as bar:
         task = bar.add_task("catching up", total=total)
         if not views:
             helper.start_if_large(max(lag_at_start.values()), again=True)
         work = asyncio.create_task(settle_views(memory, views))
         try:
-            while not (await asyncio.wait([work], timeout=None if bar.disable else pause))[0]:
-                look_at = time.monotonic()
+            while not (await asyncio.wait([work], timeout=None if views else LOOK))[0]:
                 remaining = await lags()
-                pause = min(max(LOOK, (time.monotonic() - look_at) / LOOKING), LONGEST_LOOK)
                 view_at_work = next((view for view in remaining if remaining[view]), "")
                 bar.update(task, description=view_at_work, completed=max(total - steps_left(remaining), 0))
             set_aside = await work

@@ -29,7 +29,7 @@ from recollect.cli.progress import progress_bar
 from recollect.cli.settling import HelpingProcess, settle_or_warn
 from recollect.errors import ImportFailed, InvalidInput, StoreError
 from recollect.masking import mask_credentials
-from recollect.model import ON_EDIT, BadRecord, Filter, Message, OnEdit, Record, Verification
+from recollect.model import ON_EDIT, BadRecord, Filter, Message, OnEdit, Record, Stats, Verification
 
 if TYPE_CHECKING:
     from recollect.config import Settings
@@ -181,23 +181,22 @@ async def import_file(
     spaces: set[str] = {reader.suggested_space} if reader.suggested_space else set()
     so_far = ImportProgress()
     start = time.monotonic()
-    with progress_bar("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
-        task = bar.add_task(Path(name).name, total=reader.total_bytes, messages=0, rate=0)
+    try:
+        with progress_bar("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
+            task = bar.add_task(Path(name).name, total=reader.total_bytes, messages=0, rate=0)
 
-        def show_progress(totals: ImportProgress) -> None:
-            nonlocal so_far
-            so_far = totals
-            if helper is not None:
-                helper.start_if_large(totals.new)
-            rate = round(totals.read / max(time.monotonic() - start, 1e-3))
-            bar.update(task, completed=reader.bytes_read, messages=totals.read, rate=rate)
+            def show_progress(totals: ImportProgress) -> None:
+                nonlocal so_far
+                so_far = totals
+                if helper is not None:
+                    helper.start_if_large(totals.new)
+                rate = round(totals.read / max(time.monotonic() - start, 1e-3))
+                bar.update(task, completed=reader.bytes_read, messages=totals.read, rate=rate)
 
-        try:
             records = collect_spaces(reader, spaces)
             await import_records(memory, records, space=settings.space, on_edit=on_edit, progress=show_progress)
-        finally:
-            bar.stop()
-            report_import(name, reader.format, so_far)
+    finally:
+        report_import(name, reader.format, so_far)
     hint_space(spaces, settings.space)
     return so_far.bad_count
 
@@ -303,11 +302,16 @@ def count_messages(store: Store, space: str, user: str | None, conversation: str
         return opening.find_conversation(store, space, conversation).turns if user is None else None
     if user is not None:
         return None
+    stats = read_stats(store, space)
+    return None if stats is None else stats.messages + stats.erased
+
+
+def read_stats(store: Store, space: str | None = None) -> Stats | None:
+    """What is in a store; None if a damaged file, which can be read in part, cannot be counted."""
     try:
-        stats = store.read(lambda tx: tx.stats(datetime.now(UTC), space))
-    except StoreError:  # a damaged file can be read in part, and its size is then not known
+        return store.read(lambda tx: tx.stats(datetime.now(UTC), space))
+    except StoreError:
         return None
-    return stats.messages + stats.erased
 
 
 def write_messages(messages: Iterable[Message], store: Store, space: str, total: int | None, file: BinaryIO) -> int:
@@ -397,16 +401,6 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def estimate_rows(origin: Store) -> int | None:
-    """About how many rows a copy will have; None if a damaged file cannot be counted."""
-
-    try:
-        stats = origin.read(lambda tx: tx.stats(datetime.now(UTC)))
-    except StoreError:
-        return None
-    return stats.messages + stats.erased + 2 * stats.conversations + 2 * stats.entries
-
-
 def copy_into(
     origin: Store,
     target: str,
@@ -423,8 +417,12 @@ def copy_into(
     is_complete = False
     store = open_store(target, settings, migrate=migrate)
     try:
+        stats = read_stats(origin)
+        total = None
+        if stats is not None:
+            total = stats.messages + stats.erased + 2 * stats.conversations + 2 * stats.entries
         with progress_bar("{task.completed:,} rows") as bar:
-            task = bar.add_task("copying", total=estimate_rows(origin))
+            task = bar.add_task("copying", total=total)
             rows_so_far = {}
 
             def show_progress(table: str, count: int) -> None:
