@@ -214,6 +214,8 @@ class Bot:
             self._answer_command(call, BotMessage(texts.ADMINS_ONLY))
         elif call.name in NEED_MEMORY and not (await self.tools.settings(call.place)).enabled:
             self._answer_command(call, BotMessage(texts.IS_OFF))
+        elif call.name in texts.NEED_WORDS and not call.argument:
+            self._answer_command(call, BotMessage(texts.NEED_WORDS[call.name]))
         elif call.name in ONCE:
             await self._run_once(call, run)
         elif call.name == "export":  # a file is sent in its own time

@@ -296,8 +296,6 @@ class Commands:
         return answer or BotMessage(f"I know nobody here by the name of {call.argument}.")
 
     async def _remember(self, call: CommandCall) -> BotMessage:
-        if not call.argument:
-            return BotMessage("What should I remember? Write it as in: /remember I like tea")
         async with self._tools.open_chat(call.place, call.author) as chat:
             wordings = [f"Remember {opening}{call.argument}" for opening in ("that ", "", "this: ")]
             answer = await self._run(chat, call, wordings)
@@ -307,8 +305,6 @@ class Commands:
         return answer or BotMessage("I found nothing to remember there. Write it as in: /remember I like tea")
 
     async def _forget(self, call: CommandCall) -> BotMessage:
-        if not call.argument:
-            return BotMessage("What should I forget? Write it as in: /forget that I like tea")
         async with self._tools.open_chat(call.place, call.author) as chat:
             answer = await self._run(chat, call, [f"Forget {call.argument}", f"Forget that {call.argument}"])
             if answer is None and call.place.is_private:
@@ -330,8 +326,6 @@ class Commands:
         return BotMessage(f"It is back: {' '.join(lines)}" if call.place.is_private and lines else "It is back.")
 
     async def _search(self, call: CommandCall) -> BotMessage:
-        if not call.argument:
-            return BotMessage("What should I look for? Write it as in: /search night train")
         user = call.author.id if call.place.is_private else None
         conversation = None if call.place.is_private else call.place.conversation
         async with self._tools.open_chat(call.place, call.author) as chat:

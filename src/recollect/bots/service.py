@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
@@ -148,6 +149,18 @@ async def run_bot(
         report(platform.describe())
         await platform.wait_for_end(stop)
         report("stopping: what has come in is finished first")
+
+
+def run_alone(build_platform: Callable[[], LivePlatform], options: BotOptions, report: Callable[[str], None]) -> None:
+    """Run a bot as all that this process does, until a signal comes. Nobody but this user can read the files that it
+    makes, also in a folder that others can open; what it logs goes to standard error."""
+
+    async def run() -> None:
+        await run_bot(build_platform(), options, report, stop_on_signals())
+
+    os.umask(0o077)
+    with log_to_stderr():
+        asyncio.run(run())
 
 
 def describe_replies(options: BotOptions) -> str:

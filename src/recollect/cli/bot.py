@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,6 @@ from recollect.errors import ConfigError
 from recollect.masking import keep_password_out_of_texts, mask_credentials
 
 if TYPE_CHECKING:
-    from recollect.bots.service import BotOptions
     from recollect.config import Secret
 
 FOLDER = "recollect-bot"
@@ -98,14 +95,19 @@ def telegram(
 
     Needs the extra: pip install 'recollect[telegram]'.
     """
-    from recollect.bots.service import BotOptions
-
     if record is not None:
         run_replay(record, names, assistant, system)
         return
     require_libraries("telegram", "a bot on Telegram", "telegram", "uvicorn")
+    from recollect.bots.service import BotOptions, run_alone
+    from recollect.bots.telegram import TelegramOptions, TelegramPlatform, Webhook, open_webhook_socket
+
     token = read_bot_token("telegram", "@BotFather")
-    run_on_telegram(token, BotOptions(folder, system), names, api, (webhook, host, port))
+    server = (api or TELEGRAM).rstrip("/")
+    keep_password_out_of_texts(server)
+    hook = None if webhook is None else Webhook(webhook, open_webhook_socket(host, port))
+    options = TelegramOptions(token, names, f"{server}/bot", f"{server}/file/bot", webhook=hook)
+    run_alone(lambda: TelegramPlatform(options), BotOptions(folder, system), report)
 
 
 @bot.command()
@@ -126,51 +128,15 @@ def discord(
 
     Needs the extra: pip install 'recollect[discord]'.
     """
-    from recollect.bots.service import BotOptions
-
     if record is not None:
         run_replay(record, names, assistant, system)
         return
     require_libraries("discord", "a bot on Discord", "discord")
-    run_on_discord(read_bot_token("discord", "the Developer Portal"), BotOptions(folder, system), names)
-
-
-def run_on_discord(token: Secret, options: BotOptions, names: tuple[str, ...]) -> None:
     from recollect.bots.discord import DiscordOptions, DiscordPlatform
-    from recollect.bots.service import run_bot, stop_on_signals
+    from recollect.bots.service import BotOptions, run_alone
 
-    async def run() -> None:
-        await run_bot(DiscordPlatform(DiscordOptions(token, names)), options, report, stop_on_signals())
-
-    run_in_private(run())
-
-
-def run_on_telegram(
-    token: Secret, options: BotOptions, names: tuple[str, ...], api: str | None, hook: tuple[str | None, str, int]
-) -> None:
-    from recollect.bots.service import run_bot, stop_on_signals
-    from recollect.bots.telegram import TelegramOptions, TelegramPlatform, Webhook, open_webhook_socket
-
-    server = (api or TELEGRAM).rstrip("/")
-    keep_password_out_of_texts(server)
-    url, host, port = hook
-    webhook = None if url is None else Webhook(url, open_webhook_socket(host, port))
-    telegram_options = TelegramOptions(token, names, f"{server}/bot", f"{server}/file/bot", webhook=webhook)
-
-    async def run() -> None:
-        await run_bot(TelegramPlatform(telegram_options), options, report, stop_on_signals())
-
-    run_in_private(run())
-
-
-def run_in_private(work: Coroutine[Any, Any, None]) -> None:
-    """Run a bot so that nobody but this user can read the files that it makes, also in a folder that others can open,
-    and log without credentials."""
-    from recollect.bots.service import log_to_stderr
-
-    os.umask(0o077)
-    with log_to_stderr():
-        asyncio.run(work)
+    token = read_bot_token("discord", "the Developer Portal")
+    run_alone(lambda: DiscordPlatform(DiscordOptions(token, names)), BotOptions(folder, system), report)
 
 
 def run_replay(record: Path, names: tuple[str, ...], assistant: tuple[str, ...], system: str | None) -> None:

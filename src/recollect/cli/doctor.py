@@ -11,7 +11,6 @@ import importlib.util
 import platform
 import shutil
 import sqlite3
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -90,7 +89,7 @@ def show_result(verdict: Verdict, subject: str, detail: str) -> None:
 def run_checks(settings: Settings, ask: bool) -> Iterator[CheckResult]:
     from recollect import wiring
 
-    yield from check_python()
+    yield "ok", "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     yield from check_sqlite()
     yield from check_extras(settings)
     yield from run_check("tokenizer", lambda: check_tokenizer(settings))
@@ -113,14 +112,6 @@ def run_check(subject: str, check: Callable[[], Iterator[CheckResult]]) -> Itera
         yield from check()
     except (RecollectError, OSError) as error:
         yield "fail", subject, str(error)
-
-
-def check_python() -> Iterator[CheckResult]:
-    version = platform.python_version()
-    if sys.version_info < (3, 11):  # noqa: UP036  it may have been installed by other means than pip
-        yield "fail", "python", f"{version}; recollect needs 3.11 or later"
-    else:
-        yield "ok", "python", f"{version} on {platform.system()} {platform.machine()}"
 
 
 def check_sqlite() -> Iterator[CheckResult]:

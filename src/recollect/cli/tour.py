@@ -84,7 +84,7 @@ def run_tour(folder: Path) -> None:
         chat = demo_memory.conversation(CHAT, user=USER)
         show_keeping(out, demo_memory, chat)
         show_searches(out, demo_memory)
-        show_facts(out, demo_memory, USER)
+        show_facts(out, demo_memory)
         show_context(out, chat)
         show_turn(out, file, chat, model)
         demo_memory.settle()
@@ -157,7 +157,10 @@ def expect(condition: bool, problem: str) -> None:
         raise RecollectError(f"the demo went wrong: {problem}")
 
 
-def print_step(out: Console, title: str, about: str) -> None:
+def print_step(out: Console, name: str, **values: object) -> None:
+    """Print what stands above a step in the script."""
+    line = next(line for line in script_lines("steps") if line.startswith(name))
+    title, _, about = line.format(**values).partition(" | ")
     out.print()
     out.print(Text(title, style="bold cyan"))
     out.print(Text(about, style="dim"))
@@ -196,11 +199,7 @@ def drafts() -> list[Draft]:
 
 
 def show_keeping(out: Console, demo_memory: BlockingMemory, chat: BlockingConversation) -> None:
-    print_step(
-        out,
-        "KEEP",
-        "Once an add returns, the message is on the disk. All else is derived from the messages, and follows.",
-    )
+    print_step(out, "KEEP")
     # All at once: followers that saw them one by one would cut the summaries by the speed of the machine.
     chat.extend(drafts())
     duplicates = sum(addition.new for addition in chat.extend(drafts()))
@@ -213,7 +212,7 @@ def show_keeping(out: Console, demo_memory: BlockingMemory, chat: BlockingConver
 
 
 def show_searches(out: Console, demo_memory: BlockingMemory) -> None:
-    print_step(out, "FIND", "By word, by meaning and in any script. Each hit says what its score is made of.")
+    print_step(out, "FIND")
     for query, about, answer in SEARCHES:
         hit = demo_memory.search(query, user=USER, limit=1)[0]
         expect(answer in hit.message.content, f"{query} found turn {hit.message.turn}")
@@ -230,9 +229,7 @@ def print_hit(out: Console, hit: Hit, query: str) -> None:
 
 
 def show_context(out: Console, chat: BlockingConversation) -> None:
-    print_step(
-        out, f"CONTEXT: {QUESTION}", f"What a model would be sent, in {BUDGET} tokens at most, and the receipt for it."
-    )
+    print_step(out, "CONTEXT", question=QUESTION, budget=BUDGET)
     receipt = chat.context(QUESTION, budget=Budget(total=BUDGET), system=SYSTEM).receipt
     grid = table("section", "tokens", "in", "left out", "what it is", right=("tokens", "in", "left out"))
     for section in receipt.sections:
@@ -247,11 +244,7 @@ def show_context(out: Console, chat: BlockingConversation) -> None:
 
 
 def show_turn(out: Console, file: Path, chat: BlockingConversation, model: ScriptedModel) -> None:
-    print_step(
-        out,
-        f"TURN: {SOUP}",
-        "The model is SCRIPTED: the demo needs no key. What no search finds is short, until it asks for more.",
-    )
+    print_step(out, "TURN", question=SOUP)
     reply = chat.reply(SOUP, system=SYSTEM)
     first, second = reply.rounds
     before, after = (request.messages[0]["content"] for request in model.requests)
@@ -293,11 +286,7 @@ def read_tiers(file: Path, turn: int) -> tuple[str, str]:
 
 def show_episodes(out: Console, chat: BlockingConversation, model: ScriptedModel) -> None:
     archive_end = chat.archived()[-1].last
-    print_step(
-        out,
-        f"EPISODES: turns 1 to {archive_end} have left the window, not the log",
-        f"Contexts show summaries of them, in levels (of {LEVEL} here, so that there is a tree; of 5 unless set).",
-    )
+    print_step(out, "EPISODES", turn=archive_end, level=LEVEL)
     tree = chat.episodes()
     expect(tree[0].level > 1 and {episode.first for episode in leaves(tree)} >= {1}, "there is no tree of summaries")
     expect(max(episode.last for episode in leaves(tree)) == archive_end, "a turn that left is in no episode")
@@ -322,22 +311,18 @@ def print_tree(out: Console, tree: Sequence[Episode], depth: int = 0) -> None:
         print_tree(out, episode.parts, depth + 1)
 
 
-def show_facts(out: Console, memory: BlockingMemory, user: str) -> None:
-    print_step(
-        out,
-        f"FACTS: what is known of {user}",
-        "Read out of what alex said, with the day. A new value ends the old one.",
-    )
-    facts = {fact.key: fact for fact in memory.facts(user=user)}
+def show_facts(out: Console, memory: BlockingMemory) -> None:
+    print_step(out, "FACTS")
+    facts = {fact.key: fact for fact in memory.facts(user=USER)}
     grid = table("category", "key", "value", "said on", "in turn", right=("in turn",))
     for fact in facts.values():
         grid.add_row(fact.category, fact.key, fact.value, format_day(fact.said_at), f"{fact.turn}")
     show_table(grid)
-    history = memory.fact_history("location", user=user)
+    history = memory.fact_history("location", user=USER)
     expect([fact.value for fact in history] == ["Leiden", "Delft"], "the move is not in the history")
     out.print("history of location: " + "; ".join(f"{fact.value}, {format_span(fact)}" for fact in history))
     current = facts["location"]
-    (message,) = memory.why(current.id, user=user)
+    (message,) = memory.why(current.id, user=USER)
     expect(current.value == "Delft" and current.value in message.content, "the fact does not come from its message")
     out.print(f"why Delft? turn {message.turn}: “{message.content}”")
 
@@ -354,9 +339,7 @@ def format_span(fact: Fact) -> str:
 
 
 def show_topics(out: Console, folder: Path) -> None:
-    print_step(
-        out, "TOPICS: what alex talks about", "A topic fades by its half-life: 1 to 30 days, as one comes back to it."
-    )
+    print_step(out, "TOPICS")
     with open_memory(folder / "topics.db") as demo_memory:
         chat = demo_memory.conversation("chat", user="alex")
         for line in script_lines("topics"):
@@ -396,11 +379,7 @@ def print_topics(chat: BlockingConversation) -> None:
 
 
 def show_group(out: Console, folder: Path) -> None:
-    print_step(
-        out,
-        "GROUP: alex and noor in a channel of the bakery",
-        "A day is written up once, for all who spoke. What is said in private is no part of it.",
-    )
+    print_step(out, "GROUP")
     with open_memory(folder / "group.db") as demo_memory:
         channel = demo_memory.conversation(CHANNEL)
         for line in script_lines("group"):
@@ -437,9 +416,7 @@ def show_remembering(out: Console, demo_memory: BlockingMemory) -> None:
 
 
 def show_proof(out: Console, demo_memory: BlockingMemory) -> None:
-    print_step(
-        out, "PROVE", "Every message is sealed with the one before it: a changed or missing one breaks the chain."
-    )
+    print_step(out, "PROVE")
     proof = demo_memory.verify()
     expect(proof.ok, f"the log is not whole: {proof.faults}")
     out.print(
@@ -448,7 +425,7 @@ def show_proof(out: Console, demo_memory: BlockingMemory) -> None:
 
 
 def show_tampering(out: Console, folder: Path) -> None:
-    print_step(out, "TAMPER", f"In a copy of the file, “{ORIGINAL}” becomes “{FORGED}”, behind recollect's back.")
+    print_step(out, "TAMPER", original=ORIGINAL, forged=FORGED)
     tampered_file = folder / "tampered.db"
     with closing(sqlite3.connect(folder / "demo.db")) as source, closing(sqlite3.connect(tampered_file)) as copy:
         source.backup(copy)
@@ -462,7 +439,7 @@ def show_tampering(out: Console, folder: Path) -> None:
 
 
 def show_move(out: Console, folder: Path, demo_memory: BlockingMemory, messages: list[Message]) -> None:
-    print_step(out, "MOVE", "Exported as JSON Lines and imported into a store of another kind: one readable JSON file.")
+    print_step(out, "MOVE")
     exported_file = folder / "demo.jsonl"
     owners = {conversation.id: conversation for conversation in demo_memory.conversations()}
     text = "".join(dump(message, owners[message.conversation]) + "\n" for message in messages)
