@@ -24,7 +24,7 @@ import inspect
 import json
 import re
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import accumulate, cycle, groupby, islice
@@ -42,6 +42,7 @@ from recollect.rules.tiers import tiers
 from recollect.tasks import message_tiers
 from recollect.tasks.reply import OPEN, InlineTiers, render_inline
 from recollect.testing.clock import FrozenClock
+from recollect.testing.llm import ScriptedLLM
 from recollect.wiring import build, open_tokenizer
 
 WINDOW = 20  # messages of the sliding window, the current one among them
@@ -285,31 +286,24 @@ def prompt_tokens(messages: Sequence[ChatMessage], count: Count) -> int:
     return PER_REPLY + sum(count(message["content"]) + PER_MESSAGE for message in messages)
 
 
-class RecordedModel:
+class RecordedModel(ScriptedLLM):
     """A chat model that returns the recorded replies, with their tiers, and records each call."""
 
-    name = "recorded"
-
     def __init__(self, exchanges: Sequence[Exchange], plan: Plan, count: Count) -> None:
+        super().__init__(default=self._answer, name="recorded")
         self._remaining = list(reversed(exchanges))
         self._plan = plan
         self._count = count
         self._has_asked = False
         self.calls: list[Completion] = []
 
-    async def complete(self, request: Request) -> Completion:
-        text = self._tier_request(request) or self._next_reply(asks_for_tiers=OPEN in request.messages[0]["content"])
+    def _answer(self, request: Request) -> Completion:
+        text = self._tier_request(request) or self._recorded_reply(
+            asks_for_tiers=OPEN in request.messages[0]["content"]
+        )
         call = Completion(text, self.name, prompt_tokens(request.messages, self._count), self._count(text))
         self.calls.append(call)
         return call
-
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        answer = await self.complete(request)
-        yield answer.text
-        yield answer
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
     def _tier_request(self, request: Request) -> str:
         """Every `ask_every` calls: a request for the full text of the first shortened message, if there is one."""
@@ -320,7 +314,7 @@ class RecordedModel:
         self._has_asked = match is not None
         return f"[REQUEST_TIER:3:{match[1]}]" if match else ""
 
-    def _next_reply(self, *, asks_for_tiers: bool) -> str:
+    def _recorded_reply(self, *, asks_for_tiers: bool) -> str:
         """The recorded reply, with the tiers of the exchange if the context asks for them."""
         exchange = self._remaining.pop()
         user_tiers, reply_tiers = (tiers.write_tiers(text, self._count) for text in (exchange.asked, exchange.answered))
@@ -329,18 +323,17 @@ class RecordedModel:
         return f"{exchange.answered}\n{render_inline(inline)}" if writes_tiers else exchange.answered
 
 
-class TierWriter:
+class TierWriter(ScriptedLLM):
     """A memory model that writes the tiers of messages, in separate calls. All other work it leaves to the built-in
     writers, and counts the most it would have cost."""
 
-    name = "tier writer"
-
     def __init__(self, count: Count) -> None:
+        super().__init__(default=self._answer, name="tier writer")
         self._count = count
         self.spent = 0
         self.other = 0
 
-    async def complete(self, request: Request) -> Completion:
+    def _answer(self, request: Request) -> Completion:
         asked = ASKED.get()
         assert asked is not None, "only tasks ask the memory model"
         task, inputs = asked
@@ -355,9 +348,3 @@ class TierWriter:
         answer = json.dumps({"tiers": entries} if len(entries) > 1 else entries[0], ensure_ascii=False)
         self.spent += tokens_in + self._count(answer)
         return Completion(answer, self.name, tokens_in, self._count(answer))
-
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        yield await self.complete(request)
-
-    async def close(self) -> None:
-        """Nothing to close."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +30,8 @@ from recollect.formats import dump, open_records
 from recollect.model import Budget, Draft, Episode, Fact, Hit, Message, Role
 from recollect.ports import Completion, Request
 from recollect.tasks.reply import InlineTiers, render_inline
+from recollect.testing.clock import FrozenClock
+from recollect.testing.llm import ScriptedLLM
 from recollect.wiring import build, open_tokenizer
 
 NOW = datetime(2025, 4, 6, 10, 30, tzinfo=UTC)  # the conversation has just ended
@@ -77,7 +80,7 @@ MEMBER = "noor"
 
 def run_tour(folder: Path) -> None:
     out = console()
-    model = ScriptedModel(LINES)
+    model = scripted_model()
     file = folder / "demo.db"
     out.print("recollect: a chat program's memory. This runs offline, without a key.", style="bold")
     with open_memory(file, model) as demo_memory:
@@ -103,50 +106,23 @@ def run_tour(folder: Path) -> None:
 # -- the stage
 
 
-class StoppedClock:
-    """A clock that always stands a few minutes after the conversation."""
+def scripted_model() -> ScriptedLLM:
+    """A chat model that needs no key: it replies with its lines in order, and counts tokens as the memory does."""
+    count = open_tokenizer(Settings()).count
 
-    def now(self) -> datetime:
-        return NOW
+    def reply(line: str, request: Request) -> Completion:
+        tokens_in = sum(count(message["content"]) for message in request.messages)
+        return Completion(line, "scripted", tokens_in, count(line))
 
-
-class ScriptedModel:
-    """A chat model that needs no key: it replies with its lines in order. `requests` holds what it was sent."""
-
-    name = "scripted"
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = list(lines)
-        self._count = open_tokenizer(Settings()).count
-        self.requests: list[Request] = []
-
-    @property
-    def last_prompt(self) -> str:
-        """The first message of the last request: what the memory sent."""
-        return self.requests[-1].messages[0]["content"]
-
-    async def complete(self, request: Request) -> Completion:
-        expect(len(self.requests) < len(self._lines), "the model was asked more often than it has lines")
-        line = self._lines[len(self.requests)]
-        self.requests.append(request)
-        tokens_in = sum(self._count(message["content"]) for message in request.messages)
-        return Completion(line, self.name, tokens_in, self._count(line))
-
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        completion = await self.complete(request)
-        yield completion.text
-        yield completion
-
-    async def close(self) -> None:
-        """There is nothing to close."""
+    return ScriptedLLM([partial(reply, line) for line in LINES])
 
 
-def build_engine(url: str, model: ScriptedModel | None = None) -> MemoryEngine:
-    return MemoryEngine(lambda: build(Settings(store=url, level_episodes=LEVEL), clock=StoppedClock(), chat=model))
+def build_engine(url: str, model: ScriptedLLM | None = None) -> MemoryEngine:
+    return MemoryEngine(lambda: build(Settings(store=url, level_episodes=LEVEL), clock=FrozenClock(NOW), chat=model))
 
 
 @contextmanager
-def open_memory(path: Path, model: ScriptedModel | None = None) -> Iterator[BlockingMemory]:
+def open_memory(path: Path, model: ScriptedLLM | None = None) -> Iterator[BlockingMemory]:
     with BlockingMemory(build_engine(str(path), model)) as blocking_memory:
         yield blocking_memory
 
@@ -243,7 +219,7 @@ def show_context(out: Console, chat: BlockingConversation) -> None:
     )
 
 
-def show_turn(out: Console, file: Path, chat: BlockingConversation, model: ScriptedModel) -> None:
+def show_turn(out: Console, file: Path, chat: BlockingConversation, model: ScriptedLLM) -> None:
     print_step(out, "TURN", question=SOUP)
     reply = chat.reply(SOUP, system=SYSTEM)
     first, second = reply.rounds
@@ -284,7 +260,7 @@ def read_tiers(file: Path, turn: int) -> tuple[str, str]:
     return tier1, tier2
 
 
-def show_episodes(out: Console, chat: BlockingConversation, model: ScriptedModel) -> None:
+def show_episodes(out: Console, chat: BlockingConversation, model: ScriptedLLM) -> None:
     archive_end = chat.archived()[-1].last
     print_step(out, "EPISODES", turn=archive_end, level=LEVEL)
     tree = chat.episodes()
@@ -292,7 +268,12 @@ def show_episodes(out: Console, chat: BlockingConversation, model: ScriptedModel
     expect(max(episode.last for episode in leaves(tree)) == archive_end, "a turn that left is in no episode")
     print_tree(out, tree)
     reply = chat.reply(CLOSED, system=SYSTEM)
-    summaries = model.last_prompt.partition("=== SUMMARIES ===")[2].partition("=== END SUMMARIES ===")[0]
+    summaries = (
+        model.requests[-1]
+        .messages[0]["content"]
+        .partition("=== SUMMARIES ===")[2]
+        .partition("=== END SUMMARIES ===")[0]
+    )
     expect(KNOWN in summaries, "the summaries do not answer the question")
     print_line(out, "the summary", f"answers “{CLOSED}”: … {KNOWN} …")
     print_line(out, "alex sees", reply.text)
