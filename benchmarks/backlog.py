@@ -9,6 +9,7 @@ the whole process: on a shared machine they tell more than the time that passed.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import random
@@ -27,7 +28,7 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from corpus import corpus
 from quality import datasets
 from recollect import AsyncMemory, Batch, Draft
-from recollect.cli.terminal.settling import collect_seldom
+from recollect.cli.main import SELDOM
 from recollect.follow.follower import settle
 from recollect.model import Role
 
@@ -120,10 +121,10 @@ async def measure(url: str, conversations: Sequence[tuple[str, list[Draft]]]) ->
 
         await append(memory, conversations)
         note("append")
-        with collect_seldom():
-            for name, follower in memory.runtime.followers.items():
-                await settle([follower], 36_000, memory.runtime.read)
-                note(name)
+        gc.set_threshold(SELDOM)
+        for name, follower in memory.runtime.followers.items():
+            await settle([follower], 36_000, memory.runtime.read)
+            note(name)
     return costs
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from corpus import words
 from quality.talks import read_talk
 from recollect import AsyncMemory
-from recollect.cli.demo.script import drafts
+from recollect.cli.tour import drafts
 from recollect.config import Settings
 from recollect.memory.conversation import AsyncConversation
 from recollect.model import TopicMessage

@@ -11,8 +11,8 @@ import click
 
 from quality import datasets
 from quality.assembled import Assembled, TopicCount, count_topics, evaluate_sessions
-from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.show import show_table, table
+from recollect.cli.options import printable
+from recollect.cli.output import show_table, table
 
 MEASURES = ("topics a session", "V-measure", "homogeneity", "completeness", "F1 of pairs")
 

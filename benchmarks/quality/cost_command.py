@@ -11,8 +11,8 @@ import click
 
 from quality import datasets
 from quality.cost import MOST_CALLS, MOST_TOKENS, Cost, measure
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.show import show_table, table
+from recollect.cli.output import show_table, table
+from recollect.cli.progress import progress_bar
 from recollect.errors import InvalidInput
 
 

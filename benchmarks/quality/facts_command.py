@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.show import plural, show_table, table
+from recollect.cli.options import printable
+from recollect.cli.output import plural, show_table, table
+from recollect.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from quality.datasets import Part
     from quality.facts import FactCounts, ReadFact
-    from recollect.cli.terminal.progress import ProgressLines
 
 
 @click.command()
@@ -65,7 +64,7 @@ def facts(files: tuple[Path, ...], part: str, count: int | None, seed: int, as_j
             show(counts, drawn, file, part)
 
 
-def advance(bar: Progress | ProgressLines, task: TaskID, number: int, total: int) -> None:
+def advance(bar: Progress, task: TaskID, number: int, total: int) -> None:
     bar.update(task, completed=number, total=total)
 
 

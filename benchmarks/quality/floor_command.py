@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quality.recall_command import rounded, show_rows, shown_progress
-from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.show import plural, show_table, table
+from recollect.cli.options import printable
+from recollect.cli.output import plural, show_table, table
 
 if TYPE_CHECKING:
     from quality.floor import FloorResult

@@ -14,7 +14,7 @@ from quality.summaries_command import summaries
 from quality.tokens_command import tokens
 from quality.topics_command import topics
 from quality.window_command import window
-from recollect.cli.terminal.options import Program
+from recollect.cli.options import Program
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.show import plural
+from recollect.cli.options import printable
+from recollect.cli.output import plural
+from recollect.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from quality.speakers import SpeakerCounts
-    from recollect.cli.terminal.progress import ProgressLines
 
 
 @click.command()
@@ -58,7 +57,7 @@ def speakers(files: tuple[Path, ...], as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def advance(bar: Progress | ProgressLines, task: TaskID, number: int) -> None:
+def advance(bar: Progress, task: TaskID, number: int) -> None:
     bar.update(task, completed=number)
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quality.speakers_command import advance
-from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.show import plural
+from recollect.cli.options import printable
+from recollect.cli.output import plural
+from recollect.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from quality.summaries import DrawnSummary

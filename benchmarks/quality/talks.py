@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from quality import datasets
-from recollect.bench.talks import Transcript, read_transcript
+from recollect.bench.tokens import Transcript, read_transcript
 from recollect.errors import ImportFailed, InvalidInput
 
 

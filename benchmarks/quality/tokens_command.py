@@ -14,8 +14,8 @@ import click
 from quality.talks import write_records
 from quality.work_tokens import Talk, WorkReport, read_talks, replay_work
 from recollect.cli.bench import tokens as tokens_of_file
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.show import show_table, table
+from recollect.cli.output import show_table, table
+from recollect.cli.progress import progress_bar
 from recollect.errors import InvalidInput
 
 TASKS = {

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.terminal.options import printable
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.show import plural, show_table, table
+from recollect.cli.options import printable
+from recollect.cli.output import plural, show_table, table
+from recollect.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from quality.topics import Evaluation
-    from recollect.cli.terminal.progress import ProgressLines
 
 
 @click.command()
@@ -93,7 +92,7 @@ def topics(
             show(found, name)
 
 
-def advance(bar: Progress | ProgressLines, task: TaskID, number: int) -> None:
+def advance(bar: Progress, task: TaskID, number: int) -> None:
     bar.update(task, completed=number)
 
 

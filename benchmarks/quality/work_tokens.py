@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from quality import datasets
-from recollect.bench.talks import Exchange
-from recollect.bench.tokens import Plan, RecordedModel, follow, history_costs, prompt_tokens
+from recollect.bench.tokens import Exchange, Plan, RecordedModel, follow, history_costs, prompt_tokens
 from recollect.config import Settings
 from recollect.facts.prompts.reading import numbered_lines
 from recollect.follow.ask import ASKED

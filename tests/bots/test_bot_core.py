@@ -13,21 +13,25 @@ from typing import Any
 import pytest
 
 from recollect import AsyncMemory, StoreError
-from recollect.bots.bot import MOST_REPLIES, Bot
-from recollect.bots.commands.digests import describe_digest, is_due, parse_schedule
-from recollect.bots.commands.remembering import choose_hits, with_mention
-from recollect.bots.delivery import Delivery
-from recollect.bots.events import CommandCall, MessageDeletion, MessageEdit, Person, Place, ReceivedMessage
+from recollect.bots.bot import MOST_REPLIES, Bot, describe_outage
+from recollect.bots.commands import choose_hits, describe_digest, is_due, parse_schedule, with_mention
+from recollect.bots.delivery import Delivery, split_text
 from recollect.bots.memories import MemoryParts, check_equal, file_stem, window_settings
-from recollect.bots.outages import describe_outage
-from recollect.bots.outgoing import BotMessage
-from recollect.bots.permissions import is_allowed
+from recollect.bots.platforms import (
+    BotMessage,
+    CommandCall,
+    MessageDeletion,
+    MessageEdit,
+    Person,
+    Place,
+    ReceivedMessage,
+    parse_slash,
+)
 from recollect.bots.queues import OrderedQueues
 from recollect.bots.replay import PrintedPlatform, printed_identity
 from recollect.bots.service import BotOptions, keep_schedule, open_bot
 from recollect.bots.settings import ChatSettings, chat_settings, parse_threshold
-from recollect.bots.slash import parse_slash
-from recollect.bots.splitting import split_text
+from recollect.bots.tools import is_allowed
 from recollect.errors import PlatformBusy
 from recollect.model import Hit, Message, Verification
 from recollect.ports import Completion, Request
@@ -51,7 +55,7 @@ def message(text: str, id: str, place: Place = GROUP, **fields: Any) -> Received
 def command(text: str, place: Place = GROUP) -> CommandCall:
     parsed = parse_slash(text, "memo_bot")
     assert parsed is not None
-    return CommandCall(place, text, ANN, *parsed, time=NOW)
+    return CommandCall(place, text, ANN, *parsed)
 
 
 class Screen(list[str]):
@@ -389,11 +393,11 @@ def test_a_schedule_is_of_one_platform_and_goes_on_when_a_chat_fails(
             await bot.tools.table.change_chat(broken, **schedule)
             (tmp_path / "replay-broken.db").mkdir()
             lines.clear()
-            assert await bot.digests.send_due() == 0, "it is noon"
+            assert await bot.commands.send_due_digests() == 0, "it is noon"
             clock.advance(timedelta(hours=1))
             async with keep_schedule(bot):
                 await lines.wait_for("Today:")
-            assert await bot.digests.send_due() == 0, "once a day, also where it failed"
+            assert await bot.commands.send_due_digests() == 0, "once a day, also where it failed"
         return lines
 
     (line,) = asyncio.run(talk())

@@ -20,7 +20,7 @@ from telegram_server import TelegramServer
 
 from recollect import AsyncMemory, Message, MessagesLost
 from recollect.bots.bot import Bot
-from recollect.bots.events import Place
+from recollect.bots.platforms import Place
 from recollect.testing.llm import ScriptedLLM
 
 BEFORE = "The spare key hangs behind the barometer."

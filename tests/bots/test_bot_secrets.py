@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from recollect.bots.delivery import Delivery
-from recollect.bots.events import MessageEdit, Person, Place, ReceivedMessage
 from recollect.bots.memories import MemoryParts
+from recollect.bots.platforms import MessageEdit, Person, Place, ReceivedMessage
 from recollect.bots.replay import PrintedPlatform, printed_identity
 from recollect.bots.service import BotOptions, open_bot
 

@@ -10,8 +10,7 @@ import pytest
 from discord_bot import DiscordTalk, running_bot
 from discord_server import ALEX, CHANNEL, DANA, GUILD, NOOR, START, DiscordServer, private_channel
 
-from recollect.bots.events import Place
-from recollect.bots.outgoing import BotMessage
+from recollect.bots.platforms import BotMessage, Place
 from recollect.bots.texts import COMMANDS
 from recollect.errors import PlatformRefused
 from recollect.testing.clock import FrozenClock
@@ -143,10 +142,10 @@ def test_a_digest_on_request_and_on_a_schedule(tmp_path: Path) -> None:
                 await dana.call("digest", "Only those who run this group")
                 await alex.call("digest", "I will send it daily 00:30", period="daily", time="00:30")
                 alex.seen = len(server.sent)
-                assert await bot.digests.send_due() == 1, "it is past half past midnight"
+                assert await bot.commands.send_due_digests() == 1, "it is past half past midnight"
                 sent = await alex.hear("Yesterday:")
                 assert (sent.channel, sent.is_private) == (CHANNEL, False)
-                assert await bot.digests.send_due() == 0, "once a day"
+                assert await bot.commands.send_due_digests() == 0, "once a day"
 
     asyncio.run(talk())
 

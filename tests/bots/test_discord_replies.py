@@ -13,11 +13,9 @@ from discord_server import ALEX, CHANNEL, PATIENCE, TOKEN, DiscordServer, privat
 from telegram_bot import Waits
 
 from recollect import ConfigError, ModelBusy
-from recollect.bots.discord.platform import DiscordOptions, DiscordPlatform
-from recollect.bots.discord.service import run_discord
+from recollect.bots.discord import DiscordOptions, DiscordPlatform
 from recollect.bots.memories import MemoryParts
-from recollect.bots.secrecy import log_to_stderr
-from recollect.bots.service import BotOptions
+from recollect.bots.service import BotOptions, log_to_stderr, run_bot
 from recollect.config import Secret
 from recollect.testing.llm import ScriptedLLM
 
@@ -101,7 +99,9 @@ def test_the_program_runs_until_it_is_told_to_stop_and_shows_no_token(
 
         options = BotOptions(tmp_path / "memo", memories=MemoryParts(settings={"telemetry": "off"}))
         async with DiscordServer() as server:
-            running = asyncio.create_task(run_discord(DiscordOptions(Secret(TOKEN)), options, report, stop))
+            running = asyncio.create_task(
+                run_bot(DiscordPlatform(DiscordOptions(Secret(TOKEN))), options, report, stop)
+            )
             await asyncio.wait_for(started.wait(), PATIENCE)
             alex = DiscordTalk(server, channel=None)
             await alex.ask("The lamp is in the drawer.", "no model to reply with")

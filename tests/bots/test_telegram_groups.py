@@ -295,15 +295,15 @@ def test_a_digest_on_request_and_on_a_schedule(tmp_path: Path) -> None:
                 assert "Dana Kim: " in digest.text
                 await alex.ask("/digest often", "/digest weekly mon 08:30")
                 await alex.ask("/digest daily 00:30", "I will send it daily 00:30")
-                assert await bot.digests.send_due() == 1, "it is past half past midnight"
-                assert await bot.digests.send_due() == 0, "once a day"
+                assert await bot.commands.send_due_digests() == 1, "it is past half past midnight"
+                assert await bot.commands.send_due_digests() == 0, "once a day"
                 clock.advance(timedelta(days=1))
                 alex.seen = len(server.sent)
-                assert await bot.digests.send_due() == 1
+                assert await bot.commands.send_due_digests() == 1
                 await alex.hear("Yesterday:")
                 await alex.ask("/digest week", "The last days:")
                 await alex.ask("/digest off", "no digests by myself")
                 clock.advance(timedelta(days=1))
-                assert await bot.digests.send_due() == 0
+                assert await bot.commands.send_due_digests() == 0
 
     run(talk)

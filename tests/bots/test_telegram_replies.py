@@ -15,13 +15,10 @@ from telegram_server import PATIENCE, TOKEN, TelegramServer
 
 from recollect import AsyncMemory, ConfigError, ModelBusy
 from recollect.bots.bot import Bot
-from recollect.bots.events import Place
 from recollect.bots.memories import MemoryParts
-from recollect.bots.secrecy import log_to_stderr
-from recollect.bots.service import BotOptions
-from recollect.bots.telegram.platform import TelegramOptions, TelegramPlatform
-from recollect.bots.telegram.service import run_telegram
-from recollect.bots.telegram.webhook import PATH, open_webhook_socket, serve_webhook
+from recollect.bots.platforms import Place
+from recollect.bots.service import BotOptions, log_to_stderr, run_bot
+from recollect.bots.telegram import PATH, TelegramOptions, TelegramPlatform, open_webhook_socket, serve_webhook
 from recollect.config import Secret
 from recollect.ports import Request
 from recollect.testing.clock import FrozenClock
@@ -203,10 +200,11 @@ def test_the_program_ends_when_telegram_no_longer_takes_the_token(tmp_path: Path
         with TelegramServer() as server:
             server.refuse("getUpdates", 401, "Unauthorized")
             telegram = TelegramOptions(Secret(TOKEN), base_url=f"{server.address}/bot", poll_seconds=1)
+            platform = TelegramPlatform(telegram)
             options = BotOptions(tmp_path, memories=MemoryParts(settings={"telemetry": "off"}))
             lines: list[str] = []
             with pytest.raises(ConfigError, match="refuses this token"):
-                await asyncio.wait_for(run_telegram(telegram, options, lines.append, asyncio.Event()), PATIENCE)
+                await asyncio.wait_for(run_bot(platform, options, lines.append, asyncio.Event()), PATIENCE)
 
     run(talk)
 

@@ -13,7 +13,7 @@ from cli_driver import failed, recollect, succeeded
 from click.testing import CliRunner
 
 from quality.main import program as benchmarks
-from recollect.bench.chart import ticks
+from recollect.cli.bench import ticks
 from recollect.context.prompt import InlineTiers, instructions, render_inline
 from recollect.models.tokens.tiktoken import TiktokenTokenizer
 from recollect.summaries.rules import tiers

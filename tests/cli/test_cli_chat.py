@@ -24,7 +24,7 @@ from prepared_programs import PreparedProgram
 
 from recollect import Settings
 from recollect.cli.chat import PrintableStream
-from recollect.cli.terminal.options import CONTROL, printable
+from recollect.cli.options import CONTROL, printable
 from recollect.model import Budget, Item, Receipt, Section
 from recollect.wiring import LOCAL, chat_models, memory_models
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cli_driver import recollect, started, succeeded
 
-from recollect.cli.demo.script import drafts
+from recollect.cli.tour import drafts
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 from cli_driver import failed, json_lines, recollect, succeeded
 from llm_server import serving, streams
 
-from recollect.cli.terminal.options import CONTROL
+from recollect.cli.options import CONTROL
 
 SAID = [
     ("My name is Alex and I live in Lima.", "2025-01-03T09:00:00Z"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import AsyncMemory, Memory
-from recollect.cli.terminal.settling import (
+from recollect.cli.settling import (
     HELPED_VIEWS,
     LARGE,
     HelpingProcess,

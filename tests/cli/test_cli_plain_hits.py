@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from recollect.cli.log import hit_lines, show_hit
-from recollect.cli.terminal.show import ENDLESS, is_plain
+from recollect.cli.output import ENDLESS, is_plain
 from recollect.model import Hit, Message
 
 LONG = "We looked at boats in the harbour. " * 12 + "Then the ferry to Zadar left late.\n\tIt rained  all day."

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from threading import Event
+from threading import Event, active_count
 
 import click
 import pytest
+from rich.progress import Progress, Task
 
-from recollect.cli.terminal.progress import LineTask, ProgressLines, describe_task, duration
-from recollect.cli.terminal.settling import steps_left
+from recollect.cli.progress import describe_task, duration, print_lines
+from recollect.cli.settling import steps_left
 
 STEPS = "{task.completed:,} of {task.total:,} steps"
 
 
+def task_after(seconds: float, description: str, *, total: float | None, completed: float = 0, **fields: int) -> Task:
+    """A task that was begun so many seconds ago."""
+    moments = iter([0.0, seconds])
+    progress = Progress(disable=True, get_time=lambda: next(moments, seconds))
+    progress.add_task(description, total=total, completed=completed, **fields)  # type: ignore[arg-type]
+    return progress.tasks[0]
+
+
 def test_a_line_tells_how_far_how_fast_and_how_long() -> None:
-    task = LineTask("facts", 3_000, {}, completed=1_000)
-    task.started_at -= 10
+    task = task_after(10, "facts", total=3_000, completed=1_000)
     line = describe_task(task, [STEPS])
     assert line == "facts: 1,000 of 3,000 steps, 100/s, 10 s so far, 20 s left"
 
 
 def test_a_task_of_unknown_length_tells_how_long_it_has_taken() -> None:
-    task = LineTask("erasing", None, {})
-    task.started_at -= 75
+    task = task_after(75, "erasing", total=None)
     assert describe_task(task, [STEPS]) == "erasing: 1 min 15 s so far"
 
 
 def test_a_rate_that_is_given_is_not_computed_again() -> None:
-    task = LineTask("chat.jsonl", 100, {"messages": 40, "rate": 20}, completed=100)
+    task = task_after(2, "chat.jsonl", total=100, completed=100, messages=40, rate=20)
     line = describe_task(task, ["{task.fields[messages]:,} messages, {task.fields[rate]:,}/s"])
     assert line.startswith("chat.jsonl: 40 messages, 20/s, ")
     assert line.count("/s") == 1
@@ -43,16 +50,15 @@ def test_lines_are_printed_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> Non
         printed.set()
 
     monkeypatch.setattr(click, "echo", echo)
-    with ProgressLines([STEPS], every=0.01) as progress:
+    progress = Progress(disable=True)
+    thread_count = active_count()
+    with print_lines(progress, [STEPS], every=0.01):
         task = progress.add_task("copying", total=10)
         progress.update(task, completed=3, description="copying facts")
         progress.update(task, advance=2)
         assert printed.wait(10)
     assert lines[-1].startswith("copying")
-    count = len(lines)
-    assert not progress.disable
-    progress.stop()
-    assert len(lines) == count
+    assert active_count() == thread_count, "nothing is printed after it has ended"
 
 
 def test_a_duration_is_in_minutes_and_seconds() -> None:

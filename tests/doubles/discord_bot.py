@@ -12,7 +12,7 @@ from discord_server import ALEX, CHANNEL, TOKEN, DiscordServer, Sent, User
 
 from recollect.bots.bot import Bot
 from recollect.bots.delivery import Delivery
-from recollect.bots.discord.platform import DiscordOptions, DiscordPlatform
+from recollect.bots.discord import DiscordOptions, DiscordPlatform
 from recollect.bots.memories import MemoryParts
 from recollect.bots.service import BotOptions, open_bot
 from recollect.config import Secret

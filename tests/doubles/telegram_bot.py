@@ -14,7 +14,7 @@ from recollect.bots.bot import Bot
 from recollect.bots.delivery import Delivery
 from recollect.bots.memories import MemoryParts
 from recollect.bots.service import BotOptions, open_bot
-from recollect.bots.telegram.platform import TelegramOptions, TelegramPlatform
+from recollect.bots.telegram import TelegramOptions, TelegramPlatform
 from recollect.config import Secret
 from recollect.ports import LLM, Clock
 

@@ -13,7 +13,7 @@ import pytest
 from raw_tables import Row, change, path_of, rows_of
 
 from recollect import Draft, InvalidInput, Memory, NotFound, ScopeError
-from recollect.cli.terminal.opening import without_embedder
+from recollect.cli.opening import without_embedder
 from recollect.config import Settings
 from recollect.errors import ModelBusy
 from recollect.log.access import Access

@@ -67,16 +67,16 @@ def test_generated_pages_are_up_to_date() -> None:
 
 
 def test_every_command_in_the_readme_exists() -> None:
-    from recollect.cli.main import program
+    from recollect.cli.main import COMMANDS
 
     named = set(re.findall(r"^recollect ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
-    assert named <= set(program.commands)
+    assert named <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_file_name_and_command_that_a_page_quotes_exists(page: Path) -> None:
     """Files as seen from the root or from the package; names of the package; `recollect COMMAND`."""
-    from recollect.cli.main import program
+    from recollect.cli.main import COMMANDS
 
     lines = page.read_text(encoding="utf-8").splitlines()
     quotes = [quote for line in lines if not line.startswith(METRICS) for quote in QUOTE.findall(line)]
@@ -85,7 +85,7 @@ def test_every_file_name_and_command_that_a_page_quotes_exists(page: Path) -> No
     names = {name for quote in quotes for name in NAME.findall(quote) if name not in FILES_OF_A_USER}
     assert {name for name in names if not is_importable(name)} == set()
     commands = {command for quote in quotes for command in re.findall(r"^recollect ([a-z]+)", quote)}
-    assert commands - set(program.commands) == set()
+    assert commands - set(COMMANDS) == set()
 
 
 def is_importable(name: str) -> bool:

@@ -55,7 +55,8 @@ def test_the_image_is_built_on_pinned_ones_and_runs_as_nobody() -> None:
 
 def check_command(words: list[str]) -> None:
     """What is run is a command the program has, with options it takes."""
-    command = program.commands[words[0]]
+    command = program.get_command(click.Context(program), words[0])
+    assert command is not None, words
     if isinstance(command, click.Group):
         words = words[1:]
         command = command.commands[words[0]]

@@ -21,7 +21,7 @@ from mcp_types import CallToolResult
 from prepared_programs import PreparedProgram
 
 from recollect import AsyncMemory, Memory
-from recollect.cli.mcp import run_until_stopped
+from recollect.cli.serve import run_until_stopped
 from recollect.server.mcp.tools import build_server as protocol
 from recollect.server.mcp.tools import local_caller
 from recollect.server.options import ServerOptions

@@ -10,32 +10,39 @@ With `ask_every`, the model asks for the full text of a message once in so many 
 Other memory work, such as summaries, is done by the built-in writers; the most that a memory model would have cost for
 it is counted separately, as `other`. Prompts are counted in full for all three ways: discounts for cached prompt
 prefixes are ignored.
+
+A transcript is a list of exchanges: a question and its answer. It is read from a file, or made from the documentation
+of Python's standard library. Messages that one side wrote in a row are joined into one. In a chat between people, the
+first speaker is taken for the user.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
+import inspect
 import json
 import re
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import accumulate
+from itertools import accumulate, cycle, groupby, islice
 from pathlib import Path
 
-from recollect.bench.talks import Exchange, Transcript
 from recollect.config import Settings
 from recollect.context.prompt import OPEN, InlineTiers, render_inline
 from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
 from recollect.errors import InvalidInput, NoModel
 from recollect.follow.ask import ASKED
+from recollect.formats import BadRecord, open_records
 from recollect.memory.memory import MemoryEngine
-from recollect.model import Budget, ChatMessage
+from recollect.model import Budget, ChatMessage, Draft
 from recollect.ports import Completion, Request
 from recollect.summaries.prompts import message_tiers
 from recollect.summaries.rules import tiers
 from recollect.testing.clock import FrozenClock
+from recollect.testing.llm import ScriptedLLM
 from recollect.wiring import build, open_tokenizer
 
 WINDOW = 20  # messages of the sliding window, the current one among them
@@ -44,6 +51,108 @@ STEPS = 50  # of one view after an exchange, at most
 SHORTENED = re.compile(r"^MESSAGE\[(m\d+)\] \(\w+, tier [12]\):$", re.MULTILINE)
 
 Count = Callable[[str], int]
+MODULES = (
+    "argparse bisect calendar collections configparser contextlib copy csv datetime decimal difflib fractions "
+    "functools glob hashlib heapq inspect itertools json logging math os os.path pathlib pprint random re sched shlex "
+    "shutil socket sqlite3 statistics string struct subprocess tempfile textwrap threading time timeit urllib.parse "
+    "uuid zipfile"
+)
+QUESTIONS = (
+    "What is {} for, and what should I know before I use it?",
+    "I came across {} in somebody's code. Can you explain what it does?",
+    "How does {} work?",
+    "And {}? Tell me what it takes and what it gives back.",
+)
+WORDS = (60, 400)  # of a reply: as long as an assistant usually answers
+
+
+# -- transcripts
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A user's message and the reply to it."""
+
+    asked: str
+    answered: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A recorded conversation, and a short description of it."""
+
+    about: str
+    exchanges: tuple[Exchange, ...]
+
+    def first_turns(self, turns: int) -> Transcript:
+        """The transcript up to this turn, without a last message that has no answer."""
+        return Transcript(self.about, self.exchanges[: turns // 2])
+
+
+def read_transcript(path: str | Path, conversation: str | None = None) -> Transcript:
+    """Read a conversation from a file that `recollect import` reads: the one named, or else the longest."""
+    drafts: dict[str, list[Draft]] = {}
+    with open_records(path) as records:
+        for record in records:
+            if not isinstance(record, BadRecord):
+                drafts.setdefault(record.conversation, []).append(record.draft)
+    transcripts = {id: tuple(pair_exchanges(messages)) for id, messages in drafts.items()}
+    if conversation is None:
+        conversation = max(transcripts, key=lambda id: len(transcripts[id]), default="")
+    elif conversation not in transcripts:
+        examples = ", ".join(list(transcripts)[:5]) or "none at all"
+        reason = f"there is no {conversation!r} in {path}; there are {len(transcripts)}: {examples}"
+        raise InvalidInput("conversation", reason)
+    if not transcripts.get(conversation):
+        raise InvalidInput("data", f"{path}: no message in it was answered, so there is nothing to replay")
+    return Transcript(f"{conversation} of {Path(path).name}", transcripts[conversation])
+
+
+def pair_exchanges(drafts: Iterable[Draft]) -> Iterator[Exchange]:
+    """The messages in pairs: a question, its answer."""
+    messages = [draft for draft in drafts if draft.content.strip() and draft.role in ("user", "assistant")]
+    if not messages:
+        return
+    among_people = len({draft.role for draft in messages}) == 1
+    first_speaker = messages[0].author or messages[0].role
+
+    def is_question(draft: Draft) -> bool:
+        return (draft.author or draft.role) == first_speaker if among_people else draft.role == "user"
+
+    question = ""
+    for is_from_user, messages_of_turn in groupby(messages, key=is_question):
+        text = "\n".join(draft.content for draft in messages_of_turn)
+        if is_from_user:
+            question = text
+        elif question:
+            yield Exchange(question, text)
+
+
+def python_transcript(turns: int) -> Transcript:
+    """A long transcript of questions about Python's standard library, each answered by its documentation."""
+    pairs = [
+        Exchange(question.format(name), document)
+        for question, (name, document) in zip(cycle(QUESTIONS), islice(library_docs(), turns // 2), strict=False)
+    ]
+    if len(pairs) < turns // 2:
+        raise InvalidInput("turns", f"this Python documents itself in {2 * len(pairs)} turns only; name a file: --data")
+    return Transcript("questions about Python's standard library, answered by its own documentation", tuple(pairs))
+
+
+def library_docs() -> Iterator[tuple[str, str]]:
+    """The functions and classes of the modules, by full name, each with its docstring."""
+    seen_documents: set[str] = set()
+    for module_name in MODULES.split():
+        module = importlib.import_module(module_name)
+        for name in sorted(name for name in vars(module) if not name.startswith("_")):
+            member = getattr(module, name)
+            document = inspect.getdoc(member) if inspect.isroutine(member) or inspect.isclass(member) else None
+            if document and document not in seen_documents and WORDS[0] <= len(document.split()) <= WORDS[1]:
+                seen_documents.add(document)
+                yield f"{module_name}.{name}", document
+
+
+# -- what they cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,31 +286,24 @@ def prompt_tokens(messages: Sequence[ChatMessage], count: Count) -> int:
     return PER_REPLY + sum(count(message["content"]) + PER_MESSAGE for message in messages)
 
 
-class RecordedModel:
+class RecordedModel(ScriptedLLM):
     """A chat model that returns the recorded replies, with their tiers, and records each call."""
 
-    name = "recorded"
-
     def __init__(self, exchanges: Sequence[Exchange], plan: Plan, count: Count) -> None:
+        super().__init__(default=self._answer, name="recorded")
         self._remaining = list(reversed(exchanges))
         self._plan = plan
         self._count = count
         self._has_asked = False
         self.calls: list[Completion] = []
 
-    async def complete(self, request: Request) -> Completion:
-        text = self._tier_request(request) or self._next_reply(asks_for_tiers=OPEN in request.messages[0]["content"])
+    def _answer(self, request: Request) -> Completion:
+        text = self._tier_request(request) or self._recorded_reply(
+            asks_for_tiers=OPEN in request.messages[0]["content"]
+        )
         call = Completion(text, self.name, prompt_tokens(request.messages, self._count), self._count(text))
         self.calls.append(call)
         return call
-
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        answer = await self.complete(request)
-        yield answer.text
-        yield answer
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
     def _tier_request(self, request: Request) -> str:
         """Every `ask_every` calls: a request for the full text of the first shortened message, if there is one."""
@@ -212,7 +314,7 @@ class RecordedModel:
         self._has_asked = match is not None
         return f"[REQUEST_TIER:3:{match[1]}]" if match else ""
 
-    def _next_reply(self, *, asks_for_tiers: bool) -> str:
+    def _recorded_reply(self, *, asks_for_tiers: bool) -> str:
         """The recorded reply, with the tiers of the exchange if the context asks for them."""
         exchange = self._remaining.pop()
         user_tiers, reply_tiers = (tiers.write_tiers(text, self._count) for text in (exchange.asked, exchange.answered))
@@ -221,18 +323,17 @@ class RecordedModel:
         return f"{exchange.answered}\n{render_inline(inline)}" if writes_tiers else exchange.answered
 
 
-class TierWriter:
+class TierWriter(ScriptedLLM):
     """A memory model that writes the tiers of messages, in separate calls. All other work it leaves to the built-in
     writers, and counts the most it would have cost."""
 
-    name = "tier writer"
-
     def __init__(self, count: Count) -> None:
+        super().__init__(default=self._answer, name="tier writer")
         self._count = count
         self.spent = 0
         self.other = 0
 
-    async def complete(self, request: Request) -> Completion:
+    def _answer(self, request: Request) -> Completion:
         asked = ASKED.get()
         assert asked is not None, "only tasks ask the memory model"
         task, inputs = asked
@@ -247,9 +348,3 @@ class TierWriter:
         answer = json.dumps({"tiers": entries} if len(entries) > 1 else entries[0], ensure_ascii=False)
         self.spent += tokens_in + self._count(answer)
         return Completion(answer, self.name, tokens_in, self._count(answer))
-
-    async def stream(self, request: Request) -> AsyncIterator[str | Completion]:
-        yield await self.complete(request)
-
-    async def close(self) -> None:
-        """Nothing to close."""

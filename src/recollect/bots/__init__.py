@@ -1,5 +1,5 @@
-"""Bots for chat platforms: a core that knows no platform, and one thin adapter for each.
+"""Bots for chat platforms: a core that knows no platform, and one module for each platform.
 
-The core (`bot`, with what it uses) takes values of `events` and answers with values of `outgoing`. An adapter turns
-what its platform sends into the former, and sends the latter. All memory is kept and asked through `AsyncMemory`.
+The core (`bot`, with what it uses) takes and gives values of `platforms`. `telegram` and `discord` turn what their
+platform sends into such values, and send what the bot says. All memory is kept and asked through `AsyncMemory`.
 """

@@ -9,35 +9,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from recollect.bots import texts
-from recollect.bots.commands.digests import DigestCommands
-from recollect.bots.commands.leaving import LeavingCommands
-from recollect.bots.commands.remembering import RememberingCommands, explain
-from recollect.bots.commands.summaries import THRESHOLD_STEP, SummaryCommands
-from recollect.bots.edits import Change, PostponedChanges, delete_channel, delete_message, edit_message
-from recollect.bots.events import (
-    ButtonPress,
-    ChannelDeletion,
-    ChatMove,
-    CommandCall,
-    Event,
-    MessageDeletion,
-    MessageEdit,
-    Place,
-    ReceivedMessage,
-    place_of,
-)
-from recollect.bots.outages import OutageNotices, describe_outage, holds_messages
-from recollect.bots.outgoing import BotMessage
-from recollect.bots.plain import PlainReplies
-from recollect.bots.queues import OrderedQueues
+from recollect.bots import platforms, texts
+from recollect.bots.commands import THRESHOLD_STEP, CommandRunner, Commands, explain
+from recollect.bots.memories import holds_messages
+from recollect.bots.platforms import BotMessage, ButtonPress, Change, CommandCall, Event, Place, ReceivedMessage
+from recollect.bots.queues import OrderedQueues, PostponedChanges
 from recollect.bots.settings import Dialogue, parse_threshold
 from recollect.bots.tools import OpenChat, Tools
-from recollect.errors import ModelError, RecollectError, ServerError, StoreError
+from recollect.errors import ModelError, NotFound, RecollectError, ServerError, StoreError
 from recollect.facts.rules.commands import is_addressed
 from recollect.log.rules import clamp_time
 from recollect.masking import masked_logger
@@ -48,8 +32,6 @@ logger = masked_logger("recollect.bots")
 REMEMBERED = 10_000  # presses and commands that are known to have been handled
 MOST_REPLIES = 10  # of a place that wait to be written
 MOST_ANSWERS = 100  # of a place that wait to be sent
-
-CommandRunner = Callable[[CommandCall], Awaitable[BotMessage]]
 FOR_ALL = ("remember", "digest", "who")  # commands and buttons whose answers everybody in a group may read
 ONCE = ("remember", "forget", "undo", "summary_now")  # what is not to be done again if it is delivered again
 NEED_MEMORY = ("remember", "forget", "undo", "search", "whatdoyouknow", "digest", "summary_now")
@@ -58,45 +40,23 @@ NEED_MEMORY = ("remember", "forget", "undo", "search", "whatdoyouknow", "digest"
 class Bot:
     """The core of a bot. `submit` takes what happens; `close` waits until all of it is handled."""
 
-    def __init__(self, tools: Tools, plain: PlainReplies | None = None, system: str | None = None) -> None:
+    def __init__(self, tools: Tools, system: str | None = None) -> None:
         self.tools = tools
-        self._plain = plain
+        self.commands = Commands(tools)
         self._system = system
         self._events = OrderedQueues()
         self._replies = OrderedQueues()
         self._answers = OrderedQueues()  # what is said besides replies, by place
         self._changes = PostponedChanges(self._follow_change)
-        self._outages = OutageNotices()
+        self._outages: dict[str, list[Place]] = {}  # the places that were told of an outage, by chat
         self._refused: set[str] = set()  # the chats whose store refused the last message
         self._crowded: set[Place] = set()  # where a reply was left out
         self._handled: OrderedDict[tuple[str, str, str], None] = OrderedDict()
-        self.summaries = SummaryCommands(tools)
-        self.remembering = RememberingCommands(tools)
-        self.leaving = LeavingCommands(tools)
-        self.digests = DigestCommands(tools)
         tools.pool.on_outage = self._report_outage
-        self._commands: dict[str, CommandRunner] = {
-            "start": self._greet,
-            "help": self._help,
-            "cancel": self._cancel,
-            "summary": self.summaries.set_up,
-            "summary_status": lambda call: self.summaries.show_status(call.place, call.author),
-            "summary_on": self._turn_on,
-            "summary_off": lambda call: self.summaries.turn_off(call.place),
-            "summary_now": lambda call: self.summaries.summarise_now(call.place, call.author),
-            "whatdoyouknow": self.remembering.tell,
-            "remember": self.remembering.remember,
-            "forget": self.remembering.forget,
-            "undo": self.remembering.undo,
-            "search": self.remembering.search,
-            "digest": self.digests.run,
-            "export": self.leaving.export,
-            "erase": self.leaving.ask_erase,
-        }
 
     def submit(self, event: Event) -> None:
         """Handle this after all that happened in the same chat before."""
-        self._events.put(place_of(event).key, self._handle(event))
+        self._events.put(event.place.key, self._handle(event))
 
     def is_for_all(self, command: str) -> bool:
         """Whether everybody in a group may read the answer to a command. A digest is of all channels of a group."""
@@ -120,8 +80,8 @@ class Bot:
     async def close(self) -> None:
         if self._changes.count:
             logger.error("edits and deletions that the store refused are lost: %d", self._changes.count)
-        if self._plain is not None:
-            await self._plain.close()
+        if self.tools.plain is not None:
+            await self.tools.plain.close()
 
     # -- what happens
 
@@ -133,11 +93,11 @@ class Bot:
                 work = self._take_command(event)
             case ButtonPress():
                 work = self._take_press(event)
-            case MessageEdit() | MessageDeletion() | ChannelDeletion():
-                work = self._changes.follow(event)
-            case ChatMove():
+            case platforms.ChatMove():
                 old_place = Place(event.place.platform, event.old_chat, event.place.is_private)
                 work = self.tools.table.move_chat(event.place, old_place)
+            case _:
+                work = self._changes.follow(event)
         await self._report_errors(event, work)
 
     async def _report_errors(self, event: Event, work: Awaitable[None]) -> None:
@@ -165,8 +125,7 @@ class Bot:
         place = message.place
         dialogue = await self._find_dialogue(message)
         if dialogue is not None and is_answer(message, dialogue):
-            answer = await self.summaries.answer_threshold(place, message.author, message.text, dialogue)
-            self._say(place, answer)
+            self._say(place, await self.commands.answer_threshold(message, dialogue))
             return
         if not (await self.tools.settings(place)).enabled:
             if self._is_addressed(message):
@@ -194,7 +153,7 @@ class Bot:
     async def _run_request(self, chat: OpenChat, message: ReceivedMessage) -> BotMessage | None:
         """Carry out what a message asks of the memory; None if it asks nothing. The message is kept in any case."""
         try:
-            return await self.remembering.run_message(chat, message)
+            return await self.commands.run_message(chat, message)
         except StoreError as error:
             logger.error("a request was not carried out: %s", error)
             await self._keep(chat, message)
@@ -219,23 +178,27 @@ class Bot:
         return added
 
     async def _follow_change(self, change: Change) -> None:
-        """Do as the platform has done with messages that are in the log."""
-        match change:
-            case MessageEdit():
-                await self._take_edit(change.message)
-            case MessageDeletion():
-                async with self.tools.pool.use(change.place) as memory:
-                    for id in change.ids:
-                        await delete_message(memory.conversation(change.place.conversation), id)
-            case ChannelDeletion():
-                async with self.tools.pool.use(change.place) as memory:
-                    await delete_channel(memory, change.place.conversation)
+        """Do as the platform has done with messages that are in the log: an edit is a new version, a deleted text
+        goes. What is not in the log needs nothing."""
+        if isinstance(change, platforms.MessageEdit):
+            await self._take_edit(change.message)
+            return
+        async with self.tools.pool.use(change.place) as memory:
+            if isinstance(change, platforms.ChannelDeletion):
+                with suppress(NotFound):
+                    await memory.delete_conversation(change.place.conversation)
+                return
+            for id in change.ids:
+                with suppress(NotFound):
+                    await memory.conversation(change.place.conversation).delete(id)
 
     async def _take_edit(self, message: ReceivedMessage) -> None:
         if not (await self.tools.settings(message.place)).enabled or not message.content:
             return
         async with self.tools.open_chat(message.place, message.author) as chat:
-            if not await edit_message(chat.conversation, message.id, message.content):
+            try:
+                await chat.conversation.edit(message.id, message.content)
+            except NotFound:
                 await self._keep(chat, message)
 
     # -- commands and buttons
@@ -243,15 +206,16 @@ class Bot:
     async def _take_command(self, call: CommandCall) -> None:
         if self._is_repeated(call.place, "command", call.id):
             return
-        run = self._commands.get(call.name)
+        run = self.commands.runners.get(call.name)
         if run is None:
             if call.place.is_private:
                 self._say(call.place, BotMessage(texts.NO_COMMAND.format(name=call.name)))
-            return
-        if not await self.tools.may(call.name, call.place, call.author):
+        elif not await self.tools.may(call.name, call.place, call.author):
             self._answer_command(call, BotMessage(texts.ADMINS_ONLY))
         elif call.name in NEED_MEMORY and not (await self.tools.settings(call.place)).enabled:
             self._answer_command(call, BotMessage(texts.IS_OFF))
+        elif call.name in texts.NEED_WORDS and not call.argument:
+            self._answer_command(call, BotMessage(texts.NEED_WORDS[call.name]))
         elif call.name in ONCE:
             await self._run_once(call, run)
         elif call.name == "export":  # a file is sent in its own time
@@ -279,26 +243,17 @@ class Bot:
     async def _take_press(self, press: ButtonPress) -> None:
         if self._is_repeated(press.place, "press", press.id):
             return
-        step, _, choice = press.data.partition(" ")
-        answers = {
-            "storage": self.summaries.choose_storage,
-            "who": self.remembering.choose_person,
-            "erase": self.leaving.answer_erase,
-        }
-        answer = await answers[step](press, choice) if step in answers else None
-        if answer is not None and press.data == "erase sure" and self._plain is not None:
-            self._plain.clear(press.place)
-        self._answers.put(
-            queue_key(press.place), self._end_press(press, "" if answer is not None else texts.NOT_FOR_YOU)
-        )
+        answer = await self.commands.answer_press(press)
+        note = texts.NOT_FOR_YOU if answer is None else ""
+        self._answers.put(queue_key(press.place), self._end_press(press, note))
         if answer is not None:
-            is_private = step not in FOR_ALL
+            is_private = press.data.partition(" ")[0] not in FOR_ALL
             self._say(press.place, replace(answer, is_private=is_private, answers=press.id))
 
     async def _end_press(self, press: ButtonPress, note: str) -> None:
         delivery = self.tools.delivery
         try:
-            await delivery.call(lambda: delivery.platform.answer_press(press.id, note))
+            await delivery.call(delivery.platform.answer_press, press.id, note)
         except ServerError as error:
             logger.warning("%s: %s", type(error).__name__, error)
 
@@ -311,48 +266,30 @@ class Bot:
             self._handled.popitem(last=False)
         return is_known
 
-    async def _greet(self, call: CommandCall) -> BotMessage:
-        name = self.tools.identity.person.shown
-        model = texts.WITH_MODEL.format(name=name) if self.tools.has_model else texts.WITHOUT_MODEL
-        text = texts.START_PRIVATE if call.place.is_private else texts.START_GROUP
-        return BotMessage(text.format(name=name, model=model))
-
-    async def _help(self, call: CommandCall) -> BotMessage:
-        return BotMessage(texts.help_text())
-
-    async def _cancel(self, call: CommandCall) -> BotMessage:
-        if await self.tools.table.dialogue(call.place, call.author) is None:
-            return BotMessage(texts.NOTHING_TO_CANCEL)
-        await self.tools.table.end_dialogue(call.place, call.author)
-        return BotMessage(texts.CANCELLED)
-
-    async def _turn_on(self, call: CommandCall) -> BotMessage:
-        if self._plain is not None:
-            self._plain.clear(call.place)
-        return await self.summaries.turn_on(call.place)
-
     def _report_outage(self, place: Place, outage: Degraded) -> None:
-        """Tell a place that its messages are held in memory, or all that know of it that they were written."""
+        """Tell a place that its messages are held in memory, or all that know of it that they were written: once each,
+        when that begins and when it ends."""
         if outage.is_over:
-            for told_place in self._outages.end(place):
+            for told_place in self._outages.pop(place.key, []):
                 self._say(told_place, describe_outage(is_over=True, held=outage.held))
             self._events.put(place.key, self._changes.retry(place.key))
-        elif self._outages.begin(place):
+        elif place not in self._outages.setdefault(place.key, []):
+            self._outages[place.key].append(place)
             self._say(place, describe_outage(is_over=False, held=outage.held))
 
     # -- replies
 
     def _is_addressed(self, message: ReceivedMessage) -> bool:
         """Whether the bot is to reply: in private always, in a group to a mention, a reply to it, and its name."""
-        names = self.tools.identity.names
         if message.is_from_bot:
             return False
+        names = self.tools.identity.names
         return message.place.is_private or message.is_for_bot or is_addressed(message.text, names)
 
     async def _answer(self, message: ReceivedMessage) -> None:
         """Begin a reply; without a model, say once that there is none."""
         place = message.place
-        if self.tools.has_model:
+        if self.tools.plain is not None:
             self._put_reply(place, self._reply(message))
         elif not (await self.tools.settings(place)).told_no_model:
             await self.tools.table.note_chat(place, told_no_model=True)
@@ -367,37 +304,33 @@ class Bot:
             self._say(place, BotMessage(texts.TOO_MANY))
 
     async def _reply(self, message: ReceivedMessage) -> None:
-        place = message.place
-        async with self.tools.open_chat(place, message.author) as chat:
+        async with self.tools.open_chat(message.place, message.author) as chat:
             if (await self._keep(chat, message)).kept == "erased":  # while it waited for earlier replies
                 return
+            system = self._prompt(message.place)
             pieces = chat.conversation.stream(
-                message.content, system=self._prompt(place), author=message.author.id, platform_id=message.id
+                message.content, system=system, author=message.author.id, platform_id=message.id
             )
-            try:
-                await self.tools.delivery.stream(place, pieces, None if place.is_private else message.id)
-            except ModelError as error:
-                logger.warning("no reply: %s", error)
-                self._say(place, BotMessage(texts.MODEL_AWAY), message.id)
-            except StoreError as error:
-                logger.error("a reply was not kept: %s", error)
-                self._say(place, explain(error), message.id)
-            except ServerError as error:
-                logger.warning("a reply was not sent: %s", error)
-            failure = await self.summaries.report_failure(place, chat.memory)
+            await self._show_reply(message, pieces)
+            failure = await self.commands.report_failure(message.place, chat.memory)
         if failure is not None:
-            self._say(place, failure)
+            self._say(message.place, failure)
 
     async def _reply_without_memory(self, message: ReceivedMessage) -> None:
-        if self._plain is None:
-            return
+        if self.tools.plain is not None:
+            system = self._prompt(message.place)
+            await self._show_reply(message, self.tools.plain.stream(message.place, message.content, system))
+
+    async def _show_reply(self, message: ReceivedMessage, pieces: AsyncIterator[str]) -> None:
         place = message.place
-        pieces = self._plain.stream(place, message.content, self._prompt(place))
         try:
             await self.tools.delivery.stream(place, pieces, None if place.is_private else message.id)
         except ModelError as error:
             logger.warning("no reply: %s", error)
             self._say(place, BotMessage(texts.MODEL_AWAY), message.id)
+        except StoreError as error:
+            logger.error("a reply was not kept: %s", error)
+            self._say(place, explain(error), message.id)
         except ServerError as error:
             logger.warning("a reply was not sent: %s", error)
 
@@ -410,7 +343,7 @@ class Bot:
         """Say something about an event: an answer to a command or a press is for whoever did that."""
         if isinstance(event, CommandCall | ButtonPress):
             message = replace(message, is_private=True, answers=event.id)
-        self._say(place_of(event), message)
+        self._say(event.place, message)
 
     def _say(self, place: Place, message: BotMessage, reply_to: str | None = None) -> None:
         """Send something after all that was said in the same place before; nobody waits for it."""
@@ -427,6 +360,11 @@ class Bot:
 
 def queue_key(place: Place) -> str:
     return f"{place.key} {place.thread}"
+
+
+def describe_outage(is_over: bool, held: int) -> BotMessage:
+    """What the people in a chat are told of a disk that refuses, and of its end."""
+    return BotMessage(texts.OUTAGE_OVER.format(messages=texts.count_messages(held)) if is_over else texts.OUTAGE)
 
 
 def is_answer(message: ReceivedMessage, dialogue: Dialogue) -> bool:

@@ -3,6 +3,9 @@
 A reply that is being written is one message that is edited, at most once in some seconds. When it is full, the next
 message begins. When the platform asks to wait, edits in between are left out; what is final is sent after the wait. An
 edit in between that fails is left out, too; if the last one fails, its text is sent as a new message.
+
+A long text is split at the end of a paragraph, a line, a sentence or a word. The platforms do not say what a character
+is. So the larger number counts: one beyond U+FFFF, as most emoji are, is two.
 """
 
 from __future__ import annotations
@@ -12,20 +15,57 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
-from recollect.bots.events import Place
-from recollect.bots.outgoing import BotMessage, Platform
-from recollect.bots.splitting import cut_place, split_text, text_length
+from recollect.bots.platforms import BotMessage, Place, Platform
 from recollect.errors import PlatformBusy, ServerError
 from recollect.masking import masked_logger
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 logger = masked_logger("recollect.bots")
 
 TRIES = 5  # of a call for which the platform asks to wait
 TYPING_SECONDS = 4.0  # between two signs that the bot is writing; the platforms show one for five seconds
+ENDS = ("\n\n", "\n", ". ", "! ", "? ", " ")
+LAST_SINGLE = "\uffff"  # the last character that UTF-16 writes as one unit
+
+
+def text_length(text: str) -> int:
+    """The length of a text as a platform may count it."""
+    return len(text) + sum(character > LAST_SINGLE for character in text)
+
+
+def split_text(text: str, longest: int) -> list[str]:
+    """The parts of a text, none of them empty or longer than `longest` characters."""
+    parts: list[str] = []
+    rest = text.strip()
+    while text_length(rest) > longest:
+        end = cut_place(rest, longest)
+        parts.append(rest[:end].rstrip())
+        rest = rest[end:].lstrip()
+    return [*parts, rest] if rest else parts
+
+
+def cut_place(text: str, longest: int) -> int:
+    """Where to cut a text that is longer than `longest` characters: at the strongest end in its second half."""
+    last = fitting_end(text, longest)
+    for end in ENDS:
+        place = text.rfind(end, last // 2, last)
+        if place >= 0:
+            return min(place + len(end), last)
+    return last
+
+
+def fitting_end(text: str, longest: int) -> int:
+    """How much of a text is not longer than `longest` characters; at least one is."""
+    length = 0
+    for position, character in enumerate(text):
+        length += text_length(character)
+        if length > longest:
+            return max(position, 1)
+    return len(text)
 
 
 class Delivery:
@@ -45,19 +85,17 @@ class Delivery:
         """Send a message, in several parts if it is long; returns the id of the last, which has the buttons."""
         *first_parts, last_part = split_text(message.text, self.platform.longest) or ["…"]
         for part in first_parts:
-            text = replace(message, text=part, buttons=())
-            await self.call(lambda: self.platform.send(place, text, reply_to))  # noqa: B023  called at once
-        last = replace(message, text=last_part)
-        return await self.call(lambda: self.platform.send(place, last, reply_to))
+            await self.call(self.platform.send, place, replace(message, text=part, buttons=()), reply_to)
+        return await self.call(self.platform.send, place, replace(message, text=last_part), reply_to)
 
-    async def call(self, make: Callable[[], Awaitable[T]]) -> T:
-        """Call the platform, again after each wait that it asks for."""
+    async def call(self, method: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a method of the platform, again after each wait that it asks for."""
         for _ in range(TRIES - 1):
             try:
-                return await make()
+                return await method(*args, **kwargs)
             except PlatformBusy as busy:
                 await self.pause(busy.after)
-        return await make()
+        return await method(*args, **kwargs)
 
     async def stream(self, place: Place, pieces: AsyncIterator[str], reply_to: str | None = None) -> str:
         """Show a reply as it is written; returns its text. While there is nothing to show, "typing" is shown."""
@@ -141,14 +179,14 @@ class GrowingReply:
 
     async def _show_final(self, text: str) -> None:
         try:
-            await self._delivery.call(lambda: self._send_or_edit(text))
+            await self._delivery.call(self._send_or_edit, text)
         except PlatformBusy:
             raise
         except ServerError:
             if self._id is None:
                 raise
             self._id = None  # it cannot be edited: somebody may have deleted it
-            await self._delivery.call(lambda: self._send_or_edit(text))
+            await self._delivery.call(self._send_or_edit, text)
 
     async def _send_or_edit(self, text: str) -> None:
         if self._id is None:

@@ -12,17 +12,16 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from recollect.bots.events import Place
-from recollect.bots.outages import holds_messages, outage_options
+from recollect.bots.platforms import Place
 from recollect.bots.settings import STORAGES, ChatSettings, SettingsTable, StorageKind
 from recollect.bots.texts import count_messages
-from recollect.config import Settings
+from recollect.config import Settings, hold_in_chats
 from recollect.errors import MessagesLost, RecollectError, StoreError, StoreUnwritable
 from recollect.log.tables import verify
 from recollect.masking import masked_logger
@@ -121,32 +120,35 @@ class MemoryPool:
     def store_file(self, base: str, storage: StorageKind) -> Path:
         return self._folder / f"{file_stem(base)}{SUFFIXES[storage]}"
 
-    async def _begin_use(self, place: Place) -> OpenMemory:
-        base = (await self._table.chat(place)).base
+    @asynccontextmanager
+    async def _reserve(self, base: str) -> AsyncIterator[None]:
         async with self._changed:
             await self._changed.wait_for(lambda: base not in self._reserved)
-            entry = self._open.get(base)
-            if entry is not None:
-                entry.uses += 1
-                entry.place = place
-                self._open.move_to_end(base)
-                return entry
             self._reserved.add(base)
         try:
-            entry = OpenMemory(await self._open_memory(place, await self._table.chat(place)), place, uses=1)
-            self._open[base] = entry
-            return entry
+            yield
         finally:
-            await self._release(base)
+            async with self._changed:
+                self._reserved.discard(base)
+                self._changed.notify_all()
+
+    async def _begin_use(self, place: Place) -> OpenMemory:
+        base = (await self._table.chat(place)).base
+        async with self._reserve(base):
+            entry = self._open.get(base)
+            if entry is None:
+                entry = OpenMemory(await self._open_memory(place, await self._table.chat(place)), place)
+                self._open[base] = entry
+            entry.uses += 1
+            entry.place = place
+            self._open.move_to_end(base)
+            return entry
 
     @asynccontextmanager
     async def _reserve_closed(self, place: Place) -> AsyncIterator[ChatSettings]:
         """Close the memory of a chat, and let nobody open it meanwhile."""
         base = (await self._table.chat(place)).base
-        async with self._changed:
-            await self._changed.wait_for(lambda: base not in self._reserved)
-            self._reserved.add(base)
-        try:
+        async with self._reserve(base):
             async with self._changed:
                 await self._changed.wait_for(lambda: base not in self._open or not self._open[base].uses)
             entry = self._open.get(base)
@@ -156,18 +158,16 @@ class MemoryPool:
                 del self._open[base]
                 await entry.memory.close()
             yield await self._table.chat(place)
-        finally:
-            await self._release(base)
-
-    async def _release(self, base: str) -> None:
-        async with self._changed:
-            self._reserved.discard(base)
-            self._changed.notify_all()
 
     async def _open_memory(self, place: Place, settings: ChatSettings) -> AsyncMemory:
         storage = await self._find_storage(place, settings)
         options = self._options
-        window = window_settings(settings.threshold, place.is_private and options.has_model)
+        settings_by_name: dict[str, Any] = {
+            "space": settings.base,
+            "hold_messages": hold_in_chats(Settings.load()).hold_messages,
+            **window_settings(settings.threshold, place.is_private and options.has_model),
+            **options.settings,
+        }
 
         def report(outage: Degraded) -> None:
             entry = self._open.get(settings.base)
@@ -178,8 +178,8 @@ class MemoryPool:
             chat=options.chat,
             memory=options.memory,
             clock=options.clock,
-            **outage_options(report),
-            **{"space": settings.base} | window | options.settings,
+            on_degraded=report,
+            **settings_by_name,
         )
         await memory.open()
         return memory
@@ -206,17 +206,16 @@ class MemoryPool:
         many held messages were lost by that."""
         lost_count = 0
         while (base := self._find_idle(most)) is not None:
-            self._reserved.add(base)
-            entry = self._open.pop(base)
-            try:
-                await entry.memory.close()
-            except MessagesLost as error:
-                logger.error("%s: %s", base, error)
-                lost_count += error.count
-            except RecollectError as error:  # whoever used another memory has no part in it
-                logger.error("%s could not be closed: %s", base, error)
-            finally:
-                await self._release(base)
+            async with self._reserve(base):
+                if base not in self._open or self._open[base].uses:  # somebody was faster
+                    continue
+                try:
+                    await self._open.pop(base).memory.close()
+                except MessagesLost as error:
+                    logger.error("%s: %s", base, error)
+                    lost_count += error.count
+                except RecollectError as error:  # whoever used another memory has no part in it
+                    logger.error("%s could not be closed: %s", base, error)
         return lost_count
 
     def _find_idle(self, most: int) -> str | None:
@@ -225,6 +224,11 @@ class MemoryPool:
             return None
         idle_bases = [base for base, entry in self._open.items() if not entry.uses and base not in self._reserved]
         return next((base for base in idle_bases if not (most and holds_messages(self._open[base].memory))), None)
+
+
+def holds_messages(memory: AsyncMemory) -> bool:
+    """Whether a memory holds messages that it could not write: it must not be closed then, or they are lost."""
+    return memory.degraded is not None
 
 
 def window_settings(threshold: int, is_answered: bool) -> dict[str, int]:
@@ -249,19 +253,16 @@ def copy_file(old_file: Path, old_storage: StorageKind, new_file: Path, new_stor
     """Copy a store into a new file, and prove that both hold the same."""
     remove_store(new_file)  # what an earlier try may have left
     settings = Settings.load()
-    source = open_store(store_url(old_file, old_storage), settings)
     try:
-        target = open_store(store_url(new_file, new_storage), settings)
-        try:
+        with (
+            closing(open_store(store_url(old_file, old_storage), settings)) as source,
+            closing(open_store(store_url(new_file, new_storage), settings)) as target,
+        ):
             copy_store(source, target, lambda table, count: None)
             check_equal(source.read(verify), target.read(verify))
-        finally:
-            target.close()
     except BaseException:
         remove_store(new_file)
         raise
-    finally:
-        source.close()
 
 
 def check_equal(source: Verification, target: Verification) -> None:

@@ -1,36 +1,41 @@
-"""Work in order: what belongs together is done one after the other, what does not, at once."""
+"""Work in order: what belongs together is done one after the other, what does not, at once.
+
+A platform says once that a message was edited or deleted. So a change that the store refuses is postponed, and done in
+order when the store takes it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Coroutine
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
+from recollect.bots.platforms import Change
+from recollect.errors import RecollectError, StoreError
 from recollect.masking import masked_logger
 
 logger = masked_logger("recollect.bots")
+
+MOST_POSTPONED = 1_000  # edits and deletions
 
 
 class OrderedQueues:
     """A queue for each key. An error ends its own piece of work alone."""
 
     def __init__(self) -> None:
-        self._last: dict[str, asyncio.Task[None]] = {}
-        self._tasks: dict[asyncio.Task[None], str] = {}  # all that is not done, with its key
-        self._counts: Counter[str] = Counter()  # of these, by key
+        self._tasks: dict[str, list[asyncio.Task[None]]] = {}  # all that is not done, by key
 
     def put(self, key: str, work: Coroutine[Any, Any, None], most: int | None = None) -> bool:
         """Do this after all that was put under the same key before. False if `most` pieces of work are there already:
         then it is not done."""
-        if most is not None and self._counts[key] >= most:
+        tasks = self._tasks.get(key, [])
+        if most is not None and len(tasks) >= most:
             work.close()
             return False
-        task = asyncio.create_task(self._run_after(self._last.get(key), work))
-        self._last[key] = task
-        self._tasks[task] = key
-        self._counts[key] += 1
-        task.add_done_callback(lambda done: self._remove(done, work))
+        task = asyncio.create_task(self._run_after(tasks[-1] if tasks else None, work))
+        self._tasks.setdefault(key, []).append(task)
+        task.add_done_callback(lambda task: self._remove(key, task, work))
         return True
 
     async def drain(self, seconds: float | None = None) -> int:
@@ -39,26 +44,26 @@ class OrderedQueues:
             async with asyncio.timeout(seconds):
                 await self._wait_for_all()
         except TimeoutError:
-            left_count = len(self._tasks)
-            for task in self._tasks:
+            tasks = self._all_tasks()
+            for task in tasks:
                 task.cancel()
             await self._wait_for_all()
-            return left_count
+            return len(tasks)
         return 0
+
+    def _all_tasks(self) -> list[asyncio.Task[None]]:
+        return [task for tasks in self._tasks.values() for task in tasks]
 
     async def _wait_for_all(self) -> None:
         while self._tasks:
-            await asyncio.wait([*self._tasks])
+            await asyncio.wait(self._all_tasks())
             await asyncio.sleep(0)  # the callbacks that take them out
 
-    def _remove(self, task: asyncio.Task[None], work: Coroutine[Any, Any, None]) -> None:
+    def _remove(self, key: str, task: asyncio.Task[None], work: Coroutine[Any, Any, None]) -> None:
         work.close()  # it may not have been begun
-        key = self._tasks.pop(task)
-        self._counts[key] -= 1
-        if not self._counts[key]:
-            del self._counts[key]
-        if self._last.get(key) is task:
-            del self._last[key]
+        self._tasks[key].remove(task)
+        if not self._tasks[key]:
+            del self._tasks[key]
 
     async def _run_after(self, before: asyncio.Task[None] | None, work: Coroutine[Any, Any, None]) -> None:
         if before is not None:
@@ -67,3 +72,47 @@ class OrderedQueues:
             await work
         except Exception as error:
             logger.error("an update could not be handled: %s", type(error).__name__, exc_info=error)
+
+
+class PostponedChanges:
+    """Edits and deletions that a store refused, in the order in which they came."""
+
+    def __init__(self, carry_out: Callable[[Change], Awaitable[None]]) -> None:
+        self._carry_out = carry_out
+        self._changes: dict[str, deque[Change]] = {}  # by chat
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self._changes.values()))
+
+    @property
+    def chats(self) -> list[str]:
+        return [*self._changes]
+
+    async def follow(self, change: Change) -> None:
+        """Carry out a change, or postpone it behind those of the same chat."""
+        key = change.place.key
+        await self.retry(key)
+        if key not in self._changes:
+            try:
+                await self._carry_out(change)
+                return
+            except StoreError as error:
+                logger.warning("an edit or a deletion is postponed: %s", error)
+        if self.count < MOST_POSTPONED:
+            self._changes.setdefault(key, deque()).append(change)
+        else:
+            logger.error("an edit or a deletion is lost: %d wait already", MOST_POSTPONED)
+
+    async def retry(self, key: str) -> None:
+        """Carry out what was postponed in a chat, as far as its store takes it."""
+        changes = self._changes.get(key)
+        while changes:
+            try:
+                await self._carry_out(changes[0])
+            except StoreError:
+                return
+            except RecollectError as error:
+                logger.warning("an edit or a deletion is refused: %s", error)
+            changes.popleft()
+        self._changes.pop(key, None)

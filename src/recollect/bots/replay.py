@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 
+from recollect.bots import platforms
 from recollect.bots.bot import Bot
-from recollect.bots.events import ButtonPress, CommandCall, Identity, Person, Place, ReceivedMessage
-from recollect.bots.outgoing import BotFile, BotMessage, Button
-from recollect.bots.slash import parse_slash
+from recollect.bots.platforms import BotMessage, ButtonPress, CommandCall, Person, Place, ReceivedMessage
 from recollect.model import BadRecord, Record
 
 PLATFORM = "replay"
@@ -26,10 +25,10 @@ LONGEST = 4_096  # characters of one message, as on Telegram
 class PrintedPlatform:
     """A platform that prints. Whoever is in the record runs the chat."""
 
-    identity: Identity
+    identity: platforms.Identity
     show: Callable[[str], None]
     name: str = PLATFORM
-    buttons: tuple[Button, ...] = ()
+    buttons: tuple[platforms.Button, ...] = ()
     longest: int = LONGEST
     has_hidden_channels: bool = False
     _ids: count[int] = field(default_factory=count)
@@ -46,7 +45,7 @@ class PrintedPlatform:
     async def edit(self, place: Place, id: str, message: BotMessage) -> None:
         await self.send(place, message)
 
-    async def send_file(self, place: Place, file: BotFile) -> None:
+    async def send_file(self, place: Place, file: platforms.BotFile) -> None:
         self.show(f"{self.identity.person.shown}: [file {file.name}, {len(file.content):,} bytes]")
 
     async def show_typing(self, place: Place) -> None:
@@ -90,22 +89,21 @@ def event_of_record(
     name = draft.metadata.get("name")
     author = Person(draft.author or record.user or "somebody", name if isinstance(name, str) else "")
     id = draft.platform_id or f"line {number}"
-    time = draft.time or now
     pressed = [button for button in platform.buttons if button.label == draft.content.strip()]
     if pressed:
-        return ButtonPress(place, id, author, pressed[0].data, id, time)
+        return ButtonPress(place, id, author, pressed[0].data)
     handle = platform.identity.person.handle
-    command = parse_slash(draft.content, handle)
+    command = platforms.parse_slash(draft.content, handle)
     if command is not None:
-        return CommandCall(place, id, author, *command, time=time)
+        return CommandCall(place, id, author, *command)
     reply_to = draft.metadata.get("reply_to")
     is_for_bot = f"@{handle}".casefold() in draft.content.casefold()
     replied = reply_to if isinstance(reply_to, str) else None
-    return ReceivedMessage(place, id, author, draft.content, time, replied, is_for_bot)
+    return ReceivedMessage(place, id, author, draft.content, draft.time or now, replied, is_for_bot)
 
 
-def printed_identity(names: Iterable[str]) -> Identity:
+def printed_identity(names: Iterable[str]) -> platforms.Identity:
     """Who the bot is in a replay."""
     all_names = tuple(names) or ("Memo",)
     handle = all_names[0].lower().replace(" ", "_") + "_bot"
-    return Identity(Person(BOT_ID, all_names[0], handle), (*all_names, handle))
+    return platforms.Identity(Person(BOT_ID, all_names[0], handle), (*all_names, handle))

@@ -1,29 +1,32 @@
-"""Puts a bot together from its parts, on a folder, and takes it apart again.
+"""Puts a bot together from its parts, on a folder, runs it on a platform until it is told to stop, and takes it apart.
 
-The folder holds `bot.db`, the bot's own settings, and one store file for each chat.
+The folder holds `bot.db`, the bot's own settings, and one store file for each chat. What is logged meanwhile holds no
+credentials: libraries log addresses that hold the token.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from recollect.bots.bot import Bot
 from recollect.bots.delivery import Delivery
 from recollect.bots.memories import MemoryParts, MemoryPool
-from recollect.bots.plain import PlainReplies
+from recollect.bots.platforms import Platform
 from recollect.bots.settings import SPACE, SettingsTable
-from recollect.bots.tools import Tools
+from recollect.bots.tools import PlainReplies, Tools
 from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.errors import StoreUnwritable
-from recollect.masking import masked_logger
+from recollect.masking import MaskingFormatter, masked_logger
 from recollect.models.chat.chain import Chain
-from recollect.ports import LLM
 from recollect.summaries.rules.days import parse_time_zone
 from recollect.wiring import AsyncMemory, chat_models, split_names
 
@@ -37,6 +40,7 @@ NO_MODEL = (
 GRACE_SECONDS = 55.0  # for what is in hand at the end; systemd and compose wait for 70
 LAST_SECONDS = 5.0  # for what is said after that
 SCHEDULE_SECONDS = 30.0  # between two looks for digests that are due
+NOISY = ("httpx", "httpcore", "telegram", "apscheduler", "discord")  # loggers that say much, and addresses with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +58,17 @@ async def open_bot(delivery: Delivery, options: BotOptions) -> AsyncIterator[Bot
     settings = Settings.load()
     make_folder(options.folder)
     given = options.memories
-    model = reply_model(settings, given)
+    model = given.chat
+    if model is None and split_names(settings.chat_model):
+        model = Chain(chat_models(settings))
     memories = replace(given, has_model=model is not None)
     async with AsyncMemory(str(options.folder / HOME), space=SPACE, followers=False, telemetry="off") as home:
         table = SettingsTable(home.documents())
         pool = MemoryPool(options.folder, table, memories)
         clock = given.clock or SystemClock()
-        tools = Tools(delivery, pool, table, clock, parse_time_zone(settings.time_zone), model is not None)
-        bot = Bot(tools, None if model is None else PlainReplies(model), options.system)
+        plain = None if model is None else PlainReplies(model)
+        tools = Tools(delivery, pool, table, clock, parse_time_zone(settings.time_zone), plain)
+        bot = Bot(tools, options.system)
         try:
             yield bot
         finally:
@@ -71,13 +78,6 @@ async def open_bot(delivery: Delivery, options: BotOptions) -> AsyncIterator[Bot
             finally:
                 await bot.drain(LAST_SECONDS)  # closing may have written what was held, of which chats are told
                 await bot.close()
-
-
-def reply_model(settings: Settings, given: MemoryParts) -> LLM | None:
-    """The model that replies while memory is off; None if there is none at all."""
-    if given.chat is not None:
-        return given.chat
-    return Chain(chat_models(settings)) if split_names(settings.chat_model) else None
 
 
 def make_folder(folder: Path) -> None:
@@ -93,7 +93,7 @@ async def follow_schedule(bot: Bot) -> None:
     while True:
         try:
             bot.retry_postponed()
-            await bot.digests.send_due()
+            await bot.commands.send_due_digests()
         except Exception as error:  # the schedule goes on
             logger.error("the schedule: %s", type(error).__name__, exc_info=error)
         await asyncio.sleep(SCHEDULE_SECONDS)
@@ -109,6 +109,58 @@ async def keep_schedule(bot: Bot) -> AsyncIterator[None]:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+class LivePlatform(Platform, Protocol):
+    """A platform that a bot is connected to."""
+
+    def connect(self) -> AbstractAsyncContextManager[None]:
+        """Learn who the bot is, so that it can speak within this block."""
+
+    def deliver_updates(self, bot: Bot) -> AbstractAsyncContextManager[None]:
+        """Give the bot what happens within this block; at the end, what has come in is given first."""
+
+    async def wait_until_ready(self, stop: asyncio.Event) -> None:
+        """Wait until it is known what the bot sees, or until `stop` is set."""
+
+    def describe(self) -> str:
+        """What the bot sees on this platform, and what is missing."""
+
+    async def wait_for_end(self, stop: asyncio.Event) -> None:
+        """Take what happens until `stop` is set; raises if the platform ends it before."""
+
+
+async def run_bot(
+    platform: LivePlatform, options: BotOptions, report: Callable[[str], None], stop: asyncio.Event
+) -> None:
+    """Run the bot until `stop` is set, and report at the start what it can do and what is missing. At the end it takes
+    nothing more, and finishes what it has."""
+    async with (
+        platform.connect(),
+        open_bot(Delivery(platform), options) as bot,
+        keep_schedule(bot),
+        platform.deliver_updates(bot),
+    ):
+        await platform.wait_until_ready(stop)
+        person = platform.identity.person
+        place = f"is on {platform.name.capitalize()}; its memory is in {options.folder}"
+        report(f"{person.name} (@{person.handle}) {place}; Ctrl-C ends it")
+        report(describe_replies(options))
+        report(platform.describe())
+        await platform.wait_for_end(stop)
+        report("stopping: what has come in is finished first")
+
+
+def run_alone(build_platform: Callable[[], LivePlatform], options: BotOptions, report: Callable[[str], None]) -> None:
+    """Run a bot as all that this process does, until a signal comes. Nobody but this user can read the files that it
+    makes, also in a folder that others can open; what it logs goes to standard error."""
+
+    async def run() -> None:
+        await run_bot(build_platform(), options, report, stop_on_signals())
+
+    os.umask(0o077)
+    with log_to_stderr():
+        asyncio.run(run())
 
 
 def describe_replies(options: BotOptions) -> str:
@@ -131,3 +183,20 @@ def stop_on_signals() -> asyncio.Event:
         with suppress(NotImplementedError):  # on Windows
             loop.add_signal_handler(number, take_signal, number)
     return stop
+
+
+@contextmanager
+def log_to_stderr() -> Iterator[None]:
+    """Write warnings and what the bot reports to standard error within this block, without credentials."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(MaskingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    levels = {name: logging.getLogger(name).level for name in NOISY}
+    for name in NOISY:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

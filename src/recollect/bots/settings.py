@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
-from recollect.bots.events import Person, Place
+from recollect.bots.platforms import Person, Place
 from recollect.errors import StoreError
 from recollect.masking import masked_logger
 from recollect.memory.faces import DocumentsFace

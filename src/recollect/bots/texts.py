@@ -79,6 +79,17 @@ STAND_IN_SUMMARY = (
     "The model could not write the summary. A plainer one of my own stands in, nothing is lost, and the model is "
     "asked again at the next trigger."
 )
+NEED_WORDS = {
+    "remember": "What should I remember? Write it as in: /remember I like tea",
+    "forget": "What should I forget? Write it as in: /forget that I like tea",
+    "search": "What should I look for? Write it as in: /search night train",
+}
+DIGEST_USAGE = (
+    "/digest is of today, /digest yesterday of the day before, /digest week of the last days. Those who run the group "
+    "can have it sent: /digest daily 08:30, /digest weekly mon 08:30, /digest off."
+)
+NOT_SENT = "I could not send the file; it may be too large. Whoever runs me can do it with `recollect export`."
+START_FIRST = "I send your messages to you alone: open a private chat with me, send /start there, and ask here again."
 SYSTEM = "You are {name}, who takes part in a chat on {platform}. Write plain text, without markup, and be brief."
 
 

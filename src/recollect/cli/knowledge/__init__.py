@@ -1,1 +1,0 @@
-"""Commands on what is known of people: facts, statements, questions about them."""

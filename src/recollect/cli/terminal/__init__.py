@@ -1,1 +1,0 @@
-"""What commands share: options, opening a store, tables, progress bars, and errors."""
