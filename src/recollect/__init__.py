@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from recollect.config import Settings
     from recollect.engine.conversation import AsyncConversation
     from recollect.engine.documents import AsyncDocuments
-    from recollect.engine.sync import BlockingConversation
-    from recollect.engine.sync_documents import BlockingDocuments
+    from recollect.engine.sync import BlockingConversation, BlockingDocuments
     from recollect.errors import (
         AnswerGone,
         CommitUnknown,
@@ -117,8 +116,7 @@ _HOMES = {
     "recollect.config": ("Settings",),
     "recollect.engine.conversation": ("AsyncConversation",),
     "recollect.engine.documents": ("AsyncDocuments",),
-    "recollect.engine.sync": ("BlockingConversation",),
-    "recollect.engine.sync_documents": ("BlockingDocuments",),
+    "recollect.engine.sync": ("BlockingConversation", "BlockingDocuments"),
     "recollect.errors": (
         "AnswerGone",
         "CommitUnknown",

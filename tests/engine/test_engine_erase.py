@@ -332,7 +332,6 @@ def test_only_the_method_of_that_name_erases() -> None:
                 callers |= {(path.relative_to(root).as_posix(), function.name) for call in erasing_calls(function)}
     assert {(module, name) for module, name in callers if not module.startswith("cli/")} == {
         ("engine/sync.py", "erase"),
-        ("engine/memory.py", "erase"),
         ("engine/removal/deletion.py", "erase"),
         (
             "engine/removal/messages.py",

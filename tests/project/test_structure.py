@@ -27,7 +27,6 @@ WITH_A_FACE = (
     "engine/conversation.py",
     "engine/documents.py",
     "engine/sync.py",
-    "engine/sync_documents.py",
     "client/memory.py",
     "client/conversation.py",
     "client/documents.py",

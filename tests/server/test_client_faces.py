@@ -36,7 +36,7 @@ from recollect.client.documents import AsyncClientDocuments
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.documents import AsyncDocuments
 from recollect.engine.memory import MemoryEngine
-from recollect.engine.sync_documents import BlockingDocuments
+from recollect.engine.sync import BlockingDocuments
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 

@@ -19,4 +19,4 @@ class Client(BlockingMemory):
         self._private.forked = client.connection.reopen_after_fork
 
     def __repr__(self) -> str:
-        return repr(self._memory)
+        return repr(self._inner)

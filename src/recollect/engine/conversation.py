@@ -33,7 +33,6 @@ from recollect.model import (
     Batch,
     Budget,
     BudgetName,
-    ChatMessage,
     Chunk,
     Context,
     Deletion,
@@ -43,18 +42,14 @@ from recollect.model import (
     OnEdit,
     Reply,
     Role,
-    Topic,
-    TopicHit,
-    TopicMessage,
-    TopicStats,
 )
 from recollect.model.clean_names import with_name
 from recollect.model.frozen import replace
-from recollect.model.topics import IMPORTANCE
 from recollect.ports import Tx
 from recollect.rules import log as rules
 from recollect.rules.log import check_number
 from recollect.rules.openai.drafts_from_mappings import as_draft
+from recollect.rules.operations import Operation
 from recollect.tasks import standalone
 
 MAX_TURN = 2**31 - 1  # messages in one conversation
@@ -72,10 +67,13 @@ class AsyncConversation(ConversationFace):
         self._edits = Edits(self._runtime)
         self._scope = scope
         self._contexts = ContextBuilder(self._runtime, scope)
-        self._topics = ConversationTopics(self._runtime, scope)
+        self.by_topic = ConversationTopics(self._runtime, scope)
         self.space = scope.space
         self.id = scope.id
         self.user = scope.user
+
+    async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return await getattr(getattr(self, operation.part), operation.method.__name__)(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<conversation {self.space}/{self.id}>"
@@ -195,7 +193,7 @@ class AsyncConversation(ConversationFace):
 
     async def standalone(self, question: str) -> str:
         question = self._runtime.parts.secrets.mask(rules.check_text("question", question))
-        inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self._topics.subject())
+        inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self.by_topic.subject())
         return (await self._runtime.tasks.ask(standalone, inputs)).reply.question
 
     async def _append(self, batch: Batch) -> list[Added]:
@@ -235,42 +233,3 @@ class AsyncConversation(ConversationFace):
             append=runtime.append_message,
         )
         return turn.Turn(question), tools
-
-    # -- topics
-
-    async def add_user_message(
-        self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
-    ) -> Topic:
-        return await self._topics.add_user_message(text, importance, author=author, time=time)
-
-    async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
-        return await self._topics.add_assistant_message(text, time=time)
-
-    async def topics(self, *, faded: bool = False) -> list[Topic]:
-        return await self._topics.topics(faded=faded)
-
-    async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        return await self._topics.get_topic_context(topic_id)
-
-    async def get_full_topic_history(
-        self, topic_id: str | None = None, include_compressed: bool = True
-    ) -> list[TopicMessage]:
-        return await self._topics.get_full_topic_history(topic_id, include_compressed)
-
-    async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        return await self._topics.get_topic_stats(topic_id)
-
-    async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        return await self._topics.search_topics(query, limit=limit)
-
-    async def merge_topics(self, topic_id: str, other: str) -> Topic:
-        return await self._topics.merge_topics(topic_id, other)
-
-    async def undo_merge(self, topic_id: str) -> Topic:
-        return await self._topics.undo_merge(topic_id)
-
-    async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        return await self._topics.tag_topic(topic_id, *tags, remove=remove)
-
-    async def feedback(self, topic_id: str, score: int) -> Topic:
-        return await self._topics.feedback(topic_id, score)

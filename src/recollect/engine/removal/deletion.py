@@ -61,11 +61,11 @@ class Deletions:
     async def delete(
         self,
         *,
-        before: datetime | None,
-        user: str | None,
-        query: str | None,
-        dry_run: bool,
-        space: str | None,
+        before: datetime | None = None,
+        user: str | None = None,
+        query: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
         by: str = LOCAL,
     ) -> Deletion:
         """Delete the messages that fit all that is given."""
@@ -134,7 +134,7 @@ class Deletions:
         self.runtime.wake()
         return replace(result, left=leftovers)
 
-    async def audit(self, *, limit: int, space: str | None) -> list[AuditLine]:
+    async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LINES)
         return await self.runtime.read(lambda tx: audit.lines_of(tx, space_id, count))

@@ -28,7 +28,7 @@ from recollect.errors import RecollectError
 from recollect.parsing import UnreadableJson, check_json
 from recollect.rules.access import Access
 from recollect.rules.log import MAX_ID
-from recollect.rules.operations import OPERATIONS
+from recollect.rules.operations import OPERATIONS, declare_operations
 from recollect.server.door import loopback
 from recollect.server.door.keys import ApiKey, Keys
 from recollect.server.door.rates import Rates
@@ -46,6 +46,14 @@ SLASH = "\x1f"  # stands for a slash inside an id, which can hold no control cha
 NO_KEY = "there is no key, or it opens nothing; send `Authorization: Bearer rk_…` (`recollect keys create` makes one)"
 SIGNED_OUT = "you are signed out, or your key opens nothing any more: sign in again"
 TOO_SLOW = "the body did not come in time; send it at once, or less of it"
+
+# What only a server has.
+declare_operations("read", "nothing", "space models")
+declare_operations("read", "request", "embeddings")
+declare_operations("read", "memory", "receipts documents spaces")
+declare_operations("write", "memory", "chat_completions")
+declare_operations("admin", "nothing", "metrics settings")
+declare_operations("admin", "memory", "list_keys create_key revoke_key")
 
 bearer = HTTPBearer(auto_error=False, description="A key, as `recollect keys create` shows it.")
 

@@ -21,6 +21,7 @@ from recollect import wire
 from recollect.engine import idempotency
 from recollect.engine.tables.answers import GONE
 from recollect.errors import AnswerGone, CommitUnknown, RecollectError, StoreAway, StoreBusy, StoreUnwritable
+from recollect.rules.operations import Repeats
 from recollect.server.door.access import Caller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes.shapes import Limit
@@ -100,7 +101,7 @@ async def answer_once(
     key: str | None,
     work: Callable[[], Awaitable[Any]],
     brief: StoredForm = AS_IT_IS,
-    repeats: idempotency.Repeats = "words",
+    repeats: Repeats = "words",
 ) -> Response:
     """Do a write and answer with its result; with a key, do it once. `repeats` says how long the answer is stored."""
     if key is None:
