@@ -28,9 +28,7 @@ WITH_A_FACE = (
     "engine/documents.py",
     "engine/sync.py",
     "client/memory.py",
-    "client/conversation.py",
     "client/documents.py",
-    "client/blocking.py",
     "wiring.py",
 )
 

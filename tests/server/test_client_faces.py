@@ -31,8 +31,8 @@ from recollect import (
     ScopeError,
     ServerError,
 )
-from recollect.client.conversation import AsyncClientConversation
 from recollect.client.documents import AsyncClientDocuments
+from recollect.client.memory import AsyncClientConversation
 from recollect.engine.conversation import AsyncConversation
 from recollect.engine.documents import AsyncDocuments
 from recollect.engine.memory import MemoryEngine

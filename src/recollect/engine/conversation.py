@@ -47,12 +47,10 @@ from recollect.model.clean_names import with_name
 from recollect.model.frozen import replace
 from recollect.ports import Tx
 from recollect.rules import log as rules
-from recollect.rules.log import check_number
+from recollect.rules.log import MAX_TURN, check_number
 from recollect.rules.openai.drafts_from_mappings import as_draft
 from recollect.rules.operations import Operation
 from recollect.tasks import standalone
-
-MAX_TURN = 2**31 - 1  # messages in one conversation
 
 
 class AsyncConversation(ConversationFace):

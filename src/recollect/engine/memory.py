@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from recollect.engine.removal.redaction import Redactions
 
 PAGE = 500  # messages read at a time by export and history
-MAX_TURN = 2**31 - 1  # messages in one conversation
 LEAVE_OUT = "To export what is readable: recollect export --salvage, or export(salvage=True)"
 
 

@@ -163,7 +163,14 @@ class ConversationFace:
     async def standalone(self, question: str) -> str:
         """A follow-up question so that it can be understood alone, from what was said last; as it is if it can be."""
 
-    @operation("POST /v1/conversations/{id}/topics", right="write", name="add_to_topic", part="by_topic", by_hand=True)
+    @operation(
+        "POST /v1/conversations/{id}/topics",
+        right="write",
+        name="add_to_topic",
+        part="by_topic",
+        sends={"role": "user"},
+        by_hand=True,
+    )
     async def add_user_message(
         self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
     ) -> Topic:
@@ -172,7 +179,14 @@ class ConversationFace:
         `importance`, from 0 to 1, is what the topic is worth to whoever says it.
         """
 
-    @operation("POST /v1/conversations/{id}/topics", right="write", name="add_to_topic", part="by_topic", by_hand=True)
+    @operation(
+        "POST /v1/conversations/{id}/topics",
+        right="write",
+        name="add_to_topic",
+        part="by_topic",
+        sends={"role": "assistant"},
+        by_hand=True,
+    )
     async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
         """Keep a reply and give it to the topic it follows. Returns the topic."""
 

@@ -43,7 +43,7 @@ class Operation:
     - `about_all`: it is about everybody, so that a key of one user may not. `is_signed`: the part is told who acts.
     - `once`: it can be repeated under an idempotency key, and its answer repeats that much.
     - `page`: the attribute of its values that pages are continued by. `wrap`: its value is sent under this name.
-    - `by_hand`: its route is written by hand.
+    - `sends`: what else a client sends, where two operations have one route. `by_hand`: its route is written by hand.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Operation:
     once: Repeats | None = None
     page: str = ""
     wrap: str = ""
+    sends: Mapping[str, str] = field(default_factory=dict)
     by_hand: bool = False
     method: Callable[..., Any] = field(default=lambda: None, repr=False)
 

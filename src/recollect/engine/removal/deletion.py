@@ -24,7 +24,6 @@ from recollect.rules import log as rules
 from recollect.rules.access import LOCAL
 from recollect.rules.phrase_match import contains_phrase
 
-MAX_TURN = 2**31 - 1  # messages in one conversation
 MAX_QUERY = 1 << 20  # bytes
 MAX_LINES = 1_000  # of the audit in one answer
 
@@ -143,7 +142,7 @@ class Deletions:
 def check_name(message: object) -> str | int:
     """What names a message: a turn, its id, or the id that a platform gave it."""
     if isinstance(message, int):
-        return rules.check_number("message", message, MAX_TURN)
+        return rules.check_number("message", message, rules.MAX_TURN)
     return rules.check_id("message", message)
 
 
