@@ -74,7 +74,8 @@ def test_the_parts_of_the_engine_take_what_the_declarations_take(tmp_path: Path)
                     declared = inspect.signature(getattr(face, name), eval_str=True)
                     assert taken == [*declared.parameters.values()][1:], name
                     assert work.return_annotation == declared.return_annotation, name
-                    assert ("by" in work.parameters) == operation.is_signed, name
+                    assert not operation.told or operation.told in work.parameters, name
+                    assert operation.told == "by" or "by" not in work.parameters, name
 
     async def use() -> None:
         async with AsyncMemory(str(tmp_path / "a.db"), followers=False) as memory:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.client.connection import ResultPage, ServerConnection, build_path, parse_error, without_none
@@ -14,8 +13,7 @@ from recollect.client.requests import LONGEST, PAGE, send
 from recollect.engine.sync import BlockingMemory
 from recollect.errors import InvalidInput, NotSettled, ServerError
 from recollect.faces import ConversationFace, MemoryFace
-from recollect.model import Added, Batch, Conversation, Draft, Message, OnEdit, Role
-from recollect.model.clean_names import with_name
+from recollect.model import Added, Batch, Conversation, Draft, Message, OnEdit
 from recollect.rules.expiry import format_expiry
 from recollect.rules.log import MAX_TURN, check_id, check_items, check_metadata, check_number, check_time
 from recollect.rules.openai.drafts_from_mappings import as_draft
@@ -134,27 +132,6 @@ class AsyncClientConversation(ConversationFace):
         values = {"id": self.id, **operation.arguments(args, kwargs)}
         return await send(self._server, operation, values, self.space, self.user)
 
-    async def add(
-        self,
-        role: Role,
-        content: str,
-        *,
-        author: str | None = None,
-        user: str | None = None,
-        time: datetime | None = None,
-        platform_id: str | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        expires: datetime | timedelta | None = None,
-        on_edit: OnEdit = "refuse",
-    ) -> Message:
-        full_metadata = {} if metadata is None else metadata
-        if name is not None:
-            full_metadata = with_name(full_metadata, name)
-        draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
-        added = (await self.extend([draft], on_edit=on_edit))[0]
-        return replace(added.message, degraded=added.degraded)
-
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         messages = [draft_fields(as_draft(draft)) for draft in check_items("messages", drafts)]
         if not messages:
@@ -234,7 +211,7 @@ def draft_fields(draft: Draft) -> dict[str, Any]:
 
 def with_outcome(addition: Added) -> Added:
     """What was added, whose message says what became of it, too."""
-    return replace(addition, message=replace(addition.message, kept=addition.kept))
+    return replace(addition, message=replace(addition.message, kept=addition.kept, degraded=addition.degraded))
 
 
 def edit_field(on_edit: OnEdit) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -41,9 +40,7 @@ from recollect.model import (
     Message,
     OnEdit,
     Reply,
-    Role,
 )
-from recollect.model.clean_names import with_name
 from recollect.model.frozen import replace
 from recollect.ports import Tx
 from recollect.rules import log as rules
@@ -63,7 +60,7 @@ class AsyncConversation(ConversationFace):
         self._deletions = deletions
         self._runtime = knowledge.runtime
         self._edits = Edits(self._runtime)
-        self._scope = scope
+        self.scope = scope
         self._contexts = ContextBuilder(self._runtime, scope)
         self.by_topic = ConversationTopics(self._runtime, scope)
         self.space = scope.space
@@ -76,29 +73,9 @@ class AsyncConversation(ConversationFace):
     def __repr__(self) -> str:
         return f"<conversation {self.space}/{self.id}>"
 
-    async def add(
-        self,
-        role: Role,
-        content: str,
-        *,
-        author: str | None = None,
-        user: str | None = None,
-        time: datetime | None = None,
-        platform_id: str | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        expires: datetime | timedelta | None = None,
-        on_edit: OnEdit = "refuse",
-    ) -> Message:
-        full_metadata = {} if metadata is None else metadata
-        if name is not None and isinstance(full_metadata, Mapping):
-            full_metadata = with_name(full_metadata, name)
-        draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
-        return (await self.extend([draft], on_edit=on_edit))[0].message
-
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         draft_list = [as_draft(draft) for draft in rules.check_items("messages", drafts)]
-        by = self._scope.access.key_id
+        by = self.scope.access.key_id
         return await self._append(Batch(self.space, self.id, self.user, draft_list, on_edit=on_edit, by=by))
 
     async def history(
@@ -111,10 +88,11 @@ class AsyncConversation(ConversationFace):
         return [message.as_said for message in messages]
 
     async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
-        return await self._edits.edit_message(self._scope, message, text, metadata)
+        await self._knowledge.check_display_names(self.scope.access, self.space, metadata or {})
+        return await self._edits.edit_message(self.scope, message, text, metadata)
 
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
-        return await self._deletions.delete_message(self._scope, message, dry_run=dry_run)
+        return await self._deletions.delete_message(self.scope, message, dry_run=dry_run)
 
     async def context(
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
@@ -168,15 +146,15 @@ class AsyncConversation(ConversationFace):
         addressed: bool = False,
         platform_id: str | None = None,
     ) -> Answer | None:
-        return await run_command(self._knowledge, self._scope, text, author, names, addressed, platform_id)
+        return await run_command(self._knowledge, self.scope, text, author, names, addressed, platform_id)
 
     async def archive(self) -> Chunk | None:
-        return await archive_window(self._runtime, self._scope)
+        return await archive_window(self._runtime, self.scope)
 
     async def archived(self) -> list[Chunk]:
 
         def read(tx: Tx) -> list[Chunk]:
-            exists = self._scope.find(tx) is not None
+            exists = self.scope.find(tx) is not None
             return load_chunks(tx, self.space, self.id) if exists else []
 
         return await self._runtime.read(read)
@@ -184,7 +162,7 @@ class AsyncConversation(ConversationFace):
     async def episodes(self) -> list[Episode]:
 
         def read(tx: Tx) -> list[Episode]:
-            exists = self._scope.find(tx) is not None
+            exists = self.scope.find(tx) is not None
             return episodes.episode_tree(tx, self.space, self.id) if exists else []
 
         return await self._runtime.read(read)

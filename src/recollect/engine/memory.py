@@ -39,6 +39,7 @@ from recollect.model import (
 )
 from recollect.ports import Tx
 from recollect.rules import log as rules
+from recollect.rules.access import Access
 from recollect.rules.log import check_number
 from recollect.rules.operations import Operation
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from recollect.engine.questions import Questions
     from recollect.engine.removal.deletion import Deletions
     from recollect.engine.removal.redaction import Redactions
+    from recollect.engine.seen_by import SeenMemory
 
 PAGE = 500  # messages read at a time by export and history
 LEAVE_OUT = "To export what is readable: recollect export --salvage, or export(salvage=True)"
@@ -114,6 +116,12 @@ class MemoryEngine(MemoryFace):
 
     async def close(self) -> None:
         await self.runtime.close()
+
+    def seen_by(self, access: Access) -> SeenMemory:
+        """The memory as whoever has this access sees it: it shows and changes only what they may."""
+        from recollect.engine.seen_by import SeenMemory
+
+        return SeenMemory(self, access)
 
     # -- conversations
 

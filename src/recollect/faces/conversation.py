@@ -26,6 +26,7 @@ from recollect.model import (
     TopicMessage,
     TopicStats,
 )
+from recollect.model.clean_names import with_name
 from recollect.model.topics import IMPORTANCE
 from recollect.rules.operations import operation
 
@@ -37,9 +38,6 @@ class ConversationFace:
     id: str
     user: str | None
 
-    @operation(
-        "POST /v1/conversations/{id}/messages", right="write", tells="request", name="add_messages", by_hand=True
-    )
     async def add(
         self,
         role: Role,
@@ -65,6 +63,11 @@ class ConversationFace:
         If the platform id is known with another text, that is a new version of the message with `on_edit="version"`;
         else the stored text stays. The message's `kept` says which: "new", "known", "edited" or "refused".
         """
+        full_metadata = {} if metadata is None else metadata
+        if name is not None and isinstance(full_metadata, Mapping):
+            full_metadata = with_name(full_metadata, name)
+        draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
+        return (await self.extend([draft], on_edit=on_edit))[0].message
 
     @operation(
         "POST /v1/conversations/{id}/messages", right="write", tells="request", name="add_messages", by_hand=True

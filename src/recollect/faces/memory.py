@@ -97,7 +97,7 @@ class MemoryFace:
         the `kind` "fact", the `fact`, and the newest message that it comes from.
         """
 
-    @operation("POST /v1/users/{user as id}/ask", right="read", part="questions")
+    @operation("POST /v1/users/{user as id}/ask", right="read", part="questions", told="viewer")
     async def ask(
         self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
     ) -> MemoryAnswer:
@@ -147,7 +147,7 @@ class MemoryFace:
         right="admin",
         tells="nothing",
         part="deletions",
-        is_signed=True,
+        told="by",
         once="nothing",
     )
     async def erase(self, *, user: str, space: str | None = None) -> Erasure:
@@ -158,7 +158,7 @@ class MemoryFace:
         """Remove all messages of a conversation and all that was derived from them, for good. On a `dry_run`, say only
         what would go from which view."""
 
-    @operation("POST /v1/delete", right="admin", part="deletions", is_signed=True, once="names")
+    @operation("POST /v1/delete", right="admin", part="deletions", told="by", once="names")
     async def delete(
         self,
         *,
@@ -193,7 +193,7 @@ class MemoryFace:
         """
 
     @operation(
-        "POST /v1/users/{user as id}/merge", right="admin", part="moves", about_all=True, is_signed=True, once="names"
+        "POST /v1/users/{user as id}/merge", right="admin", part="moves", about_all=True, told="by", once="names"
     )
     async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
         """Make all that one user has another's: two ids of one person.
@@ -208,7 +208,7 @@ class MemoryFace:
         right="admin",
         part="moves",
         about_all=True,
-        is_signed=True,
+        told="by",
         in_query=True,
         once="names",
     )
@@ -224,7 +224,7 @@ class MemoryFace:
         """Who removed or moved something in a space, when, of what kind and how many: the last ones, the newest
         first."""
 
-    @operation("POST /v1/redact", right="admin", part="redactions", about_all=True, is_signed=True, once="names")
+    @operation("POST /v1/redact", right="admin", part="redactions", about_all=True, told="by", once="names")
     async def redact(
         self,
         *,
@@ -237,7 +237,7 @@ class MemoryFace:
         in all of a space, in one user's memory or in one conversation. Older versions of these messages go, too. On a
         `dry_run`, say only how many there are."""
 
-    @operation("POST /v1/retain", right="admin", part="deletions", about_all=True, is_signed=True, once="nothing")
+    @operation("POST /v1/retain", right="admin", part="deletions", about_all=True, told="by", once="nothing")
     async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
         """Say what has expired and what the settings `retain_…` no longer keep, in all spaces or one. If not `dry_run`,
         remove it."""
@@ -359,11 +359,11 @@ class MemoryFace:
         who is somebody else can take out only what they said themselves.
         """
 
-    @operation("POST /v1/users/{user as id}/undo", right="write", part="knowledge", once="words")
+    @operation("POST /v1/users/{user as id}/undo", right="write", part="knowledge", told="asker", once="words")
     async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
         """Take back a `forget`, or a change of a fact by hand, by the id it gave. Returns what came back."""
 
-    @operation("GET /v1/users/{user as id}/profile", right="read", part="knowledge")
+    @operation("GET /v1/users/{user as id}/profile", right="read", part="knowledge", told="viewer")
     async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
         """What is known of a person: what they said of themselves, and what was said of them in channels, by whom.
 

@@ -40,7 +40,8 @@ class Operation:
     - `verb` and `path`: its route; the arguments that are not in the path come in the query of a GET or DELETE, or with
       `in_query`, else in the body.
     - `part`: the part of the engine that does it, by a method of the same name; if there is none, the engine itself.
-    - `about_all`: it is about everybody, so that a key of one user may not. `is_signed`: the part is told who acts.
+    - `about_all`: it is about everybody, so that a key of one user may not. `told`: what the part is told of who acts:
+      `by` which key, what `viewer` reads the answer, or which user is the `asker`.
     - `once`: it can be repeated under an idempotency key, and its answer repeats that much.
     - `page`: the attribute of its values that pages are continued by. `wrap`: its value is sent under this name.
     - `sends`: what else a client sends, where two operations have one route. `by_hand`: its route is written by hand.
@@ -53,7 +54,7 @@ class Operation:
     path: str = ""
     part: str = ""
     about_all: bool = False
-    is_signed: bool = False
+    told: Literal["", "by", "viewer", "asker"] = ""
     in_query: bool = False
     once: Repeats | None = None
     page: str = ""

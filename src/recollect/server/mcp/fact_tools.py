@@ -9,7 +9,6 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from recollect.engine.context.people import text_with_speaker
-from recollect.engine.context.visible import ask_for, change_for, undo_for, visible_refusals
 from recollect.model import FactCategory, FactChange
 from recollect.rules.prompt import fences
 from recollect.server.mcp import shapes
@@ -36,19 +35,15 @@ class FactTools(MemoryHandlers):
         ] = None,
     ) -> Annotated[CallToolResult, shapes.AskResult]:
         """Answer a question about a person from what is known and what was said, with what the answer rests on."""
-        access, _ = self._authorize(ctx, "ask")
-        arguments = self._person_arguments(ctx, "ask", user)
-        answer = await ask_for(self._memory, access, question, conversation=conversation, **arguments)
+        memory, person = self._person(ctx, "ask", user)
+        answer = await memory.ask(question, conversation=conversation, **person)
         return tool_result(data_block("ANSWER", [fences.escape(answer.text)]), shapes.build_answer(answer))
 
     @reports_tool_errors
     async def get_refused_facts(self, ctx: Ctx, user: User = None) -> Annotated[CallToolResult, shapes.RefusedResult]:
         """What was found in a person's messages and is not known, with the reason: look here if a fact is missing."""
-        access, space = self._authorize(ctx, "refused_facts")
-        all_refused = await self._memory.refused_facts(**self._person_arguments(ctx, "refused_facts", user))
-        refused = [
-            shapes.build_refused(fact) for fact in await visible_refusals(self._memory, access, space, all_refused)
-        ]
+        memory, person = self._person(ctx, "refused_facts", user)
+        refused = [shapes.build_refused(fact) for fact in await memory.refused_facts(**person)]
         lines = [fences.escape_line(f"{fact.key}: {fact.value} ({fact.reason})") for fact in refused]
         text = data_block("REFUSED", lines) if lines else "Nothing was refused."
         return tool_result(text, shapes.RefusedResult(refused=refused))
@@ -65,19 +60,8 @@ class FactTools(MemoryHandlers):
         valid_to: To = None,
     ) -> Annotated[CallToolResult, shapes.FactChangeResult]:
         """Add a fact about a person, when they want it kept exactly so. If its key has one value, the old one goes."""
-        access, _ = self._authorize(ctx, "add_fact")
-        arguments = self._person_arguments(ctx, "add_fact", user)
-        change = await change_for(
-            self._memory,
-            access,
-            self._memory.add_fact,
-            category=category,
-            key=key,
-            value=value,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            **arguments,
-        )
+        memory, person = self._person(ctx, "add_fact", user)
+        change = await memory.add_fact(category, key, value, valid_from=valid_from, valid_to=valid_to, **person)
         return change_result(change)
 
     @reports_tool_errors
@@ -91,28 +75,16 @@ class FactTools(MemoryHandlers):
         valid_to: To = None,
     ) -> Annotated[CallToolResult, shapes.FactChangeResult]:
         """Give a fact another value, when the person says that it is wrong. The old one stays as history."""
-        access, _ = self._authorize(ctx, "edit_fact")
-        arguments = self._person_arguments(ctx, "edit_fact", user)
-        change = await change_for(
-            self._memory,
-            access,
-            self._memory.edit_fact,
-            id=fact,
-            value=value,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            **arguments,
-        )
-        return change_result(change)
+        memory, person = self._person(ctx, "edit_fact", user)
+        return change_result(await memory.edit_fact(fact, value, valid_from=valid_from, valid_to=valid_to, **person))
 
     @reports_tool_errors
     async def delete_fact(
         self, ctx: Ctx, fact: FactId, user: User = None
     ) -> Annotated[CallToolResult, shapes.FactChangeResult]:
         """Take a fact out of what is known, when the person wants it gone. Its messages stay; undo brings it back."""
-        access, _ = self._authorize(ctx, "delete_fact")
-        arguments = self._person_arguments(ctx, "delete_fact", user)
-        return change_result(await change_for(self._memory, access, self._memory.delete_fact, id=fact, **arguments))
+        memory, person = self._person(ctx, "delete_fact", user)
+        return change_result(await memory.delete_fact(fact, **person))
 
     @reports_tool_errors
     async def undo(
@@ -122,8 +94,8 @@ class FactTools(MemoryHandlers):
         user: User = None,
     ) -> Annotated[CallToolResult, shapes.UndoResult]:
         """Take back a forget or a change of a fact. Returns what came back."""
-        access, _ = self._authorize(ctx, "undo")
-        outcome = await undo_for(self._memory, access, id, **self._person_arguments(ctx, "undo", user))
+        memory, person = self._person(ctx, "undo", user)
+        outcome = await memory.undo(id, **person)
         statements = (
             fences.escape_line(text_with_speaker(statement, statement.text)) for statement in outcome.statements
         )

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 
 from recollect.engine.context.people import text_with_speaker
 from recollect.engine.memory import MemoryEngine
+from recollect.engine.seen_by import SeenMemory
 from recollect.model import Fact
 from recollect.rules.access import Access
 from recollect.rules.prompt import fences
@@ -33,19 +34,19 @@ class MemoryHandlers:
         self._memory = memory
         self._identify = identify
 
-    def _authorize(self, context: Ctx, operation: str) -> tuple[Access, str]:
-        """The access and the space of a request, if it may do this."""
+    def _memory_for(self, context: Ctx, operation: str) -> tuple[SeenMemory, str]:
+        """The memory as the caller sees it, and the space that is asked about, if they may do this at all."""
         access, space = self._identify(context)
         access.check_operation(operation)
-        return access, space
+        return self._memory.seen_by(access), space
 
-    def _person_arguments(self, context: Ctx, operation: str, user: str | None) -> dict[str, str]:
-        """The user and the space as arguments of the engine."""
-        access, space = self._authorize(context, operation)
-        person = access.resolve_user(user)
+    def _person(self, context: Ctx, operation: str, user: str | None) -> tuple[SeenMemory, dict[str, str]]:
+        """The memory as the caller sees it, and whose it is about, as arguments of an operation."""
+        memory, space = self._memory_for(context, operation)
+        person = memory.access.resolve_user(user)
         if person is None:
             raise ToolError(NOBODY)
-        return {"user": person, "space": space}
+        return memory, {"user": person, "space": space}
 
 
 def tool_result(text: str, result: BaseModel) -> CallToolResult:

@@ -27,9 +27,7 @@ from starlette.types import ASGIApp
 
 from recollect import __version__
 from recollect.engine.context.people import text_with_speaker
-from recollect.engine.context.visible import visible_facts, visible_profile
 from recollect.engine.memory import MemoryEngine
-from recollect.engine.scope import scope_for
 from recollect.errors import NotFound
 from recollect.model import Budget, Draft, FactCategory, Kept, Message, OnEdit
 from recollect.rules.access import STDIO, Access
@@ -186,8 +184,8 @@ class MemoryTools(MemoryHandlers):
 
         What it contradicts gives way: the newer word wins, the older stays in history. Returns what now stands.
         """
-        arguments = self._person_arguments(ctx, "remember", user)
-        statements = await self._memory.remember(text, expires=parse_expiry("expires", expires), **arguments)
+        memory, person = self._person(ctx, "remember", user)
+        statements = await memory.remember(text, expires=parse_expiry("expires", expires), **person)
         results = [shapes.build_statement(statement) for statement in statements]
         return tool_result(
             data_block("REMEMBERED", [fences.escape_line(statement.text) for statement in statements]),
@@ -205,7 +203,8 @@ class MemoryTools(MemoryHandlers):
 
         The messages themselves stay in the log, and the tool undo brings back what was forgotten, by its id.
         """
-        removal = await self._memory.forget(what, **self._person_arguments(ctx, "forget", user))
+        memory, person = self._person(ctx, "forget", user)
+        removal = await memory.forget(what, **person)
         if removal.everything:
             raise ToolError("that would be everything, and nothing was forgotten: say one thing at a time")
         statements = (
@@ -244,10 +243,10 @@ class MemoryTools(MemoryHandlers):
 
         Of a long message, what it says about the query.
         """
-        access, space = self._authorize(ctx, "search")
-        hits = await self._memory.search(
+        memory, space = self._memory_for(ctx, "search")
+        hits = await memory.search(
             query,
-            user=access.resolve_user(user),
+            user=user,
             conversation=conversation,
             after=after,
             before=before,
@@ -276,8 +275,8 @@ class MemoryTools(MemoryHandlers):
 
         Call it before you answer. The message itself is not kept by this: add_messages does that.
         """
-        access, space = self._authorize(ctx, "context")
-        chat = self._memory.open_conversation(scope_for(access, space, conversation, user))
+        memory, space = self._memory_for(ctx, "context")
+        chat = memory.conversation(conversation, user=user, space=space)
         context = await chat.context(text, budget=scale_budget(tokens), markers=False)
         receipt = context.receipt
         context_text = join_context(context.messages[:-1])
@@ -304,11 +303,8 @@ class MemoryTools(MemoryHandlers):
 
         With a query, what has most to do with it comes first.
         """
-        access, space = self._authorize(ctx, "facts")
-        all_facts = await self._memory.facts(
-            query=query, category=category, as_of=as_of, **self._person_arguments(ctx, "facts", user)
-        )
-        facts = await visible_facts(self._memory, access, space, all_facts)
+        memory, person = self._person(ctx, "facts", user)
+        facts = await memory.facts(query=query, category=category, as_of=as_of, **person)
         text = data_block("FACTS", map(fact_line, facts)) if facts else "Nothing is known yet."
         return tool_result(text, shapes.FactsResult(facts=[shapes.build_fact(fact) for fact in facts]))
 
@@ -327,13 +323,8 @@ class MemoryTools(MemoryHandlers):
 
         A message with an id that the conversation has already is kept once; `kept` says what became of each.
         """
-        access, space = self._authorize(ctx, "add_messages")
-        chat = self._memory.open_conversation(scope_for(access, space, conversation, user))
-        if access.is_bound:
-            for author in {
-                message.author for message in messages if message.role == "user" and message.author is not None
-            }:
-                access.check_user(author)
+        memory, space = self._memory_for(ctx, "add_messages")
+        chat = memory.conversation(conversation, user=user, space=space)
         results = await chat.extend([build_draft(message) for message in messages], on_edit=on_edit)
         new = sum(result.new for result in results)
         text = f"{new} of {len(results)} messages are new and kept."
@@ -353,8 +344,8 @@ class MemoryTools(MemoryHandlers):
         """Give a message a new text, when its author has corrected it. Facts, summaries and search follow the new text;
         the old one stays in the log as an older version.
         """
-        access, space = self._authorize(ctx, "edit_message")
-        chat = self._memory.open_conversation(scope_for(access, space, conversation, user))
+        memory, space = self._memory_for(ctx, "edit_message")
+        chat = memory.conversation(conversation, user=user, space=space)
         edited = await chat.edit(message, text)
         result = shapes.EditResult(id=shapes.escape_name(edited.id), turn=edited.turn)
         return tool_result("The message has its new text.", result)
@@ -366,15 +357,15 @@ class MemoryResources(MemoryHandlers):
     @reports_resource_errors
     async def profile(self, ctx: Ctx, user: str | None = None) -> str:
         """What is known of a person: facts, and what they asked to be remembered."""
-        access, _ = self._authorize(ctx, "profile")
-        profile = await visible_profile(self._memory, access, **self._person_arguments(ctx, "profile", user), wait=0)
+        memory, person = self._person(ctx, "profile", user)
+        profile = await memory.profile(**person, wait=0)
         return data_block("PROFILE", [fences.escape(profile.text)]) if profile.text else "Nothing is known yet."
 
     @reports_resource_errors
     async def conversations(self, ctx: Ctx, after: str = "") -> str:
         """The conversations there are, in order of id, as JSON; for more of them, those after the last."""
-        access, space = self._authorize(ctx, "conversations")
-        conversations = await self._memory.conversations(user=access.user, space=space, after=after, limit=LISTED)
+        memory, space = self._memory_for(ctx, "conversations")
+        conversations = await memory.conversations(space=space, after=after, limit=LISTED)
         return shapes.ConversationList(
             conversations=list(map(shapes.build_conversation, conversations))
         ).model_dump_json()
@@ -382,9 +373,9 @@ class MemoryResources(MemoryHandlers):
     @reports_resource_errors
     async def conversation(self, ctx: Ctx, id: str) -> str:
         """The last messages of a conversation, oldest first."""
-        access, space = self._authorize(ctx, "history")
-        chat = self._memory.open_conversation(scope_for(access, space, id, None))
-        now = self._memory.runtime.parts.clock.now()
+        memory, space = self._memory_for(ctx, "history")
+        chat = memory.conversation(id, space=space)
+        now = memory.runtime.parts.clock.now()
         messages = [message for message in await chat.history(limit=SHOWN) if message.is_shown_at(now)]
         if not messages:
             raise NotFound(f"there is no conversation {id!r} in space {space!r}; recollect://conversations lists them")

@@ -17,17 +17,16 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from recollect.engine.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Change, Document
 from recollect.parsing import read_json
-from recollect.rules.access import Access
 from recollect.rules.documents import validation_and_filters as rules
 from recollect.rules.expiry import parse_expiry
-from recollect.server.door.access import Caller, access_for
+from recollect.server.door.access import Caller, caller_in_path_space
 from recollect.server.problems import Problem
 from recollect.server.routes import document_shapes as shapes
 from recollect.server.routes.answers import (
@@ -41,7 +40,6 @@ from recollect.server.routes.answers import (
     json_response,
 )
 from recollect.server.routes.shapes import PATTERN, Id
-from recollect.server.routes.spaces import Space
 from recollect.wire import dumps
 
 MAX_NAMES = 256  # no namespace that is short enough has more
@@ -57,18 +55,9 @@ After = Annotated[str | None, Query(description="The `next` of the page before."
 router = APIRouter(prefix="/v1/spaces/{id:id}", tags=["documents"])
 
 
-def caller_in_path_space(operation: str) -> Any:
-    """A dependency: the caller, if they may do this in the space that the path names."""
-    access_check = access_for(operation)
-
-    async def check(request: Request, id: Space, access: Access = access_check) -> Caller:
-        return Caller(request.app.state.memory, access, access.resolve_space(id), request)
-
-    return Depends(check)
-
-
 def documents_of(caller: Caller) -> AsyncDocuments:
-    return AsyncDocuments(caller.memory.runtime, caller.space, caller.access.user)
+    documents: AsyncDocuments = caller.memory.documents(space=caller.space).inner
+    return documents
 
 
 # -- reading

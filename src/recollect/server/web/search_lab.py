@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from recollect.engine.context.visible import visible_hits
 from recollect.engine.inspection.conversations import names_of_authors
 from recollect.engine.inspection.messages import read_page
 from recollect.engine.scope import scope_for
@@ -100,8 +99,7 @@ def draw_hits(hits: list[Hit]) -> list[ScoredHit]:
 
 
 async def find_hits(caller: Caller, request: SearchRequest, limit: int, floor: float | None) -> list[Hit]:
-    hits = await caller.memory.search(request.query, limit=limit, floor=floor, space=caller.space, **request.filters)
-    return await visible_hits(caller.memory, caller.access, caller.space, hits)
+    return await caller.memory.search(request.query, limit=limit, floor=floor, space=caller.space, **request.filters)
 
 
 async def explain_absence(

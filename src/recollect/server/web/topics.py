@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from recollect.engine.conversation import AsyncConversation
 from recollect.engine.inspection.conversations import names_within, recent_lines
 from recollect.engine.inspection.topics import TopicList, TopicOrders, find_topic, list_topics
 from recollect.engine.scope import ConversationScope, scope_for
+from recollect.engine.seen_by import SeenConversation
 from recollect.errors import InvalidInput, NotFound
 from recollect.model import Topic
 from recollect.rules.topics.half_lives import priority
@@ -33,8 +33,8 @@ MESSAGES = 60  # of a topic that are shown, the last
 router = APIRouter(include_in_schema=False)
 
 
-def chat_of(caller: Caller, conversation: str) -> AsyncConversation:
-    return caller.memory.open_conversation(scope_for(caller.access, caller.space, conversation, None))
+def chat_of(caller: Caller, conversation: str) -> SeenConversation:
+    return caller.memory.conversation(conversation, space=caller.space)
 
 
 def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:
