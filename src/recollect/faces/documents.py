@@ -50,7 +50,8 @@ class DocumentsFace:
         right="write",
         tells="nothing",
         name="remove_document",
-        by_hand=True,
+        once="nothing",
+        wrap="removed",
     )
     async def remove(self, namespace: Sequence[str], key: str) -> bool:
         """Take a document away, for good; says whether there was one."""
@@ -72,7 +73,7 @@ class DocumentsFace:
         `decide` is given the documents by key and returns the changes and an answer. It may be run more than once.
         """
 
-    @operation("POST /v1/spaces/{space as id}/document-search", right="read", name="search_documents", by_hand=True)
+    @operation("POST /v1/spaces/{space as id}/document-search", right="read", name="search_documents")
     async def search(
         self,
         namespace: Sequence[str] = (),

@@ -20,8 +20,9 @@ from pydantic import AwareDatetime, Field, create_model
 from starlette.responses import Response
 
 from recollect.engine.commands import MAX_NAMES
+from recollect.engine.documents import MAX_LIMIT, MAX_OFFSET
 from recollect.errors import InvalidInput
-from recollect.faces import ConversationFace, MemoryFace
+from recollect.faces import ConversationFace, DocumentsFace, MemoryFace
 from recollect.model import FactCategory, HitKind
 from recollect.rules.expiry import parse_expiry
 from recollect.rules.operations import PLACE, Operation, operations_of
@@ -29,6 +30,7 @@ from recollect.server.door.access import caller_for, caller_in_path_space, calle
 from recollect.server.routes import shapes
 from recollect.server.routes.answers import Count, Cursor, IdempotencyKey, answer_once, json_response, page_response
 
+MAX_NAMESPACE = 256  # names; no namespace that is short enough has more
 CURRENT = "current"  # in the place of a topic's id: the one that is being talked about
 Conversation = Annotated[str, Path(alias="id", description="The conversation; it begins with its first message.")]
 User = Annotated[str | None, Query(description="Whose chat it is; left out for a channel.", max_length=256)]
@@ -41,6 +43,7 @@ FIELDS: dict[str, Any] = {
         shapes.Id,
     ),
     "name": shapes.Id,
+    "namespace": list[shapes.Id],
     **dict.fromkeys(["key", "value", "subject"], shapes.Short),
     "limit": shapes.Limit,
     "floor": Annotated[float, Field(ge=0, le=1)],
@@ -54,6 +57,10 @@ FIELDS: dict[str, Any] = {
 }
 # Where one operation is stricter than the others.
 STRICTER: dict[tuple[str, str], Any] = {
+    ("remove_document", "namespace"): Annotated[list[shapes.Id], Field(min_length=1, max_length=MAX_NAMESPACE)],
+    ("search_documents", "limit"): Annotated[int, Field(ge=1, le=MAX_LIMIT)],
+    ("search_documents", "offset"): Annotated[int, Field(ge=0, le=MAX_OFFSET)],
+    ("search_documents", "where"): dict[str, Any],
     ("delete", "query"): shapes.Text,
     ("search_topics", "limit"): Annotated[int, Field(ge=1, le=100)],
 }
@@ -78,6 +85,8 @@ ABOUT = {
     "dry_run": "Only say what would be done.",
     "expires": shapes.UNTIL,
     "fact": "The fact, by its id.",
+    "namespace": "The names of the namespace, outermost first.",
+    "where": "What values must have: `$eq $ne $gt $gte $lt $lte`.",
     "topic_id": "A topic's id, or `current`.",
 }
 EXAMPLES: dict[str, Any] = {
@@ -107,17 +116,17 @@ GROUPS = {
 def build_router() -> APIRouter:
     """All routes that are not written by hand."""
     router = APIRouter()
-    for face in (MemoryFace, ConversationFace):
+    for face in (MemoryFace, ConversationFace, DocumentsFace):
         for operation in operations_of(face).values():
             if not operation.by_hand:
-                add_route(router, operation, is_chat=face is ConversationFace)
+                add_route(router, operation, face)
     return router
 
 
-def add_route(router: APIRouter, operation: Operation, *, is_chat: bool) -> None:
+def add_route(router: APIRouter, operation: Operation, face: type) -> None:
     router.add_api_route(
         PLACE.sub(r"{\2:id}", operation.path),
-        build_endpoint(operation, is_chat),
+        build_endpoint(operation, face),
         methods=[operation.verb],
         response_model=answer_model_of(operation),
         description=inspect.getdoc(operation.method),
@@ -130,8 +139,9 @@ def group_of(operation: Operation) -> str:
     named = next((group for group, names in GROUPS.items() if operation.name in names), None)
     if named is not None:
         return named
-    if "topic" in operation.path:
-        return "topics"
+    for group in ("topic", "document"):
+        if group in operation.path:
+            return f"{group}s"
     noun = operation.path.split("/")[2]
     return {"users": "people", "who-is": "people", "people": "people", "conversations": "conversations"}.get(
         noun, "spaces"
@@ -154,17 +164,21 @@ def answer_model_of(operation: Operation) -> Any:
 # -- the endpoint
 
 
-def build_endpoint(operation: Operation, is_chat: bool) -> Callable[..., Awaitable[Response]]:
+def build_endpoint(operation: Operation, face: type) -> Callable[..., Awaitable[Response]]:
     """What answers a request: its signature is what FastAPI reads."""
     name = operation.method.__name__
+    is_chat = face is ConversationFace
 
     async def endpoint(**values: Any) -> Response:
         caller = values.pop("caller")
         once_key = values.pop("once_key", None)
         page = {key: values.pop(key) for key in ("cursor", "page_limit") if key in values}
         values |= dict(values.pop("body", ()))
-        owner = {"user": values.pop("user"), "id": values.pop("chat")} if is_chat else {}
-        target = caller.memory.conversation(**owner, space=caller.space) if is_chat else caller.memory
+        target: Any = caller.memory
+        if is_chat:
+            target = target.conversation(values.pop("chat"), user=values.pop("user"), space=caller.space)
+        elif face is DocumentsFace:
+            target = target.documents(space=caller.space)
         arguments, further = engine_arguments(operation, values)
         if "space" in operation.signature.parameters:
             arguments["space"] = caller.space
@@ -229,8 +243,12 @@ def endpoint_parameters(operation: Operation, is_chat: bool) -> Iterator[inspect
         if argument in operation.signature.parameters and argument != "space":
             about = ABOUT.get(argument, "The user." if argument == "user" else "The id.")
             # A conversation's id and a message are checked where they are used, with better messages.
+            extra = shapes.PATTERN if argument == "key" else None
             longest = None if argument == "message" or is_conversation(operation, argument) else 256
-            yield keyword(argument, Annotated[str, Path(alias=place, description=about, max_length=longest)])
+            yield keyword(
+                argument,
+                Annotated[str, Path(alias=place, description=about, max_length=longest, json_schema_extra=extra)],
+            )
     if int in get_args(operation.types.get("message")):
         yield keyword("by", By, "id")
     others = [name for name in operation.signature.parameters if name not in ("space", *operation.places)]
