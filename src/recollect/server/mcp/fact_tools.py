@@ -37,16 +37,24 @@ class FactTools(MemoryHandlers):
         """Answer a question about a person from what is known and what was said, with what the answer rests on."""
         memory, person = self._person(ctx, "ask", user)
         answer = await memory.ask(question, conversation=conversation, **person)
-        return tool_result(data_block("ANSWER", [fences.escape(answer.text)]), shapes.build_answer(answer))
+        return tool_result(
+            data_block("ANSWER", [fences.escape(answer.text)]),
+            shapes.AskResult,
+            answer=answer.text,
+            known=answer.known,
+            made_by=answer.made_by,
+            facts=[fact.id for fact in answer.facts],
+            messages=[message.id for message in answer.messages],
+        )
 
     @reports_tool_errors
     async def get_refused_facts(self, ctx: Ctx, user: User = None) -> Annotated[CallToolResult, shapes.RefusedResult]:
         """What was found in a person's messages and is not known, with the reason: look here if a fact is missing."""
         memory, person = self._person(ctx, "refused_facts", user)
-        refused = [shapes.build_refused(fact) for fact in await memory.refused_facts(**person)]
+        refused = await memory.refused_facts(**person)
         lines = [fences.escape_line(f"{fact.key}: {fact.value} ({fact.reason})") for fact in refused]
         text = data_block("REFUSED", lines) if lines else "Nothing was refused."
-        return tool_result(text, shapes.RefusedResult(refused=refused))
+        return tool_result(text, shapes.RefusedResult, refused=refused)
 
     @reports_tool_errors
     async def add_fact(
@@ -100,16 +108,10 @@ class FactTools(MemoryHandlers):
             fences.escape_line(text_with_speaker(statement, statement.text)) for statement in outcome.statements
         )
         text = data_block("BACK", [*statements, *map(fact_line, outcome.facts)]) if outcome.found else "It is undone."
-        return tool_result(
-            text,
-            shapes.UndoResult(
-                statements=[shapes.build_statement(statement) for statement in outcome.statements],
-                facts=[shapes.build_fact(fact) for fact in outcome.facts],
-            ),
-        )
+        return tool_result(text, shapes.UndoResult, statements=outcome.statements, facts=outcome.facts)
 
 
 def change_result(change: FactChange) -> CallToolResult:
-    lines = [fact_line(change.fact)] if change.fact is not None else []
-    text = data_block("FACT", lines) if lines else "The fact is deleted."
-    return tool_result(text, shapes.build_change(change))
+    facts = [] if change.fact is None else [change.fact]
+    text = data_block("FACT", map(fact_line, facts)) if facts else "The fact is deleted."
+    return tool_result(text, shapes.FactChangeResult, undo_id=change.id, fact=facts, retired=change.retired)

@@ -49,9 +49,10 @@ class MemoryHandlers:
         return memory, {"user": person, "space": space}
 
 
-def tool_result(text: str, result: BaseModel) -> CallToolResult:
+def tool_result(text: str, kind: type[BaseModel], /, **values: Any) -> CallToolResult:
+    """A result of this kind: the text that a model reads, and the values, escaped."""
     content: list[Any] = [TextContent(type="text", text=text)]
-    return CallToolResult(content=content, structured_content=result.model_dump(mode="json"))
+    return CallToolResult(content=content, structured_content=kind.model_validate(values).model_dump(mode="json"))
 
 
 def data_block(title: str, parts: Iterable[fences.Fenced]) -> str:

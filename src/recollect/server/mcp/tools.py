@@ -43,6 +43,7 @@ from recollect.server.mcp.calls import make_tool, reports_resource_errors, repor
 from recollect.server.mcp.fact_tools import FactTools
 from recollect.server.mcp.handlers import DATA, Ctx, MemoryHandlers, User, Who, data_block, fact_line, tool_result
 from recollect.server.mcp.pipes import CheckedLines, ReadableMessages
+from recollect.wire import to_json_shallow
 
 PROFILE = "recollect://profile"
 CONVERSATIONS = "recollect://conversations"
@@ -186,11 +187,8 @@ class MemoryTools(MemoryHandlers):
         """
         memory, person = self._person(ctx, "remember", user)
         statements = await memory.remember(text, expires=parse_expiry("expires", expires), **person)
-        results = [shapes.build_statement(statement) for statement in statements]
-        return tool_result(
-            data_block("REMEMBERED", [fences.escape_line(statement.text) for statement in statements]),
-            shapes.RememberResult(statements=results),
-        )
+        text = data_block("REMEMBERED", [fences.escape_line(statement.text) for statement in statements])
+        return tool_result(text, shapes.RememberResult, statements=statements)
 
     @reports_tool_errors
     async def forget(
@@ -212,15 +210,8 @@ class MemoryTools(MemoryHandlers):
         )
         lines = [*statements, *map(fact_line, removal.facts)]
         text = data_block("FORGOTTEN", lines) if removal.found else "Nothing is known of that; nothing was forgotten."
-        return tool_result(
-            text,
-            shapes.ForgetResult(
-                found=removal.found,
-                undo_id=removal.id,
-                statements=[shapes.build_statement(statement) for statement in removal.statements],
-                facts=[shapes.build_fact(fact) for fact in removal.facts],
-            ),
-        )
+        found = {"found": removal.found, "statements": removal.statements, "facts": removal.facts}
+        return tool_result(text, shapes.ForgetResult, undo_id=removal.id, **found)
 
     @reports_tool_errors
     async def search_memory(
@@ -257,10 +248,10 @@ class MemoryTools(MemoryHandlers):
         shown_messages = [excerpt_about(query, hit.message) for hit in hits]
         text = data_block("MESSAGES", fence_messages(shown_messages)) if hits else "Nothing was found."
         messages = [
-            shapes.build_message(message, hit.score, excerpt=message is not hit.message)
+            {**to_json_shallow(message), "score": hit.score, "excerpt": message is not hit.message}
             for message, hit in zip(shown_messages, hits, strict=True)
         ]
-        return tool_result(text, shapes.SearchResult(messages=messages))
+        return tool_result(text, shapes.SearchResult, messages=messages)
 
     @reports_tool_errors
     async def get_context(
@@ -281,12 +272,8 @@ class MemoryTools(MemoryHandlers):
         receipt = context.receipt
         context_text = join_context(context.messages[:-1])
         answer = f"{DATA}\n{context_text}" if context_text else "Nothing is known yet that matters for this."
-        sections = [
-            shapes.SectionOut(name=section.name, tokens=section.tokens)
-            for section in receipt.sections
-            if section.tokens
-        ]
-        return tool_result(answer, shapes.ContextResult(text=answer, tokens=receipt.tokens, sections=sections))
+        sections = [section for section in receipt.sections if section.tokens]
+        return tool_result(answer, shapes.ContextResult, text=answer, tokens=receipt.tokens, sections=sections)
 
     @reports_tool_errors
     async def get_facts(
@@ -306,7 +293,7 @@ class MemoryTools(MemoryHandlers):
         memory, person = self._person(ctx, "facts", user)
         facts = await memory.facts(query=query, category=category, as_of=as_of, **person)
         text = data_block("FACTS", map(fact_line, facts)) if facts else "Nothing is known yet."
-        return tool_result(text, shapes.FactsResult(facts=[shapes.build_fact(fact) for fact in facts]))
+        return tool_result(text, shapes.FactsResult, facts=facts)
 
     @reports_tool_errors
     async def add_messages(
@@ -330,7 +317,11 @@ class MemoryTools(MemoryHandlers):
         text = f"{new} of {len(results)} messages are new and kept."
         for kept, count in Counter(result.kept for result in results).items():
             text += f" {count}: {OUTCOMES[kept]}." if kept in OUTCOMES else ""
-        return tool_result(text, shapes.AddResult(new=new, messages=list(map(shapes.build_kept_message, results))))
+        kept_messages = [
+            {"id": result.message.id, "turn": result.message.turn, "new": result.new, "kept": result.kept}
+            for result in results
+        ]
+        return tool_result(text, shapes.AddResult, new=new, messages=kept_messages)
 
     @reports_tool_errors
     async def edit_message(
@@ -347,8 +338,7 @@ class MemoryTools(MemoryHandlers):
         memory, space = self._memory_for(ctx, "edit_message")
         chat = memory.conversation(conversation, user=user, space=space)
         edited = await chat.edit(message, text)
-        result = shapes.EditResult(id=shapes.escape_name(edited.id), turn=edited.turn)
-        return tool_result("The message has its new text.", result)
+        return tool_result("The message has its new text.", shapes.EditResult, id=edited.id, turn=edited.turn)
 
 
 class MemoryResources(MemoryHandlers):
@@ -366,9 +356,7 @@ class MemoryResources(MemoryHandlers):
         """The conversations there are, in order of id, as JSON; for more of them, those after the last."""
         memory, space = self._memory_for(ctx, "conversations")
         conversations = await memory.conversations(space=space, after=after, limit=LISTED)
-        return shapes.ConversationList(
-            conversations=list(map(shapes.build_conversation, conversations))
-        ).model_dump_json()
+        return shapes.ConversationList.model_validate({"conversations": conversations}).model_dump_json()
 
     @reports_resource_errors
     async def conversation(self, ctx: Ctx, id: str) -> str:
