@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from recollect.faces.operation import operation
 from recollect.model import (
     Added,
     Answer,
@@ -28,7 +29,6 @@ from recollect.model import (
 )
 from recollect.model.clean_names import with_name
 from recollect.model.topics import IMPORTANCE
-from recollect.rules.operations import operation
 
 
 class ConversationFace:

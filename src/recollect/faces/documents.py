@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from recollect.faces.operation import operation
 from recollect.model import Change, Document
-from recollect.rules.operations import operation
 
 T = TypeVar("T")
 

@@ -9,6 +9,7 @@ from typing import Self
 
 from recollect.faces.conversation import ConversationFace
 from recollect.faces.documents import DocumentsFace
+from recollect.faces.operation import operation
 from recollect.model import (
     Added,
     AuditLine,
@@ -37,7 +38,6 @@ from recollect.model import (
     Verification,
     Whom,
 )
-from recollect.rules.operations import operation
 
 
 class MemoryFace:

@@ -17,8 +17,8 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, update_wrapper
-from typing import Any, Literal, TypeVar, cast, get_type_hints
+from functools import cached_property
+from typing import Any, Literal, get_type_hints
 
 RIGHTS = ("read", "write", "admin")
 READ = "read"
@@ -28,8 +28,6 @@ Repeats = Literal["words", "names", "nothing"]
 is, and goes with the next removal. One with nothing of either stays for the day."""
 
 PLACE = re.compile(r"\{(?:(\w+) as )?(\w+)\}")  # a value in a path; its argument, if that is called otherwise
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -97,28 +95,6 @@ class Operation:
 
 OPERATIONS: dict[str, Operation] = {}
 """All of them, by the names that rights are checked by."""
-
-
-def operation(route: str, *, right: str, tells: Tells = "memory", name: str = "", **options: Any) -> Callable[[F], F]:
-    """Declare the operation that a method of a face is. The method itself has no body: a class that has the face
-    defines it anew, or defines `_perform`, which is called for all that it does not define."""
-
-    def declare(method: F) -> F:
-        verb, path = route.split(" ", 1)
-        declared = Operation(name or method.__name__, right, tells, verb, path, method=method, **options)
-        OPERATIONS.setdefault(declared.name, declared)
-
-        async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            return await self._perform(declared, args, kwargs)
-
-        def call_stream(self: Any, *args: Any, **kwargs: Any) -> Any:
-            return self._perform_stream(declared, args, kwargs)
-
-        wrapper = update_wrapper(call if inspect.iscoroutinefunction(method) else call_stream, method)
-        wrapper.__dict__["operation"] = declared
-        return cast(F, wrapper)
-
-    return declare
 
 
 def declare_operations(right: str, tells: Tells, names: str) -> None:
