@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from recollect.memory.conversation import AsyncConversation
     from recollect.memory.documents import AsyncDocuments
     from recollect.memory.faces import ConversationFace, DocumentsFace, MemoryFace
-    from recollect.memory.sync import BlockingConversation
-    from recollect.memory.sync_documents import BlockingDocuments
+    from recollect.memory.sync import BlockingConversation, BlockingDocuments
     from recollect.model import (
         Activity,
         Added,
@@ -117,8 +116,7 @@ _HOMES = {
     "recollect.config": ("Settings",),
     "recollect.memory.conversation": ("AsyncConversation",),
     "recollect.memory.documents": ("AsyncDocuments",),
-    "recollect.memory.sync": ("BlockingConversation",),
-    "recollect.memory.sync_documents": ("BlockingDocuments",),
+    "recollect.memory.sync": ("BlockingConversation", "BlockingDocuments"),
     "recollect.errors": (
         "AnswerGone",
         "CommitUnknown",

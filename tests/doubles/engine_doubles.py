@@ -30,7 +30,7 @@ def settle_index(memory: Memory) -> None:
 
 def settle_views(memory: Memory, *names: str) -> None:
     """Bring these views up to date, and no other."""
-    inner: Any = memory._memory
+    inner: Any = memory._inner
     followers = [inner.runtime.followers[name] for name in names]
     memory._private.wait(settle(followers, PATIENCE, inner.runtime.read))
 

@@ -19,7 +19,6 @@ MODULES = (
     "log/access.py",
     "log/expiry.py",
     "log/message_versions.py",
-    "log/operations.py",
     "log/rules.py",
     "log/sealed_changes.py",
     "log/secret_policy.py",

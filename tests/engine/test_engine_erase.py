@@ -332,7 +332,6 @@ def test_only_the_method_of_that_name_erases() -> None:
                 callers |= {(path.relative_to(root).as_posix(), function.name) for call in erasing_calls(function)}
     assert {(module, name) for module, name in callers if not module.startswith("cli/")} == {
         ("memory/sync.py", "erase"),
-        ("memory/memory.py", "erase"),
         ("memory/deletion.py", "erase"),
         (
             "changes/removal/messages.py",
@@ -340,7 +339,6 @@ def test_only_the_method_of_that_name_erases() -> None:
         ),  # the one place that removes messages
         ("bots/commands/leaving.py", "_erase"),  # after the person was asked twice
         ("server/web/removal.py", "erase"),  # the form of that page, after its preview and with the scope `admin`
-        ("server/routes/people.py", "erase"),  # the route of that name, for keys with the scope `admin`
     }
     assert calls_by_name(root, "put_tombstones") == {"remove_messages", "expire_page", "remove_expired_messages"}
     assert calls_by_name(root, "remove_messages") == {"erase_person", "delete_messages"}

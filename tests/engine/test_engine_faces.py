@@ -17,9 +17,9 @@ import pytest
 from engine_doubles import PATIENCE, GatedEmbedder
 
 from recollect import AsyncMemory, ConfigError, Draft, Memory, Message, RecollectError
+from recollect.log.operations import operations_of
 from recollect.memory.faces import ConversationFace, DocumentsFace, MemoryFace
-from recollect.memory.sync import BlockingConversation, BlockingMemory
-from recollect.memory.sync_documents import BlockingDocuments
+from recollect.memory.sync import BlockingConversation, BlockingDocuments, BlockingMemory
 
 OPEN_FILES = Path("/proc/self/fd")
 TASKS = 16
@@ -60,6 +60,28 @@ def test_both_faces_have_the_same_methods_and_signatures(one: type, other: type,
         assert shape(blocking) == shape(waiting), name
         assert inspect.getdoc(blocking) == inspect.getdoc(waiting), name
         assert not inspect.iscoroutinefunction(blocking), name
+
+
+def test_the_parts_of_the_engine_take_what_the_declarations_take(tmp_path: Path) -> None:
+    """They are called by name: what a program passes to a memory goes to the part as it is."""
+
+    async def check(memory: AsyncMemory) -> None:
+        for face, engine in ((MemoryFace, memory), (ConversationFace, memory.conversation("chat"))):
+            for name, operation in operations_of(face).items():
+                if operation.part:
+                    work = inspect.signature(getattr(getattr(engine, operation.part), name), eval_str=True)
+                    taken = [work.parameters[name] for name in operation.signature.parameters]
+                    declared = inspect.signature(getattr(face, name), eval_str=True)
+                    assert taken == [*declared.parameters.values()][1:], name
+                    assert work.return_annotation == declared.return_annotation, name
+                    assert not operation.told or operation.told in work.parameters, name
+                    assert operation.told == "by" or "by" not in work.parameters, name
+
+    async def use() -> None:
+        async with AsyncMemory(str(tmp_path / "a.db"), followers=False) as memory:
+            await check(memory)
+
+    asyncio.run(use())
 
 
 def test_both_faces_are_made_the_same_way() -> None:

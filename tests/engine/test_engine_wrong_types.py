@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from recollect import Budget, Client, InvalidInput, Memory, RecollectError
-from recollect.memory.sync import BlockingConversation, BlockingMemory
-from recollect.memory.sync_documents import BlockingDocuments
+from recollect.memory.sync import BlockingConversation, BlockingDocuments, BlockingMemory
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 

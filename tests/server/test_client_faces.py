@@ -31,18 +31,18 @@ from recollect import (
     ScopeError,
     ServerError,
 )
-from recollect.client.conversation import AsyncClientConversation
 from recollect.client.documents import AsyncClientDocuments
+from recollect.client.memory import AsyncClientConversation
 from recollect.memory.conversation import AsyncConversation
 from recollect.memory.documents import AsyncDocuments
 from recollect.memory.memory import MemoryEngine
-from recollect.memory.sync_documents import BlockingDocuments
+from recollect.memory.sync import BlockingDocuments
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
-# `open` takes no options on a server; `views` are not served; conversations are opened for callers by the server alone;
+# `open` takes no options on a server; `views` are not served; only the server opens conversations and sees for callers;
 # what a process holds in memory (`degraded`) a server says in its answers and in `stats`.
-ONLY_HERE = {"open", "views", "open_conversation", "degraded"}
+ONLY_HERE = {"open", "views", "open_conversation", "degraded", "seen_by"}
 THEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 

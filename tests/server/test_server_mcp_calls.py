@@ -16,7 +16,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 from recollect import AsyncMemory
-from recollect.server.mcp.handlers import Who
+from recollect.server.mcp.calls import Who
 from recollect.server.mcp.tools import build_server, local_caller
 
 SAID = {"null": "a zebra in the hall", "[1]": "a zebra on the list", "sam": "a zebra knows the vault code"}

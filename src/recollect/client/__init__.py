@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from recollect.client.blocking import Client
-from recollect.client.memory import AsyncClient
+from recollect.client.memory import AsyncClient, Client
 
 __all__ = ["AsyncClient", "Client"]

@@ -13,14 +13,13 @@ import re
 import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
 
 from recollect import errors
 from recollect.errors import InvalidInput, MissingExtra, RecollectError, ServerError
-from recollect.log.rules import SURROGATE, check_id, check_time
+from recollect.log.rules import SURROGATE, check_id
 from recollect.masking import keep_out_of_texts, keep_password_out_of_texts
 from recollect.parsing import Limits, read_json
 from recollect.wire import from_json_value, to_json_value
@@ -99,26 +98,12 @@ def build_path(*parts: str) -> str:
     return "/v1/" + "/".join(DOTS.get(part) or quote(part, safe="", errors="replace") for part in parts)
 
 
-def user_path(user: str, *parts: str) -> str:
-    """A path below a user's."""
-    return build_path("users", check_id("user", user), *parts)
-
-
 def without_none(**values: Any) -> dict[str, Any]:
     """The values that are not None, as JSON values."""
     try:
         return {name: to_json_value(value) for name, value in values.items() if value is not None}
     except TypeError as error:
         raise InvalidInput("a value", f"cannot be sent: {error}") from None
-
-
-def check_optional_time(name: str, value: datetime | None) -> datetime | None:
-    return None if value is None else check_time(name, value)
-
-
-def switch_text(value: object) -> str:
-    """A switch as a query says it. What counts as true in a program does so here."""
-    return "true" if value else "false"
 
 
 def check_query(query: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,6 +241,13 @@ class ServerConnection:
         try:
             return from_json_value(kind, read_json(content, ANSWER))
         except ValueError as error:  # InvalidInput, too: the server's fault, not the caller's
+            raise ServerError(f"{self.address} {NOT_OURS}") from error
+
+    def decode(self, kind: Any, value: Any) -> Any:
+        """A part of an answer as a value of this kind."""
+        try:
+            return from_json_value(kind, value)
+        except ValueError as error:
             raise ServerError(f"{self.address} {NOT_OURS}") from error
 
     async def resolve_space(self, space: str | None) -> str:

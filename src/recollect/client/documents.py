@@ -13,9 +13,11 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from recollect.client.connection import EditConflict, ResultPage, ServerConnection, build_path, without_none
+from recollect.client.requests import send
 from recollect.documents import validation_and_filters as rules
 from recollect.errors import NotFound, StoreBusy
 from recollect.log.expiry import format_expiry
+from recollect.log.operations import Operation
 from recollect.log.rules import check_id, check_items, check_number
 from recollect.memory.documents import MAX_OFFSET, check_offset
 from recollect.memory.faces import DocumentsFace
@@ -35,6 +37,13 @@ class AsyncClientDocuments(DocumentsFace):
     def __init__(self, server: ServerConnection, space: str | None) -> None:
         self._server = server
         self.space = space
+
+    async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        values = operation.arguments(args, kwargs)
+        check_names(values["namespace"])
+        if values.get("where") is not None:
+            values["where"] = rules.check_filter(values["where"])
+        return await send(self._server, operation, {"space": self.space, **values}, self.space, None)
 
     async def put(
         self,
@@ -58,11 +67,6 @@ class AsyncClientDocuments(DocumentsFace):
             return None
         return document
 
-    async def remove(self, namespace: Sequence[str], key: str) -> bool:
-        names = check_names(namespace)
-        answer = await self._ask(dict[str, bool], "DELETE", "documents", check_id("key", key), namespace=names)
-        return bool(answer["removed"])
-
     async def apply(self, changes: Sequence[Change]) -> list[Document]:
         return await self._send_changes(check_items("changes", changes, Change), {})
 
@@ -82,21 +86,6 @@ class AsyncClientDocuments(DocumentsFace):
             else:
                 return answer
         raise StoreBusy(f"others kept changing the documents of {tuple(names)!r}; nothing was written, try again")
-
-    async def search(
-        self,
-        namespace: Sequence[str] = (),
-        *,
-        query: str | None = None,
-        where: Mapping[str, Any] | None = None,
-        limit: int = 10,
-        offset: int = 0,
-    ) -> list[Document]:
-        body = without_none(namespace=check_names(namespace), query=query, limit=limit, offset=offset)
-        if where is not None:
-            body["where"] = rules.check_filter(where)
-        hits: list[Document] = await self._ask(list[Document], "POST", "document-search", body=body)
-        return hits
 
     async def namespaces(
         self,

@@ -1,64 +1,26 @@
-"""The interface of a memory, asynchronous, where each method is one request."""
+"""A memory on a server: each operation is one request, made from its declaration. Written by hand is what takes several
+requests, or comes as a stream."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
-from datetime import date, datetime, timedelta
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
-from recollect.client.connection import (
-    ResultPage,
-    ServerConnection,
-    build_path,
-    check_optional_time,
-    switch_text,
-    user_path,
-    without_none,
-)
-from recollect.client.conversation import AsyncClientConversation, draft_fields, edit_field, with_outcome
+from recollect.client.connection import ResultPage, ServerConnection, build_path, parse_error, without_none
 from recollect.client.documents import AsyncClientDocuments
-from recollect.errors import InvalidInput, NotSettled
+from recollect.client.requests import LONGEST, PAGE, send
+from recollect.errors import InvalidInput, NotSettled, ServerError
 from recollect.log.expiry import format_expiry
-from recollect.log.rules import check_day, check_id, check_items
-from recollect.memory.faces import MemoryFace
-from recollect.model import (
-    Added,
-    AuditLine,
-    Batch,
-    Conversation,
-    Deletion,
-    Digest,
-    Draft,
-    Erasure,
-    Fact,
-    FactChange,
-    Forgotten,
-    Hit,
-    HitKind,
-    Member,
-    MemoryAnswer,
-    Message,
-    Move,
-    Profile,
-    Redaction,
-    RefusedFact,
-    Retained,
-    Retried,
-    Role,
-    Statement,
-    Stats,
-    Verification,
-    Whom,
-)
-from recollect.wire import from_json_value
+from recollect.log.operations import Operation
+from recollect.log.rules import MAX_TURN, check_id, check_items, check_metadata, check_number, check_time
+from recollect.memory.faces import ConversationFace, MemoryFace
+from recollect.memory.sync import BlockingMemory
+from recollect.model import Added, Batch, Conversation, Draft, Message, OnEdit
+from recollect.openai.drafts_from_mappings import as_draft
 
-T = TypeVar("T")
-
-PAGE = 1_000
-DIGESTS = 60.0  # seconds a server may wait for digests, beyond what an answer may take
 SHORTEST = 0.001  # seconds that one request asks a server to wait, at least
-LONGEST = 300.0  # and at most
+CUT_OFF = "the server ended the reply before it was whole; what was seen of it is kept"
 
 
 class AsyncClient(MemoryFace):
@@ -74,15 +36,6 @@ class AsyncClient(MemoryFace):
     def __repr__(self) -> str:
         return f"<client of {self.connection!r}>"
 
-    async def __aenter__(self) -> Self:
-        await self.open()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
     async def open(self) -> None:
         """Be ready to ask. `async with` does this."""
         self.connection.open()
@@ -91,7 +44,9 @@ class AsyncClient(MemoryFace):
         """Give the connections back."""
         await self.connection.close()
 
-    # -- conversations
+    async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        values = operation.arguments(args, kwargs)
+        return await send(self.connection, operation, values, values.pop("space", None), None)
 
     def conversation(self, id: str, *, user: str | None = None, space: str | None = None) -> AsyncClientConversation:
         user = None if user is None else check_id("user", user)
@@ -102,7 +57,9 @@ class AsyncClient(MemoryFace):
         self, *, user: str | None = None, space: str | None = None, after: str = "", limit: int = 100
     ) -> list[Conversation]:
         query = without_none(user=user, cursor=after or None, limit=limit)
-        return await self._ask_page(Conversation, build_path("conversations"), space, query)
+        page = await self.connection.ask(ResultPage, "GET", build_path("conversations"), space=space, query=query)
+        conversations: list[Conversation] = self.connection.decode(list[Conversation], page.items)
+        return conversations
 
     def documents(self, *, space: str | None = None) -> AsyncClientDocuments:
         return AsyncClientDocuments(self.connection, None if space is None else check_id("space", space))
@@ -124,176 +81,6 @@ class AsyncClient(MemoryFace):
         )
         return [list(map(with_outcome, batch)) for batch in additions]
 
-    # -- finding
-
-    async def search(
-        self,
-        query: str,
-        *,
-        user: str | None = None,
-        conversation: str | None = None,
-        role: Role | None = None,
-        after: datetime | None = None,
-        before: datetime | None = None,
-        limit: int = 10,
-        floor: float | None = None,
-        kinds: Sequence[HitKind] = ("message",),
-        space: str | None = None,
-    ) -> list[Hit]:
-        period = without_none(after=check_optional_time("after", after), before=check_optional_time("before", before))
-        body = without_none(query=query, user=user, conversation=conversation, role=role, limit=limit, floor=floor)
-        body |= {"kinds": check_items("kinds", kinds)}
-        return await self._ask_list(Hit, "POST", build_path("search"), space, body=body | period)
-
-    async def ask(
-        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
-    ) -> MemoryAnswer:
-        body = without_none(question=question, conversation=conversation)
-        return await self._ask(MemoryAnswer, "POST", user_path(user, "ask"), space, body)
-
-    # -- what is known
-
-    async def facts(
-        self,
-        *,
-        user: str,
-        query: str | None = None,
-        as_of: datetime | None = None,
-        category: str | None = None,
-        space: str | None = None,
-    ) -> list[Fact]:
-        return await self._ask_pages(
-            Fact,
-            user_path(user, "facts"),
-            space,
-            without_none(query=query, as_of=check_optional_time("as_of", as_of), category=category),
-        )
-
-    async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
-        return await self._ask(Fact, "GET", user_path(user, "facts", check_id("fact", id)), space)
-
-    async def add_fact(
-        self,
-        category: str,
-        key: str,
-        value: str,
-        *,
-        user: str,
-        valid_from: date | None = None,
-        valid_to: date | None = None,
-        subject: str | None = None,
-        speaker: str | None = None,
-        space: str | None = None,
-    ) -> FactChange:
-        body = without_none(
-            category=category,
-            key=key,
-            value=value,
-            valid_from=day_text("valid_from", valid_from),
-            valid_to=day_text("valid_to", valid_to),
-            subject=subject,
-            speaker=speaker,
-        )
-        return await self._ask(FactChange, "POST", user_path(user, "facts"), space, body)
-
-    async def edit_fact(
-        self,
-        id: str,
-        value: str,
-        *,
-        user: str,
-        valid_from: date | None = None,
-        valid_to: date | None = None,
-        speaker: str | None = None,
-        space: str | None = None,
-    ) -> FactChange:
-        body = without_none(
-            value=value,
-            valid_from=day_text("valid_from", valid_from),
-            valid_to=day_text("valid_to", valid_to),
-            speaker=speaker,
-        )
-        return await self._ask(FactChange, "PATCH", user_path(user, "facts", check_id("fact", id)), space, body)
-
-    async def delete_fact(
-        self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
-    ) -> FactChange:
-        path = user_path(user, "facts", check_id("fact", id))
-        return await self._ask(FactChange, "DELETE", path, space, query=without_none(speaker=speaker))
-
-    async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
-        return await self._ask_list(RefusedFact, "GET", user_path(user, "refused-facts"), space)
-
-    async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        return await self._ask_list(Fact, "GET", user_path(user, "fact-history"), space, query={"key": key})
-
-    async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
-        return await self._ask_list(Message, "GET", user_path(user, "facts", check_id("fact", fact), "why"), space)
-
-    async def remember(
-        self,
-        text: str,
-        *,
-        user: str,
-        speaker: str | None = None,
-        message: str | None = None,
-        expires: datetime | timedelta | None = None,
-        space: str | None = None,
-    ) -> list[Statement]:
-        until = None if expires is None else format_expiry("expires", expires)
-        body = without_none(text=text, speaker=speaker, message=message, expires=until)
-        return await self._ask_list(Statement, "POST", user_path(user, "remember"), space, body=body)
-
-    async def forget(
-        self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
-    ) -> Forgotten:
-        body = without_none(what=what, speaker=speaker, message=message)
-        return await self._ask(Forgotten, "POST", user_path(user, "forget"), space, body=body)
-
-    async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        return await self._ask(Forgotten, "POST", user_path(user, "undo"), space, body={"id": id})
-
-    async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        query, extra_seconds = wait_query(wait)
-        return await self._ask(Profile, "GET", user_path(user, "profile"), space, query=query, wait=extra_seconds)
-
-    async def digests(
-        self,
-        space: str | None = None,
-        *,
-        day: date | None = None,
-        user: str | None = None,
-        week: bool = False,
-        wait: float | None = None,
-    ) -> list[Digest]:
-        path = build_path("spaces", await self.connection.resolve_space(space), "digests")
-        wait_field, extra_seconds = wait_query(wait)
-        query = without_none(day=day, user=user, week=switch_text(week)) | wait_field
-        return await self._ask_list(Digest, "GET", path, space, query=query, wait=extra_seconds)
-
-    async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        await self._ask(
-            dict[str, Any],
-            "PUT",
-            build_path("spaces", await self.connection.resolve_space(space), "time-zone"),
-            space,
-            {"name": name},
-        )
-
-    async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        body = {"name": name, "kind": kind}
-        await self._ask(dict[str, Any], "POST", user_path(user, "names"), space, body)
-
-    async def people(self, *, space: str | None = None) -> list[Member]:
-        return await self._ask_pages(Member, build_path("people"), space, {})
-
-    async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        query = without_none(name=name, speaker=speaker)
-        match: Whom = await self.connection.ask(Whom, "GET", build_path("who-is"), space=space, query=query)
-        return match
-
-    # -- the memory as a whole
-
     async def settle(self, timeout: float = 60.0) -> int:
         """Wait until every view has caught up with the log; raises NotSettled, with how far each is behind and why, if
         one cannot. Returns how many messages views failed on and have set aside, in the
@@ -303,25 +90,14 @@ class AsyncClient(MemoryFace):
             seconds = min(max(remaining, SHORTEST), LONGEST)
             try:
                 body = {"timeout": seconds}
-                answer = await self._ask(dict[str, Any], "POST", build_path("settle"), None, body, wait=seconds)
+                answer = await self.connection.ask(
+                    dict[str, Any], "POST", build_path("settle"), body=body, wait=seconds
+                )
                 return int(answer.get("set_aside", 0))
             except NotSettled:
                 remaining -= seconds
                 if remaining <= 0:
                     raise
-
-    async def rebuild(self, view: str = "index", *, space: str | None = None) -> None:
-        await self._ask(dict[str, Any], "POST", build_path("rebuild"), space, {"view": view})
-
-    async def retry(
-        self, view: str | None = None, *, conversation: str | None = None, space: str | None = None
-    ) -> Retried:
-        """Try messages again, now, that views failed on and set aside: in one space, of one conversation or view.
-
-        A view that follows a conversation in order is made anew for that conversation: `settle` waits for it.
-        """
-        body = without_none(view=view, conversation=conversation)
-        return await self._ask(Retried, "POST", build_path("retry"), space, body)
 
     async def export(
         self,
@@ -339,133 +115,105 @@ class AsyncClient(MemoryFace):
                 message: Message = self.connection.read(Message, line)
                 yield message
 
-    async def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        return await self._ask(Erasure, "POST", user_path(user, "erase"), space)
 
-    async def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
-        path = build_path("conversations", check_id("conversation", id))
-        return await self._ask(Deletion, "DELETE", path, space, query=without_none(dry_run=dry_run or None))
+class AsyncClientConversation(ConversationFace):
+    """One thread of messages."""
 
-    async def delete(
-        self,
-        *,
-        before: datetime | None = None,
-        user: str | None = None,
-        query: str | None = None,
-        dry_run: bool = False,
-        space: str | None = None,
-    ) -> Deletion:
-        time = check_optional_time("before", before)
-        body = without_none(before=time, user=user, query=query, dry_run=dry_run)
-        return await self._ask(Deletion, "POST", build_path("delete"), space, body)
+    def __init__(self, server: ServerConnection, space: str | None, id: str, user: str | None) -> None:
+        self._server = server
+        self.space = space
+        self.id = id
+        self.user = user
 
-    async def move_conversation(
-        self,
-        id: str,
-        *,
-        to: str | None = None,
-        user: str | None = None,
-        space: str | None = None,
-        dry_run: bool = False,
-    ) -> Move:
-        path = build_path("conversations", check_id("conversation", id), "move")
-        return await self._ask(Move, "POST", path, space, without_none(to=to, user=user, dry_run=dry_run))
+    def __repr__(self) -> str:
+        return f"<conversation {self.id} of {self._server!r}>"
 
-    async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
-        return await self._ask(Move, "POST", user_path(user, "merge"), space, {"into": into, "dry_run": dry_run})
+    async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        values = {"id": self.id, **operation.arguments(args, kwargs)}
+        return await send(self._server, operation, values, self.space, self.user)
 
-    async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        path = build_path("moves", check_id("id", id), "undo")
-        return await self._ask(Move, "POST", path, space, query=without_none(dry_run=dry_run or None))
+    async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
+        messages = [draft_fields(as_draft(draft)) for draft in check_items("messages", drafts)]
+        if not messages:
+            return []
+        body = without_none(user=self.user) | {"messages": messages} | edit_field(on_edit)
+        path = build_path("conversations", self.id, "messages")
+        additions: list[Added] = await self._server.ask(list[Added], "POST", path, space=self.space, body=body)
+        return list(map(with_outcome, additions))
 
-    async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        return await self._ask_list(AuditLine, "GET", build_path("audit"), space, query={"limit": limit})
+    async def history(
+        self, *, limit: int | None = None, before: int | None = None, versions: bool = False
+    ) -> list[Message]:
+        max_messages = None if limit is None else check_number("limit", limit, MAX_TURN)
+        cursor = None if before is None else str(check_number("before", before, MAX_TURN))
+        messages: list[Message] = []
+        while max_messages is None or len(messages) < max_messages:
+            size = PAGE if max_messages is None else min(PAGE, max_messages - len(messages))
+            query = without_none(user=self.user, cursor=cursor, limit=size, versions=versions or None)
+            path = build_path("conversations", self.id, "messages")
+            page = await self._server.ask(ResultPage, "GET", path, space=self.space, query=query)
+            messages[:0] = self._server.decode(list[Message], page.items)
+            cursor = page.next
+            if cursor is None:
+                break
+        return messages
 
-    async def redact(
-        self,
-        *,
-        user: str | None = None,
-        conversation: str | None = None,
-        dry_run: bool = False,
-        space: str | None = None,
-    ) -> Redaction:
-        body = {"user": user, "conversation": conversation, "dry_run": dry_run}
-        return await self._ask(Redaction, "POST", build_path("redact"), space, body)
-
-    async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        """Say what the settings `retain_…` no longer keep, in one space. If not `dry_run`, remove it."""
-        return await self._ask(Retained, "POST", build_path("retain"), space, {"dry_run": dry_run})
-
-    async def verify(self) -> Verification:
-        """Prove the log whole: every message unchanged, none missing. Needs a key that opens every space."""
-        return await self._ask(Verification, "GET", build_path("verify"), None)
-
-    async def stats(self, *, space: str | None = None) -> Stats:
-        """What is in a space, how far its views are, and what models, caches and fallbacks did."""
-        return await self._ask(Stats, "GET", build_path("stats"), space)
-
-    # -- requests
-
-    async def _ask(
-        self,
-        kind: type[T],
-        method: str,
-        path: str,
-        space: str | None,
-        body: Any = None,
-        *,
-        query: Any = None,
-        wait: float = 0.0,
-    ) -> T:
-        value: T = await self.connection.ask(kind, method, path, space=space, query=query, body=body, wait=wait)
-        return value
-
-    async def _ask_list(
-        self,
-        kind: Any,
-        method: str,
-        path: str,
-        space: str | None,
-        *,
-        body: Any = None,
-        query: Any = None,
-        wait: float = 0,
-    ) -> list[Any]:
-        values: list[Any] = await self._ask(list[kind], method, path, space, body, query=query, wait=wait)
-        return values
-
-    async def _ask_page(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
-        page = await self._ask(ResultPage, "GET", path, space, query=query)
-        values: list[Any] = from_json_value(list[kind], page.items)
-        return values
-
-    async def _ask_pages(self, kind: Any, path: str, space: str | None, query: dict[str, Any]) -> list[Any]:
-        return [value async for value in iterate_pages(self.connection, kind, path, space, query)]
+    async def _perform_stream(
+        self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> AsyncIterator[str]:
+        body = without_none(user=self.user, stream=True, **operation.arguments(args, kwargs))
+        path = build_path("conversations", self.id, "reply")
+        kind = ""
+        async for line in self._server.stream_lines(operation.verb, path, space=self.space, body=body):
+            name, _, value = line.partition(":")
+            value = value.removeprefix(" ")
+            if name == "event":
+                kind = value
+            elif name == "data" and kind == "text":
+                yield self._server.read(dict[str, str], value)["text"]
+            elif name == "data" and kind == "error":
+                raise parse_error(500, value.encode())
+            elif name == "data" and kind == "done":
+                return
+        raise ServerError(CUT_OFF)
 
 
-def day_text(field: str, day: date | None) -> str | None:
-    """A day as it is sent."""
-    checked_day = check_day(field, day)
-    return None if checked_day is None else checked_day.isoformat()
+class Client(BlockingMemory):
+    """A memory on a server: `with Client("http://127.0.0.1:8000", key) as memory: …`. `AsyncClient` is the same with
+    await.
+
+    `key` is one that `recollect keys create` showed; a server on loopback may need none. `space` is the one meant when
+    a call names none: else the key's own. `timeout` is in seconds, for each answer or the next piece of one.
+    """
+
+    def __init__(self, base_url: str, key: str = "", *, space: str | None = None, timeout: float = 90.0) -> None:
+        client = AsyncClient(base_url, key, space=space, timeout=timeout)
+        super().__init__(client)
+        self._private.forked = client.connection.reopen_after_fork
+
+    def __repr__(self) -> str:
+        return repr(self._inner)
 
 
-def wait_query(wait: float | None) -> tuple[dict[str, Any], float]:
-    """The query for how long to wait for digests, and the extra seconds that the answer may take for it."""
-    if wait is not None and not (isinstance(wait, int | float) and 0 <= wait < float("inf")):
-        raise InvalidInput("wait", f"is {wait!r}; must be a number of seconds, 0 or more")
-    return ({}, DIGESTS) if wait is None else ({"wait": min(wait, LONGEST)}, min(wait, LONGEST))
+def draft_fields(draft: Draft) -> dict[str, Any]:
+    return without_none(
+        role=draft.role,
+        content=draft.content,
+        author=draft.author,
+        user=draft.user,
+        time=None if draft.time is None else check_time("time", draft.time),
+        platform_id=draft.platform_id,
+        metadata=check_metadata(draft.metadata) or None,
+        id=draft.id,
+        expires=None if draft.expires_at is None else format_expiry("expires", draft.expires_at),
+    )
 
 
-async def iterate_pages(
-    server: ServerConnection, kind: Any, path: str, space: str | None, query: dict[str, Any]
-) -> AsyncIterator[Any]:
-    """All values of a list, read page by page."""
-    cursor: str | None = None
-    while True:
-        page_query = query | without_none(cursor=cursor, limit=PAGE)
-        page = await server.ask(ResultPage, "GET", path, space=space, query=page_query)
-        for value in from_json_value(list[kind], page.items):
-            yield value
-        cursor = page.next
-        if cursor is None:
-            return
+def with_outcome(addition: Added) -> Added:
+    """What was added, whose message says what became of it, too."""
+    return replace(addition, message=replace(addition.message, kept=addition.kept, degraded=addition.degraded))
+
+
+def edit_field(on_edit: OnEdit) -> dict[str, Any]:
+    """What a request says about other texts of known messages: nothing, unless they are to be versions."""
+    return {} if on_edit == "refuse" else {"on_edit": on_edit}

@@ -59,11 +59,6 @@ class Loop:
         self._idle.clear()
         self._wake.set()
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether all that this process has written so far was handled. It can be asked in any thread."""
-        return self._idle.is_set()
-
     async def wait_for(self, space: str, timeout: float) -> bool:
         """Wait until all that this process has written of a space so far was handled; False after the timeout."""
         deadline = time.monotonic() + timeout

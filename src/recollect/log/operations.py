@@ -1,58 +1,113 @@
-"""What can be asked of a memory from outside: the rights that each operation needs, and what its answer may tell.
+"""What can be asked of a memory from outside, each declared once: by `@operation` on its method in `memory.faces`.
 
-Every face checks a caller by the name of an operation: the REST routes, OpenAI's endpoint, the tools of MCP and the
-pages of the dashboard. So no face has a rule of its own. An answer tells "nothing" of the memory: that it is done, or
-how much the request itself did; or what the "request" carried: its own words, and the ids that it made; or "memory",
-which is anything stored. Whoever learns what is stored needs the right to read, so an operation that tells memory
-needs `read` besides the right by which it changes something. Errors and headers are part of an answer.
+The declaration says the rights that it needs and what its answer may tell, and how it travels over HTTP. From it and
+from the method's signature come the REST route and its description, the client's request, the check of the rights and
+the answer to a repeated request. Every face checks a caller by the name of an operation: the REST routes, OpenAI's
+endpoint, the tools of MCP and the pages of the dashboard. So no face has a rule of its own.
+
+An answer tells "nothing" of the memory: that it is done, or how much the request itself did; or what the "request"
+carried: its own words, and the ids that it made; or "memory", which is anything stored. Whoever learns what is stored
+needs the right to read, so an operation that tells memory needs `read` besides the right by which it changes something.
+Errors and headers are part of an answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_type_hints
 
 RIGHTS = ("read", "write", "admin")
 READ = "read"
 Tells = Literal["nothing", "request", "memory"]
+Repeats = Literal["words", "names", "nothing"]
+"""What an answer repeats. One with words is not stored if something was removed since the request began. One with names
+is, and goes with the next removal. One with nothing of either stays for the day."""
+
+PLACE = re.compile(r"\{(?:(\w+) as )?(\w+)\}")  # a value in a path; its argument, if that is called otherwise
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operation:
-    """One operation: the right by which it acts, and what its answer may tell."""
+    """One operation.
+
+    - `name`: what rights are checked by. `right`: by which it acts. `tells`: what its answer may tell.
+    - `verb` and `path`: its route; the arguments that are not in the path come in the query of a GET or DELETE, or with
+      `in_query`, else in the body.
+    - `part`: the part of the engine that does it, by a method of the same name; if there is none, the engine itself.
+    - `about_all`: it is about everybody, so that a key of one user may not. `told`: what the part is told of who acts:
+      `by` which key, what `viewer` reads the answer, or which user is the `asker`.
+    - `once`: it can be repeated under an idempotency key, and its answer repeats that much.
+    - `page`: the attribute of its values that pages are continued by. `wrap`: its value is sent under this name.
+    - `sends`: what else a client sends, where two operations have one route. `by_hand`: its route is written by hand.
+    """
 
     name: str
     right: str
     tells: Tells
+    verb: str = ""
+    path: str = ""
+    part: str = ""
+    about_all: bool = False
+    told: Literal["", "by", "viewer", "asker"] = ""
+    in_query: bool = False
+    once: Repeats | None = None
+    page: str = ""
+    wrap: str = ""
+    sends: Mapping[str, str] = field(default_factory=dict)
+    by_hand: bool = False
+    method: Callable[..., Any] = field(default=lambda: None, repr=False)
 
     @property
     def rights(self) -> frozenset[str]:
         """All rights that it needs."""
         return frozenset({self.right, READ} if self.tells == "memory" else {self.right})
 
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """What it takes, without `self`."""
+        signature = inspect.signature(self.method)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
 
-def declare(right: str, tells: Tells, names: str) -> Iterable[tuple[str, Operation]]:
-    return ((name, Operation(name, right, tells)) for name in names.split())
+    @cached_property
+    def types(self) -> Mapping[str, Any]:
+        """The types of what it takes, and under `return` of its answer."""
+        return get_type_hints(self.method)
+
+    @cached_property
+    def places(self) -> Mapping[str, str]:
+        """The arguments that are in its path, each with what it is called there."""
+        return {argument or name: name for argument, name in PLACE.findall(self.path)}
+
+    @property
+    def has_body(self) -> bool:
+        return self.verb not in ("GET", "DELETE") and not self.in_query
+
+    def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """What it is called with, by name, with the defaults."""
+        call = self.signature.bind(*args, **kwargs)
+        call.apply_defaults()
+        return call.arguments
 
 
-OPERATIONS: dict[str, Operation] = dict(
-    [
-        *declare("read", "nothing", "space models"),
-        *declare("read", "request", "embeddings"),
-        *declare("read", "memory", "conversations history context standalone episodes archived receipts search"),
-        *declare("read", "memory", "topics search_topics topic_context topic_history topic_stats"),
-        *declare("read", "memory", "fact facts fact_history refused_facts why profile ask digests people who_is"),
-        *declare("read", "memory", "documents document search_documents namespaces export stats spaces"),
-        *declare("write", "nothing", "settle remove_document"),
-        *declare("write", "request", "add_messages put_documents"),
-        *declare("write", "memory", "reply command chat_completions edit_message archive"),
-        *declare("write", "memory", "add_to_topic merge_topics unmerge_topic tag_topic rate_topic"),
-        *declare("write", "memory", "add_name remember forget undo add_fact edit_fact delete_fact"),
-        *declare("admin", "nothing", "erase rebuild retry set_time_zone metrics settings"),
-        *declare(
-            "admin", "memory", "delete_message delete_conversation delete move_conversation merge_users undo_move"
-        ),
-        *declare("admin", "memory", "retain redact audit verify list_keys create_key revoke_key"),
-    ]
-)
+OPERATIONS: dict[str, Operation] = {}
+"""All of them, by the names that rights are checked by."""
+
+
+def declare_operations(right: str, tells: Tells, names: str) -> None:
+    """Declare operations that are no methods of a memory: what only a server has."""
+    for name in names.split():
+        OPERATIONS[name] = Operation(name, right, tells)
+
+
+def operations_of(face: type) -> dict[str, Operation]:
+    """The operations that a face declares, by their methods."""
+    return {
+        name: method.operation
+        for kind in reversed(face.__mro__)
+        for name, method in vars(kind).items()
+        if hasattr(method, "operation")
+    }

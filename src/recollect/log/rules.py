@@ -39,6 +39,7 @@ MICROSECOND = timedelta(microseconds=1)
 CONTROL = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 SURROGATE = lazy_pattern("[\ud800-\udfff]")
 SPEAKERS: dict[Role, str] = {"assistant": "assistant", "system": "system", "tool": "tool", "user": "user"}
+MAX_TURN = 2**31 - 1  # messages in one conversation
 
 
 def check_id(field: str, value: object) -> str:

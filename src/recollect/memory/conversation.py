@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,8 @@ from recollect.context.request import expect_follow_up
 from recollect.errors import InvalidInput
 from recollect.follow.ask import check_usable
 from recollect.log import rules
-from recollect.log.rules import check_number
+from recollect.log.operations import Operation
+from recollect.log.rules import MAX_TURN, check_number
 from recollect.log.scope import ConversationScope
 from recollect.memory.commands import run_command
 from recollect.memory.conversation_topics import ConversationTopics
@@ -34,7 +34,6 @@ from recollect.model import (
     Batch,
     Budget,
     BudgetName,
-    ChatMessage,
     Chunk,
     Context,
     Deletion,
@@ -43,21 +42,12 @@ from recollect.model import (
     Message,
     OnEdit,
     Reply,
-    Role,
-    Topic,
-    TopicHit,
-    TopicMessage,
-    TopicStats,
 )
-from recollect.model.clean_names import with_name
-from recollect.model.topics import IMPORTANCE
 from recollect.openai.drafts_from_mappings import as_draft
 from recollect.ports import Tx
 from recollect.recall import standalone
 from recollect.summaries import episodes
 from recollect.summaries.window import load_chunks
-
-MAX_TURN = 2**31 - 1  # messages in one conversation
 
 
 class AsyncConversation(ConversationFace):
@@ -70,39 +60,22 @@ class AsyncConversation(ConversationFace):
         self._deletions = deletions
         self._runtime = knowledge.runtime
         self._edits = Edits(self._runtime)
-        self._scope = scope
+        self.scope = scope
         self._contexts = ContextBuilder(self._runtime, scope)
-        self._topics = ConversationTopics(self._runtime, scope)
+        self.by_topic = ConversationTopics(self._runtime, scope)
         self.space = scope.space
         self.id = scope.id
         self.user = scope.user
 
+    async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return await getattr(getattr(self, operation.part), operation.method.__name__)(*args, **kwargs)
+
     def __repr__(self) -> str:
         return f"<conversation {self.space}/{self.id}>"
 
-    async def add(
-        self,
-        role: Role,
-        content: str,
-        *,
-        author: str | None = None,
-        user: str | None = None,
-        time: datetime | None = None,
-        platform_id: str | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        expires: datetime | timedelta | None = None,
-        on_edit: OnEdit = "refuse",
-    ) -> Message:
-        full_metadata = {} if metadata is None else metadata
-        if name is not None and isinstance(full_metadata, Mapping):
-            full_metadata = with_name(full_metadata, name)
-        draft = Draft(role, content, author, user, time, platform_id, full_metadata, expires_at=expires)
-        return (await self.extend([draft], on_edit=on_edit))[0].message
-
     async def extend(self, drafts: Iterable[Draft | Mapping[str, Any]], *, on_edit: OnEdit = "refuse") -> list[Added]:
         draft_list = [as_draft(draft) for draft in rules.check_items("messages", drafts)]
-        by = self._scope.access.key_id
+        by = self.scope.access.key_id
         return await self._append(Batch(self.space, self.id, self.user, draft_list, on_edit=on_edit, by=by))
 
     async def history(
@@ -115,10 +88,11 @@ class AsyncConversation(ConversationFace):
         return [message.as_said for message in messages]
 
     async def edit(self, message: str | int, text: str, *, metadata: dict[str, Any] | None = None) -> Message:
-        return await self._edits.edit_message(self._scope, message, text, metadata)
+        await self._knowledge.check_display_names(self.scope.access, self.space, metadata or {})
+        return await self._edits.edit_message(self.scope, message, text, metadata)
 
     async def delete(self, message: str | int, *, dry_run: bool = False) -> Deletion:
-        return await self._deletions.delete_message(self._scope, message, dry_run=dry_run)
+        return await self._deletions.delete_message(self.scope, message, dry_run=dry_run)
 
     async def context(
         self, text: str, *, budget: Budget | BudgetName | None = None, system: str | None = None, markers: bool = True
@@ -172,15 +146,15 @@ class AsyncConversation(ConversationFace):
         addressed: bool = False,
         platform_id: str | None = None,
     ) -> Answer | None:
-        return await run_command(self._knowledge, self._scope, text, author, names, addressed, platform_id)
+        return await run_command(self._knowledge, self.scope, text, author, names, addressed, platform_id)
 
     async def archive(self) -> Chunk | None:
-        return await archive_window(self._runtime, self._scope)
+        return await archive_window(self._runtime, self.scope)
 
     async def archived(self) -> list[Chunk]:
 
         def read(tx: Tx) -> list[Chunk]:
-            exists = self._scope.find(tx) is not None
+            exists = self.scope.find(tx) is not None
             return load_chunks(tx, self.space, self.id) if exists else []
 
         return await self._runtime.read(read)
@@ -188,14 +162,14 @@ class AsyncConversation(ConversationFace):
     async def episodes(self) -> list[Episode]:
 
         def read(tx: Tx) -> list[Episode]:
-            exists = self._scope.find(tx) is not None
+            exists = self.scope.find(tx) is not None
             return episodes.episode_tree(tx, self.space, self.id) if exists else []
 
         return await self._runtime.read(read)
 
     async def standalone(self, question: str) -> str:
         question = self._runtime.parts.secrets.mask(rules.check_text("question", question))
-        inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self._topics.subject())
+        inputs = standalone.Inputs(question, await self._contexts.last_exchange(None), await self.by_topic.subject())
         return (await self._runtime.tasks.ask(standalone, inputs)).reply.question
 
     async def _append(self, batch: Batch) -> list[Added]:
@@ -235,42 +209,3 @@ class AsyncConversation(ConversationFace):
             append=runtime.append_message,
         )
         return turn.Turn(question), tools
-
-    # -- topics
-
-    async def add_user_message(
-        self, text: str, importance: float = IMPORTANCE, *, author: str | None = None, time: datetime | None = None
-    ) -> Topic:
-        return await self._topics.add_user_message(text, importance, author=author, time=time)
-
-    async def add_assistant_message(self, text: str, *, time: datetime | None = None) -> Topic:
-        return await self._topics.add_assistant_message(text, time=time)
-
-    async def topics(self, *, faded: bool = False) -> list[Topic]:
-        return await self._topics.topics(faded=faded)
-
-    async def get_topic_context(self, topic_id: str | None = None) -> list[ChatMessage]:
-        return await self._topics.get_topic_context(topic_id)
-
-    async def get_full_topic_history(
-        self, topic_id: str | None = None, include_compressed: bool = True
-    ) -> list[TopicMessage]:
-        return await self._topics.get_full_topic_history(topic_id, include_compressed)
-
-    async def get_topic_stats(self, topic_id: str | None = None) -> TopicStats:
-        return await self._topics.get_topic_stats(topic_id)
-
-    async def search_topics(self, query: str, *, limit: int = 5) -> list[TopicHit]:
-        return await self._topics.search_topics(query, limit=limit)
-
-    async def merge_topics(self, topic_id: str, other: str) -> Topic:
-        return await self._topics.merge_topics(topic_id, other)
-
-    async def undo_merge(self, topic_id: str) -> Topic:
-        return await self._topics.undo_merge(topic_id)
-
-    async def tag_topic(self, topic_id: str, *tags: str, remove: bool = False) -> Topic:
-        return await self._topics.tag_topic(topic_id, *tags, remove=remove)
-
-    async def feedback(self, topic_id: str, score: int) -> Topic:
-        return await self._topics.feedback(topic_id, score)

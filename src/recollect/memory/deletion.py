@@ -23,7 +23,6 @@ from recollect.model import AuditLine, Deletion, Erasure, Filter, Message, Retai
 from recollect.ports import Tx
 from recollect.text.phrase_match import contains_phrase
 
-MAX_TURN = 2**31 - 1  # messages in one conversation
 MAX_QUERY = 1 << 20  # bytes
 MAX_LINES = 1_000  # of the audit in one answer
 
@@ -60,11 +59,11 @@ class Deletions:
     async def delete(
         self,
         *,
-        before: datetime | None,
-        user: str | None,
-        query: str | None,
-        dry_run: bool,
-        space: str | None,
+        before: datetime | None = None,
+        user: str | None = None,
+        query: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
         by: str = LOCAL,
     ) -> Deletion:
         """Delete the messages that fit all that is given."""
@@ -133,7 +132,7 @@ class Deletions:
         self.runtime.wake()
         return replace(result, left=leftovers)
 
-    async def audit(self, *, limit: int, space: str | None) -> list[AuditLine]:
+    async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
         space_id = self.runtime.resolve_space(space)
         count = rules.check_number("limit", limit, MAX_LINES)
         return await self.runtime.read(lambda tx: audit.lines_of(tx, space_id, count))
@@ -142,7 +141,7 @@ class Deletions:
 def check_name(message: object) -> str | int:
     """What names a message: a turn, its id, or the id that a platform gave it."""
     if isinstance(message, int):
-        return rules.check_number("message", message, MAX_TURN)
+        return rules.check_number("message", message, rules.MAX_TURN)
     return rules.check_id("message", message)
 
 

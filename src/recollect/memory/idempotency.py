@@ -21,15 +21,12 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from recollect.log.answers import ANSWER_BODIES, ANSWERS, DAY, LAST_REMOVAL, possible_row_ids, row_id
+from recollect.log.operations import Repeats
 from recollect.memory.runtime import Runtime
 from recollect.ports import Tx
 
 LAPSES = timedelta(minutes=10)  # after this, nobody is at work on a claim any more
 SWEPT = 100  # expired claims that each new one removes at most
-
-Repeats = Literal["words", "names", "nothing"]
-"""What an answer repeats. One with words is not stored if something was removed since the request began. One with names
-is, and goes with the next removal. One with nothing of either stays for the day."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,49 +9,36 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from functools import cached_property, partial
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any
 
 from recollect.errors import DamagedMessage, InvalidInput
 from recollect.follow.metrics import activity_of
 from recollect.log import rules
 from recollect.log import tables as log
+from recollect.log.access import Access
+from recollect.log.operations import Operation
 from recollect.log.rules import check_number
 from recollect.log.scope import ConversationScope
 from recollect.memory.faces import MemoryFace
 from recollect.memory.runtime import DAYS, Parts, Runtime
-from recollect.memory.search import MAX_LIMIT, SearchOptions, check_search, search
+from recollect.memory.search import MAX_LIMIT, check_search, search
 from recollect.model import (
     Added,
-    AuditLine,
     Batch,
     Conversation,
     Degraded,
     Deletion,
-    Digest,
-    Erasure,
-    Fact,
-    FactChange,
     Filter,
-    Forgotten,
     Hit,
     HitKind,
-    Member,
-    MemoryAnswer,
     Message,
     Move,
-    Profile,
-    Redaction,
-    RefusedFact,
-    Retained,
     Retried,
     Role,
-    Statement,
     Stats,
     Verification,
-    Whom,
 )
 from recollect.ports import Tx
 from recollect.recall.view import EMBEDDER
@@ -65,9 +52,9 @@ if TYPE_CHECKING:
     from recollect.memory.people import Knowledge
     from recollect.memory.questions import Questions
     from recollect.memory.redaction import Redactions
+    from recollect.memory.seen_by import SeenMemory
 
 PAGE = 500  # messages read at a time by export and history
-MAX_TURN = 2**31 - 1  # messages in one conversation
 LEAVE_OUT = "To export what is readable: recollect export --salvage, or export(salvage=True)"
 
 
@@ -120,14 +107,8 @@ class MemoryEngine(MemoryFace):
 
         return Moves(self.runtime)
 
-    async def __aenter__(self) -> Self:
-        await self.open()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
+    async def _perform(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return await getattr(getattr(self, operation.part), operation.method.__name__)(*args, **kwargs)
 
     async def open(self, *, check_embedder: bool = True) -> None:
         """Open the store and start following. Without `check_embedder`, also where vectors are another embedder's."""
@@ -135,6 +116,12 @@ class MemoryEngine(MemoryFace):
 
     async def close(self) -> None:
         await self.runtime.close()
+
+    def seen_by(self, access: Access) -> SeenMemory:
+        """The memory as whoever has this access sees it: it shows and changes only what they may."""
+        from recollect.memory.seen_by import SeenMemory
+
+        return SeenMemory(self, access)
 
     # -- conversations
 
@@ -186,134 +173,20 @@ class MemoryEngine(MemoryFace):
         kinds: Sequence[HitKind] = ("message",),
         space: str | None = None,
     ) -> list[Hit]:
-        options: SearchOptions = {
-            "user": user, "conversation": conversation, "role": role, "after": after, "before": before,
-            "limit": limit, "floor": floor, "kinds": kinds, "space": space,
-        }  # fmt: skip
-        return await search(self.runtime, check_search(self.runtime, query, **options))
-
-    async def ask(
-        self, question: str, *, user: str, conversation: str | None = None, space: str | None = None
-    ) -> MemoryAnswer:
-        return await self.questions.ask(question, user=user, conversation=conversation, space=space)
-
-    # -- people
-
-    async def facts(
-        self,
-        *,
-        user: str,
-        query: str | None = None,
-        as_of: datetime | None = None,
-        category: str | None = None,
-        space: str | None = None,
-    ) -> list[Fact]:
-        return await self.knowledge.facts(user=user, query=query, as_of=as_of, category=category, space=space)
-
-    async def fact(self, id: str, *, user: str, space: str | None = None) -> Fact:
-        return await self.fact_changes.fact(id, user=user, space=space)
-
-    async def add_fact(
-        self,
-        category: str,
-        key: str,
-        value: str,
-        *,
-        user: str,
-        valid_from: date | None = None,
-        valid_to: date | None = None,
-        subject: str | None = None,
-        speaker: str | None = None,
-        space: str | None = None,
-    ) -> FactChange:
-        return await self.fact_changes.add_fact(
-            category,
-            key,
-            value,
+        request = check_search(
+            self.runtime,
+            query,
             user=user,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            subject=subject,
-            speaker=speaker,
+            conversation=conversation,
+            role=role,
+            after=after,
+            before=before,
+            limit=limit,
+            floor=floor,
+            kinds=kinds,
             space=space,
         )
-
-    async def edit_fact(
-        self,
-        id: str,
-        value: str,
-        *,
-        user: str,
-        valid_from: date | None = None,
-        valid_to: date | None = None,
-        speaker: str | None = None,
-        space: str | None = None,
-    ) -> FactChange:
-        return await self.fact_changes.edit_fact(
-            id, value, user=user, valid_from=valid_from, valid_to=valid_to, speaker=speaker, space=space
-        )
-
-    async def delete_fact(
-        self, id: str, *, user: str, speaker: str | None = None, space: str | None = None
-    ) -> FactChange:
-        return await self.fact_changes.delete_fact(id, user=user, speaker=speaker, space=space)
-
-    async def refused_facts(self, *, user: str, space: str | None = None) -> list[RefusedFact]:
-        return await self.knowledge.refused_facts(user=user, space=space)
-
-    async def fact_history(self, key: str, *, user: str, space: str | None = None) -> list[Fact]:
-        return await self.knowledge.fact_history(key, user=user, space=space)
-
-    async def why(self, fact: str, *, user: str, space: str | None = None) -> list[Message]:
-        return await self.knowledge.why(fact, user=user, space=space)
-
-    async def remember(
-        self,
-        text: str,
-        *,
-        user: str,
-        speaker: str | None = None,
-        message: str | None = None,
-        expires: datetime | timedelta | None = None,
-        space: str | None = None,
-    ) -> list[Statement]:
-        return await self.knowledge.remember(
-            text, user=user, speaker=speaker, message=message, expires=expires, space=space
-        )
-
-    async def forget(
-        self, what: str, *, user: str, speaker: str | None = None, message: str | None = None, space: str | None = None
-    ) -> Forgotten:
-        return await self.knowledge.forget(what, user=user, speaker=speaker, message=message, space=space)
-
-    async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        return await self.knowledge.undo(id, user=user, space=space)
-
-    async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
-        return await self.knowledge.profile(user=user, space=space, wait=wait)
-
-    async def digests(
-        self,
-        space: str | None = None,
-        *,
-        day: date | None = None,
-        user: str | None = None,
-        week: bool = False,
-        wait: float | None = None,
-    ) -> list[Digest]:
-        return await self.knowledge.digests(space, day=day, user=user, week=week, wait=wait)
-
-    async def set_time_zone(self, name: str, *, space: str | None = None) -> None:
-        await self.knowledge.set_time_zone(name, space=space)
-
-    async def add_name(self, name: str, *, user: str, kind: str = "alias", space: str | None = None) -> None:
-        await self.knowledge.add_name(name, user=user, kind=kind, space=space)
-
-    async def people(self, *, space: str | None = None) -> list[Member]:
-        return await self.knowledge.people(space=space)
-
-    async def who_is(self, name: str, *, speaker: str | None = None, space: str | None = None) -> Whom:
-        return await self.knowledge.who_is(name, speaker=speaker, space=space)
+        return await search(self.runtime, request)
 
     # -- the memory as a whole
 
@@ -412,23 +285,9 @@ class MemoryEngine(MemoryFace):
                 return
             after = (page[-1].conversation, page[-1].turn)
 
-    async def erase(self, *, user: str, space: str | None = None) -> Erasure:
-        return await self.deletions.erase(user=user, space=space)
-
     async def delete_conversation(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Deletion:
         scope = ConversationScope(self.runtime.resolve_space(space), rules.check_id("conversation", id), None)
         return await self.deletions.delete_conversation(scope, dry_run=dry_run)
-
-    async def delete(
-        self,
-        *,
-        before: datetime | None = None,
-        user: str | None = None,
-        query: str | None = None,
-        dry_run: bool = False,
-        space: str | None = None,
-    ) -> Deletion:
-        return await self.deletions.delete(before=before, user=user, query=query, dry_run=dry_run, space=space)
 
     async def move_conversation(
         self,
@@ -441,28 +300,6 @@ class MemoryEngine(MemoryFace):
     ) -> Move:
         scope = ConversationScope(self.runtime.resolve_space(space), rules.check_id("conversation", id), None)
         return await self.moves.move_conversation(scope, to=to, user=user, dry_run=dry_run)
-
-    async def merge_users(self, user: str, *, into: str, space: str | None = None, dry_run: bool = False) -> Move:
-        return await self.moves.merge_users(user, into=into, space=space, dry_run=dry_run)
-
-    async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False) -> Move:
-        return await self.moves.undo_move(id, space=space, dry_run=dry_run)
-
-    async def audit(self, *, limit: int = 100, space: str | None = None) -> list[AuditLine]:
-        return await self.deletions.audit(limit=limit, space=space)
-
-    async def redact(
-        self,
-        *,
-        user: str | None = None,
-        conversation: str | None = None,
-        dry_run: bool = False,
-        space: str | None = None,
-    ) -> Redaction:
-        return await self.redactions.redact(user=user, conversation=conversation, dry_run=dry_run, space=space)
-
-    async def retain(self, *, dry_run: bool = True, space: str | None = None) -> Retained:
-        return await self.deletions.retain(dry_run=dry_run, space=space)
 
     async def verify(self) -> Verification:
         return await self.runtime.read(log.verify)

@@ -54,7 +54,9 @@ class Moves:
 
         return await self._move(scope.space, "move", build, scope.access.key_id, dry_run)
 
-    async def merge_users(self, user: str, *, into: str, dry_run: bool, space: str | None, by: str = LOCAL) -> Move:
+    async def merge_users(
+        self, user: str, *, into: str, space: str | None = None, dry_run: bool = False, by: str = LOCAL
+    ) -> Move:
         """Make all that one user has another's: both are one person."""
         space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
@@ -69,7 +71,7 @@ class Moves:
 
         return await self._move(space_id, "merge", build, by, dry_run)
 
-    async def undo_move(self, id: str, *, dry_run: bool, space: str | None, by: str = LOCAL) -> Move:
+    async def undo_move(self, id: str, *, space: str | None = None, dry_run: bool = False, by: str = LOCAL) -> Move:
         """Take back a move or a merge."""
         space_id = self.runtime.resolve_space(space)
         move_id = rules.check_id("id", id)

@@ -8,13 +8,14 @@ nothing. Nothing is removed: what was forgotten is retired, and can be restored.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
+from typing import Any
 
 from recollect.context import people as knowing
-from recollect.errors import EmbedderError, InvalidInput, NotFound
+from recollect.errors import EmbedderError, Forbidden, InvalidInput, NotFound
 from recollect.facts import view as facts
 from recollect.facts.profile_changes import (
     forgettable_knowledge,
@@ -37,7 +38,7 @@ from recollect.facts.tables.findings import refusals_of
 from recollect.facts.viewers import own_name, viewer_alone
 from recollect.log import rules
 from recollect.log import tables as log
-from recollect.log.access import Viewer
+from recollect.log.access import Access, Viewer
 from recollect.log.expiry import first_expiry
 from recollect.memory.fact_changes import check_category, undo_change
 from recollect.memory.fact_search import rank_facts
@@ -65,6 +66,7 @@ from recollect.text.member_names import is_taken, resolve
 MAX_KEY = 200  # bytes
 MAX_STATEMENT = 4_000  # bytes
 TRIES = 5  # how often a merge is made again when others change the profile meanwhile
+NO_NAMES = "a user's key without the scope 'read' sends no display name: leave out `name` in the metadata"
 NOTHING_SAID = "says nothing that can be remembered; write it as in 'Alex lives in Berlin'"
 
 
@@ -241,32 +243,30 @@ class Knowledge:
         self.runtime.wake()
         return outcome
 
-    async def undo(self, id: str, *, user: str, space: str | None = None) -> Forgotten:
-        return await self.undo_for(id, user, self.runtime.resolve_space(space))
-
-    async def undo_for(self, id: str, user: str, space: str, asker: str | None = None) -> Forgotten:
+    async def undo(self, id: str, *, user: str, space: str | None = None, asker: str | None = None) -> Forgotten:
         """Undo a `forget` or a change of a fact; with an `asker`, only one that they asked for themselves."""
+        space_id = self.runtime.resolve_space(space)
         user_id = rules.check_id("user", user)
         request_id = rules.check_id("id", id)
 
         def restore(tx: Tx) -> Forgotten:
-            change = undo_change(tx, space, user_id, request_id, asker)
-            return change or restore_knowledge(tx, space, user_id, request_id, asker)
+            change = undo_change(tx, space_id, user_id, request_id, asker)
+            return change or restore_knowledge(tx, space_id, user_id, request_id, asker)
 
         result = await self.runtime.write(restore)
         self.runtime.wake()
         return result
 
-    async def profile(self, *, user: str, space: str | None = None, wait: float | None = None) -> Profile:
+    async def profile(
+        self, *, user: str, space: str | None = None, wait: float | None = None, viewer: Viewer | None = None
+    ) -> Profile:
+        """The profile of a person as far as a viewer may see it: the person themselves, if none is given."""
         space_id = self.runtime.resolve_space(space)
-        user_id = rules.check_id("user", user)
-        return await self.profile_for_viewer(user_id, space_id, wait, Viewer(user_id, shared=True))
-
-    async def profile_for_viewer(self, person: str, space: str, wait: float | None, viewer: Viewer) -> Profile:
-        """The profile of a person as far as a viewer may see it."""
-        digest_request = await self.runtime.digests.prepare_request(space, self._check_wait(wait))
+        person = rules.check_id("user", user)
+        reader = viewer or Viewer(person, shared=True)
+        digest_request = await self.runtime.digests.prepare_request(space_id, self._check_wait(wait))
         now = self.runtime.parts.clock.now()
-        profile: Profile = await self.runtime.read(lambda tx: knowing.profile_of(tx, space, person, viewer, now))
+        profile: Profile = await self.runtime.read(lambda tx: knowing.profile_of(tx, space_id, person, reader, now))
         statements = await self.runtime.read(
             lambda tx: knowing.statements_beside(tx, profile.statements, profile.facts)
         )
@@ -370,6 +370,17 @@ class Knowledge:
             raise InvalidInput("kind", f"is {kind!r}; must be one of {', '.join(profiles.KINDS)}")
         name = self.runtime.parts.secrets.guard_text("name", rules.check_id("name", name))
         await self.runtime.write(lambda tx: profiles.put_name(tx, space_id, user_id, kind, name, now))
+
+    async def check_display_names(self, access: Access, space: str, *metadatas: Mapping[str, Any]) -> None:
+        """Raise if messages by a user's key come with a display name that another member has; to a key that may not
+        read, which names there are is not told."""
+        if access.user is None:  # a program says who is called what
+            return
+        names = {name for metadata in metadatas if isinstance(name := metadata.get("name"), str)}
+        if names and not access.is_reader:
+            raise Forbidden("scope", NO_NAMES)
+        for name in names:
+            await self.check_free_name(name, user=access.user, space=space)
 
     async def check_free_name(self, name: str, *, user: str, space: str) -> None:
         """Raise if another member of the space has this name, or one that can be mistaken for it. For those who name

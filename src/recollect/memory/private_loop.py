@@ -13,9 +13,11 @@ import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import suppress
-from typing import Any, Generic, TypeVar
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
 
 from recollect.errors import RecollectError
+from recollect.memory.faces import MemoryFace
 
 T = TypeVar("T")
 
@@ -85,12 +87,6 @@ class LoopThread:
         self._lock = threading.Lock()
         self.is_left_behind = True
 
-    @property
-    def lets_callers_work(self) -> bool:
-        """Whether a caller may do in its own thread what it would otherwise have the loop do: what the loop has is open
-        and this process's, and the caller is another thread."""
-        return not (self.is_stopped or self.is_left_behind or threading.current_thread() is self._thread)
-
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         if threading.current_thread() is self._thread:
             work.close()
@@ -153,6 +149,45 @@ class LoopThread:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+class OwnLoop:
+    """A memory that is open in a loop of its own: what the blocking twin of a memory is made of."""
+
+    def __init__(self, memory: MemoryFace, opening: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
+        """Open the memory, by its method `open` unless another way of `opening` it is given."""
+        self._private = LoopThread()
+        self._closing = threading.Lock()
+        self._inner = memory
+        try:
+            self._private.wait((opening or memory.open)())
+        except BaseException:
+            self._private.stop()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop following, finish what is being written, close the store."""
+        if self._private.is_left_behind:  # what it has open belongs to the other process
+            self._private.is_stopped = True
+            return
+        with self._closing:
+            if not self._private.is_stopped:
+                try:
+                    self._private.wait(run_shielded(self._inner.close()))
+                finally:
+                    self._private.stop()
+
+    def run(self, work: Callable[[MemoryFace], Coroutine[Any, Any, T]]) -> T:
+        """Run asynchronous code with the memory that this one waits for, and return what it returns."""
+        return self._private.wait(work(self._inner))
 
 
 _loop_threads = weakref.WeakSet[LoopThread]()

@@ -53,10 +53,10 @@ class Redactions:
     async def redact(
         self,
         *,
-        user: str | None,
-        conversation: str | None,
-        dry_run: bool,
-        space: str | None,
+        user: str | None = None,
+        conversation: str | None = None,
+        dry_run: bool = False,
+        space: str | None = None,
         by: str = LOCAL,
         progress: Callable[[int], None] = lambda _: None,
     ) -> Redaction:

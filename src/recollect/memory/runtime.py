@@ -325,7 +325,6 @@ class Runtime:
         await self.meter.finish()
         await self.chat.close()
         await self._memory_models.close()
-        await self._callers.close()
         for threads in (self._threads, self._search_threads):
             await asyncio.to_thread(threads.close)
         await parts.embedder.close()
@@ -380,10 +379,6 @@ class Runtime:
         self.read_ahead.start()
         return result
 
-    def search_here(self, fn: Callable[[], T]) -> T | None:
-        """The same in the thread of the caller, whichever that is; None, and no call, if another thread does that."""
-        return self._callers.call_here(fn)
-
     async def read(self, fn: Callable[[Any], T]) -> T:
         """Run a function in a transaction that only reads."""
         return await self.run(self.parts.store.read, fn)
@@ -412,13 +407,6 @@ class Runtime:
         views wait too."""
         if self.parts.followers and self.held.degraded is None:
             await self._loops[name].wait_for(space, self.parts.index_seconds)
-
-    @property
-    def has_nothing_new(self) -> bool:
-        """Whether all that this process has added so far is in the index. It can be asked in any thread."""
-        if self._parts is None or self.held.is_on:  # what is held is not in the index
-            return False
-        return not self._parts.followers or self._loops[self.index.name].is_idle
 
     def _has_open_turn(self, space: str, conversation: str) -> bool:
         return bool(self._turn_counts[space, conversation])

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import TypedDict, Unpack
 
 from recollect.errors import InvalidInput
 from recollect.log import rules
@@ -26,20 +25,6 @@ MAX_LIMIT = 1_000  # in one answer
 ALONE = 1.0  # the score of the best fact or held message, if no other message is found
 
 
-class SearchOptions(TypedDict):
-    """What a caller can ask for, as it is given."""
-
-    user: str | None
-    conversation: str | None
-    role: Role | None
-    after: datetime | None
-    before: datetime | None
-    limit: int
-    floor: float | None
-    kinds: Sequence[HitKind]
-    space: str | None
-
-
 @dataclass(frozen=True, slots=True)
 class CheckedSearch:
     """What is searched for, and where, checked. With a floor, only what is as relevant as that is found."""
@@ -51,12 +36,23 @@ class CheckedSearch:
     kinds: tuple[HitKind, ...]
 
 
-def check_search(runtime: Runtime, query: str, **options: Unpack[SearchOptions]) -> CheckedSearch:
+def check_search(
+    runtime: Runtime,
+    query: str,
+    *,
+    user: str | None,
+    conversation: str | None,
+    role: Role | None,
+    after: datetime | None,
+    before: datetime | None,
+    limit: int,
+    floor: float | None,
+    kinds: Sequence[HitKind],
+    space: str | None,
+) -> CheckedSearch:
     """What a caller asks for; raises InvalidInput if it makes no sense."""
-    user, conversation, role = options["user"], options["conversation"], options["role"]
-    after, before, floor = options["after"], options["before"], options["floor"]
     where = Filter(
-        runtime.resolve_space(options["space"]),
+        runtime.resolve_space(space),
         user=None if user is None else rules.check_id("user", user),
         conversation=None if conversation is None else rules.check_id("conversation", conversation),
         role=None if role is None else rules.check_role(role),
@@ -66,9 +62,9 @@ def check_search(runtime: Runtime, query: str, **options: Unpack[SearchOptions])
     return CheckedSearch(
         runtime.parts.secrets.mask(rules.check_text("query", query, limit=MAX_QUERY)),
         where,
-        rules.check_number("limit", options["limit"], MAX_LIMIT),
+        rules.check_number("limit", limit, MAX_LIMIT),
         None if floor is None else check_floor(floor),
-        check_kinds(options["kinds"]),
+        check_kinds(kinds),
     )
 
 
@@ -121,27 +117,6 @@ async def search_store(runtime: Runtime, where: Filter, find: Callable[..., list
             find_now = partial(find, most_changes=QUICK_CHANGES)
             return await runtime.search(lambda: store.read(find_now), at_once=True)
     return await runtime.search(lambda: store.read(find))
-
-
-def search_here(runtime: Runtime, query: str, **options: Unpack[SearchOptions]) -> list[Hit] | None:
-    """The same as `search`, in the thread of the caller, whichever that is: to have the event loop's make it takes a
-    tenth of a short search. None if anything has to be waited for or read first. An index that has changed is left to
-    the event loop: a caller may be interrupted between any two steps (Ctrl-C)."""
-    request = check_search(runtime, query, **options)
-    parts = runtime.parts
-    where = request.where
-    embed_now = getattr(parts.embedder, "embed_now", None)
-    if embed_now is None or request.kinds != ("message",):
-        return None
-    if not (runtime.has_nothing_new and runtime.indexes.is_held(where.space, where.user)):
-        return None
-    now = parts.clock.now()
-    vector = embed_now([text_to_compare(request.query, now)])[0]
-    find = message_finder(runtime, request.query, vector, where, request.limit, request.floor, now)
-    with suppress(TooMuchToRead):
-        hits = runtime.search_here(lambda: parts.store.read(partial(find, most_changes=0)))
-        return None if hits is None else bare_hits(hits)
-    return None
 
 
 async def search(runtime: Runtime, request: CheckedSearch) -> list[Hit]:

@@ -370,15 +370,8 @@ class ScopeIndexes:
 
     def is_quick(self, space: str, user: str | None) -> bool:
         """Whether a scope was held when it was last searched, is small, and nobody is just reading it."""
-        return self._has_held(space, user, QUICK)
-
-    def is_held(self, space: str, user: str | None) -> bool:
-        """Whether a scope was held when it was last searched, and nobody is just reading it."""
-        return self._has_held(space, user, inf)
-
-    def _has_held(self, space: str, user: str | None, max_size: float) -> bool:
         index = self._indexes.get((space, user))
-        return index is not None and 0 < len(index) <= max_size and not index.lock.locked()
+        return index is not None and 0 < len(index) <= QUICK and not index.lock.locked()
 
     def _count_changes(self, scope: tuple[str, str | None], state: ScopeState) -> float:
         """How many passages have come or gone since a scope was read; infinitely many if it is to be read anew."""

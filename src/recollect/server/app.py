@@ -29,18 +29,7 @@ from recollect.server.observing import RequestObserver
 from recollect.server.openai import endpoint
 from recollect.server.options import ServerOptions
 from recollect.server.problems import Problem, Shape, handle_error
-from recollect.server.routes import (
-    conversations,
-    documents,
-    edits,
-    facts,
-    moves,
-    operations,
-    people,
-    removals,
-    spaces,
-    topics,
-)
+from recollect.server.routes import conversations, derived, documents, operations, spaces
 from recollect.server.routes.description import openapi_document
 from recollect.server.routing import add_routes
 from recollect.server.web import dashboard
@@ -108,15 +97,11 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 # Those that are called most first: to find its route, a request is compared with each before it.
 ROUTERS = (
-    spaces.router,
     conversations.router,
+    derived.router,
+    conversations.router_of_others,
+    spaces.router,
     operations.router,
-    topics.router,
-    people.router,
-    facts.router,
     documents.router,
-    removals.router,
-    edits.router,
-    moves.router,
 )
 ABOUT = "Memory for conversational AI: keeps every word, shows the model what matters now, and can say why."

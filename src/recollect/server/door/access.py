@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import Depends, Header, Query, Request
+from fastapi import Depends, Header, Path, Query, Request
 from fastapi.security import HTTPBearer
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
@@ -25,9 +25,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.errors import RecollectError
 from recollect.log.access import Access
-from recollect.log.operations import OPERATIONS
+from recollect.log.operations import OPERATIONS, declare_operations
 from recollect.log.rules import MAX_ID
-from recollect.memory.memory import MemoryEngine
+from recollect.memory.seen_by import SeenMemory
 from recollect.parsing import UnreadableJson, check_json
 from recollect.server.door import loopback
 from recollect.server.door.keys import ApiKey, Keys
@@ -47,14 +47,22 @@ NO_KEY = "there is no key, or it opens nothing; send `Authorization: Bearer rk_â
 SIGNED_OUT = "you are signed out, or your key opens nothing any more: sign in again"
 TOO_SLOW = "the body did not come in time; send it at once, or less of it"
 
+# What only a server has.
+declare_operations("read", "nothing", "space models")
+declare_operations("read", "request", "embeddings")
+declare_operations("read", "memory", "receipts documents spaces")
+declare_operations("write", "memory", "chat_completions")
+declare_operations("admin", "nothing", "metrics settings")
+declare_operations("admin", "memory", "list_keys create_key revoke_key")
+
 bearer = HTTPBearer(auto_error=False, description="A key, as `recollect keys create` shows it.")
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls a route: the memory to work with, their rights, the space, and the request."""
+    """Who calls a route: the memory as they see it, their rights, the space, and the request."""
 
-    memory: MemoryEngine
+    memory: SeenMemory
     access: Access
     space: str
     request: Request
@@ -100,6 +108,9 @@ SpaceQuery = Annotated[
 ]
 
 
+PathSpace = Annotated[str, Path(alias="id", description="The space.", max_length=256)]
+
+
 def space_of_request(request: Request) -> str | None:
     """The space a request names, if any. An empty name is an error, and does not mean the default space: the header may
     have been left empty by mistake. Two different names are an error, too: a proxy may have added its own to the
@@ -122,10 +133,6 @@ def decode_header(header: str) -> str:
         return header
 
 
-CALLER_CHECKS: set[Callable[..., Any]] = set()
-"""The dependencies of `caller_for`: a caller is found by the request alone; their other arguments only describe it."""
-
-
 def caller_for(operation: str) -> Any:
     """A dependency: the caller, if they may do this in the space that the request names. It does not depend on
     `access_for`: FastAPI takes as long to solve a dependency as the check takes."""
@@ -135,10 +142,33 @@ def caller_for(operation: str) -> Any:
     ) -> Caller:
         access = access_of(request)
         access.check_operation(operation)
-        return Caller(request.app.state.memory, access, access.resolve_space(space_of_request(request)), request)
+        return caller_of(request, access, access.resolve_space(space_of_request(request)))
 
-    CALLER_CHECKS.add(check)
     return declare_check(check, operation)
+
+
+def caller_in_path_space(operation: str) -> Any:
+    """A dependency: the caller, if they may do this in the space that the path names."""
+    access_check = access_for(operation)
+
+    async def check(request: Request, id: PathSpace, access: Access = access_check) -> Caller:
+        return caller_of(request, access, access.resolve_space(id))
+
+    return Depends(check)
+
+
+def caller_of_all_spaces(operation: str) -> Any:
+    """A dependency: the caller, if they may do this, which is about no one space."""
+    access_check = access_for(operation)
+
+    async def check(request: Request, access: Access = access_check) -> Caller:
+        return caller_of(request, access, access.home)
+
+    return Depends(check)
+
+
+def caller_of(request: Request, access: Access, space: str) -> Caller:
+    return Caller(request.app.state.memory.seen_by(access), access, space, request)
 
 
 class Door:

@@ -10,14 +10,26 @@ the key of `$defs`, which is made of `__qualname__`.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from recollect import model
-from recollect.model import FactCategory, Kept, RefusalKind, Role
+from recollect.model import Fact, FactCategory, Kept, RefusalKind, RefusedFact, Role
 from recollect.text import fences
+from recollect.wire import to_json_shallow
 
+
+def escape_name(text: str) -> str:
+    """Escape an id or a name. It stands inside a value and not at the start of a line, so that one like `user:42` is
+    not read as a role. One with invisible characters gets a sign, so that it does not look like another's."""
+    safe_text = fences.escape(f"a {text}")[2:]
+    return safe_text if fences.strip_invisible(text) == text else fences.with_sign(safe_text, text)
+
+
+# Text as it is returned: it may hold what somebody said, on one line, or an id or a name.
+Text = Annotated[str, BeforeValidator(fences.escape)]
+Line = Annotated[str, BeforeValidator(fences.escape_line)]
+Name = Annotated[str, BeforeValidator(escape_name)]
 Expires = Annotated[
     str | None,
     Field(description="When it is to be gone, if not kept for good: a span as in 10m, 2h or 7d, or a time."),
@@ -40,7 +52,7 @@ class NewMessage(BaseModel):
 
 
 class KeptMessage(BaseModel):
-    id: str
+    id: Name
     turn: Annotated[int, Field(description="Its number in the conversation.")]
     new: Annotated[bool, Field(description="False if it was there already.")]
     kept: Annotated[
@@ -54,7 +66,7 @@ class KeptMessage(BaseModel):
 class EditResult(BaseModel):
     model_config = ConfigDict(title="Edited")
 
-    id: str
+    id: Name
     turn: Annotated[int, Field(description="Its number in the conversation.")]
 
 
@@ -66,13 +78,13 @@ class AddResult(BaseModel):
 
 
 class FoundMessage(BaseModel):
-    id: str
-    conversation: str
+    id: Name
+    conversation: Name
     turn: int
     role: Role
-    author: str
+    author: Name
     time: datetime
-    content: str
+    content: Text
     excerpt: Annotated[bool, Field(description="Whether it is only the part that is about the query.")]
     score: float
 
@@ -84,12 +96,12 @@ class SearchResult(BaseModel):
 
 
 class StatementOut(BaseModel):
-    model_config = ConfigDict(title="Statement")
+    model_config = ConfigDict(from_attributes=True, title="Statement")
     __qualname__ = "Statement"
 
-    text: str
+    text: Text
     said_at: datetime
-    speaker: str
+    speaker: Name
 
 
 class RememberResult(BaseModel):
@@ -98,18 +110,27 @@ class RememberResult(BaseModel):
     statements: Annotated[list[StatementOut], Field(description="What now stands.")]
 
 
-class FactOut(BaseModel):
+class AboutSomebody(BaseModel):
+    """What is known of a person, or was refused: made of a fact, whose `subject` is `about`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def read_fact(cls, fact: Fact | RefusedFact) -> dict[str, Any]:
+        return {**to_json_shallow(fact), "about": fact.subject}
+
+
+class FactOut(AboutSomebody):
     model_config = ConfigDict(title="Fact")
     __qualname__ = "Fact"
 
     id: str
     category: FactCategory
-    key: str
-    value: str
-    about: Annotated[str | None, Field(description="Whom it is about, if not the user.")]
+    key: Text
+    value: Text
+    about: Annotated[Line | None, Field(description="Whom it is about, if not the user.")]
     confidence: float
     importance: float
-    speaker: str
+    speaker: Name
     said_at: datetime
     valid_from: datetime | None
     valid_to: datetime | None
@@ -121,16 +142,16 @@ class FactsResult(BaseModel):
     facts: list[FactOut]
 
 
-class RefusedOut(BaseModel):
+class RefusedOut(AboutSomebody):
     model_config = ConfigDict(title="RefusedFact")
     __qualname__ = "RefusedFact"
 
     category: FactCategory
-    key: str
-    value: str
-    about: Annotated[str | None, Field(description="Whom it would be about, if not the user.")]
+    key: Text
+    value: Text
+    about: Annotated[Line | None, Field(description="Whom it would be about, if not the user.")]
     kind: RefusalKind
-    reason: str
+    reason: Text
     message: Annotated[str, Field(description="The id of the message in which it was found.")]
     said_at: datetime
 
@@ -159,11 +180,11 @@ class UndoResult(BaseModel):
 class AskResult(BaseModel):
     model_config = ConfigDict(title="Answer")
 
-    answer: str
+    answer: Text
     known: Annotated[bool, Field(description="False if nothing that is remembered answers the question.")]
     made_by: Annotated[str, Field(description="`model`, or `offline` if the best lines stand for an answer.")]
     facts: Annotated[list[str], Field(description="The ids of the facts that the answer rests on.")]
-    messages: Annotated[list[str], Field(description="The ids of the messages that the answer rests on.")]
+    messages: Annotated[list[Name], Field(description="The ids of the messages that the answer rests on.")]
 
 
 class ForgetResult(BaseModel):
@@ -176,7 +197,7 @@ class ForgetResult(BaseModel):
 
 
 class SectionOut(BaseModel):
-    model_config = ConfigDict(title="Section")
+    model_config = ConfigDict(from_attributes=True, title="Section")
     __qualname__ = "Section"
 
     name: str
@@ -192,97 +213,13 @@ class ContextResult(BaseModel):
 
 
 class ConversationOut(BaseModel):
-    id: str
-    user: str | None
-    messages: int
+    model_config = ConfigDict(from_attributes=True)
+
+    id: Name
+    user: Name | None
+    messages: Annotated[int, Field(validation_alias="turns")]
     changed_at: datetime
 
 
 class ConversationList(BaseModel):
     conversations: list[ConversationOut]
-
-
-def build_kept_message(addition: model.Added) -> KeptMessage:
-    message = addition.message
-    return KeptMessage(id=escape_name(message.id), turn=message.turn, new=addition.new, kept=addition.kept)
-
-
-def build_message(message: model.Message, score: float, *, excerpt: bool) -> FoundMessage:
-    return FoundMessage(
-        id=escape_name(message.id),
-        conversation=escape_name(message.conversation),
-        turn=message.turn,
-        role=message.role,
-        author=escape_name(message.author),
-        time=message.time,
-        content=fences.escape(message.content),
-        excerpt=excerpt,
-        score=score,
-    )
-
-
-def build_statement(statement: model.Statement) -> StatementOut:
-    return StatementOut(
-        text=fences.escape(statement.text), said_at=statement.said_at, speaker=escape_name(statement.speaker)
-    )
-
-
-def build_refused(fact: model.RefusedFact) -> RefusedOut:
-    return RefusedOut(
-        category=fact.category,
-        key=fences.escape(fact.key),
-        value=fences.escape(fact.value),
-        about=None if fact.subject is None else fences.escape_line(fact.subject),
-        kind=fact.kind,
-        reason=fences.escape(fact.reason),
-        message=fact.message,
-        said_at=fact.said_at,
-    )
-
-
-def build_fact(fact: model.Fact) -> FactOut:
-    return FactOut(
-        id=fact.id,
-        category=fact.category,
-        key=fences.escape(fact.key),
-        value=fences.escape(fact.value),
-        about=None if fact.subject is None else fences.escape_line(fact.subject),
-        confidence=fact.confidence,
-        importance=fact.importance,
-        speaker=escape_name(fact.speaker),
-        said_at=fact.said_at,
-        valid_from=fact.valid_from,
-        valid_to=fact.valid_to,
-    )
-
-
-def build_change(change: model.FactChange) -> FactChangeResult:
-    return FactChangeResult(
-        undo_id=change.id,
-        fact=[] if change.fact is None else [build_fact(change.fact)],
-        retired=[build_fact(fact) for fact in change.retired],
-    )
-
-
-def build_answer(answer: model.MemoryAnswer) -> AskResult:
-    return AskResult(
-        answer=fences.escape(answer.text),
-        known=answer.known,
-        made_by=answer.made_by,
-        facts=[fact.id for fact in answer.facts],
-        messages=[escape_name(message.id) for message in answer.messages],
-    )
-
-
-def build_conversation(conversation: model.Conversation) -> ConversationOut:
-    user = None if conversation.user is None else escape_name(conversation.user)
-    return ConversationOut(
-        id=escape_name(conversation.id), user=user, messages=conversation.turns, changed_at=conversation.changed_at
-    )
-
-
-def escape_name(text: str) -> str:
-    """Escape an id or a name. It stands inside a value and not at the start of a line, so that one like `user:42` is
-    not read as a role. One with invisible characters gets a sign, so that it does not look like another's."""
-    safe_text = fences.escape(f"a {text}")[2:]
-    return safe_text if fences.strip_invisible(text) == text else fences.with_sign(safe_text, text)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -15,17 +16,20 @@ from typing import Annotated, Any
 
 from fastapi import Header, Query
 from pydantic_core import to_json
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from recollect import wire
 from recollect.errors import AnswerGone, CommitUnknown, RecollectError, StoreAway, StoreBusy, StoreUnwritable
 from recollect.log.answers import GONE
+from recollect.log.operations import Repeats
 from recollect.memory import idempotency
+from recollect.model import Message
 from recollect.server.door.access import Caller
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes.shapes import Limit
 
 JSON = "application/json"
+LINES = "application/x-ndjson"
 PAUSE = 1.0  # seconds until a store that was away is tried again
 LONGEST_CLOSING = 5.0  # seconds that an answer waits until it is stored under its key, or the key is released
 PAGE_BYTES = 8 << 20  # a page ends after so many, so that no answer is too large
@@ -83,6 +87,25 @@ def page_response(items: Sequence[Any], cursor: str | None, limit: int, name: Ca
     return json_response({"items": page, "next": name(page[-1]) if page and has_more else None})
 
 
+def person_arguments(caller: Caller, id: str) -> dict[str, Any]:
+    """The user and the space as arguments of the engine."""
+    return {"user": caller.access.check_user(id), "space": caller.space}
+
+
+async def line_response(source: AsyncIterator[Message]) -> Response:
+    """Messages, one a line."""
+    first = await anext(source, None)  # a refusal comes before the answer starts, not in the middle of it
+
+    async def encode_lines() -> AsyncIterator[bytes]:
+        async with aclosing(source) as messages:  # type: ignore[type-var]
+            if first is not None:
+                yield wire.dumps(first) + b"\n"
+            async for message in messages:
+                yield wire.dumps(message) + b"\n"
+
+    return StreamingResponse(encode_lines(), media_type=LINES)
+
+
 @dataclass(frozen=True, slots=True)
 class StoredForm:
     """How an answer is stored for a repeated request: `shorten` makes what is stored, `restore` the answer from it, or
@@ -100,7 +123,7 @@ async def answer_once(
     key: str | None,
     work: Callable[[], Awaitable[Any]],
     brief: StoredForm = AS_IT_IS,
-    repeats: idempotency.Repeats = "words",
+    repeats: Repeats = "words",
 ) -> Response:
     """Do a write and answer with its result; with a key, do it once. `repeats` says how long the answer is stored."""
     if key is None:

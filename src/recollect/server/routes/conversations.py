@@ -1,4 +1,4 @@
-"""Conversations over HTTP: messages, contexts and replies.
+"""Routes of conversations that are written by hand: messages, contexts, replies, and what comes in pages or streams.
 
 A message is stored once for each `platform_id`; with an `Idempotency-Key`, messages without a `platform_id` get one
 made of the key, so that they are stored once even if the server is killed between the write and the answer.
@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
@@ -23,11 +22,12 @@ from starlette.responses import Response, StreamingResponse
 from recollect.errors import InvalidInput, RecollectError
 from recollect.log.expiry import parse_expiry
 from recollect.log.rules import ONCE
-from recollect.log.scope import scope_for
 from recollect.log.secret_policy import masked
 from recollect.memory import idempotency
-from recollect.memory.conversation import AsyncConversation
+from recollect.memory.edits import Edits
+from recollect.memory.seen_by import SeenConversation
 from recollect.model import Added, Batch, Budget, BudgetName, Draft, Message, Reply
+from recollect.model.topics import IMPORTANCE
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import Problem, problem_of
 from recollect.server.routes import shapes
@@ -48,22 +48,19 @@ from recollect.server.routes.answers import (
     matches_etag,
     wait_briefly,
 )
-from recollect.server.routing import LeanRoute
+from recollect.server.routes.derived import By, Conversation, User, parse_turn
 from recollect.wire import dumps, to_json_value
 
 EVENTS = "text/event-stream"
 AT_ONCE = 50  # messages read at a time
-OWN_ID = "a user's key does not choose ids of messages, which count in the whole space: send a `platform_id` instead"
-NO_NAMES = "a user's key without the scope 'read' sends no display name: leave out `name` in the metadata"
 OTHER_MESSAGES = "this idempotency key came with other messages before; use a new one"
-Conversation = Annotated[str, Path(alias="id", description="The conversation; it begins with its first message.")]
-User = Annotated[str | None, Query(description="Whose chat it is; left out for a channel.", max_length=256)]
 
-router = APIRouter(prefix="/v1", tags=["conversations"], route_class=LeanRoute)
+router = APIRouter(prefix="/v1", tags=["conversations"])
+router_of_others = APIRouter(prefix="/v1")
 
 
-def chat_of(caller: Caller, id: str, user: str | None) -> AsyncConversation:
-    return caller.memory.open_conversation(scope_for(caller.access, caller.space, id, user))
+def chat_of(caller: Caller, id: str, user: str | None) -> SeenConversation:
+    return caller.memory.conversation(id, user=user, space=caller.space)
 
 
 @router.get("/conversations", response_model=shapes.page_model(shapes.Conversation))
@@ -71,9 +68,7 @@ async def conversations(
     caller: Annotated[Caller, caller_for("conversations")], user: User = None, cursor: Cursor = None, limit: Count = 100
 ) -> Response:
     """The conversations of a space, in order of id; of one user, if given."""
-    page = await caller.memory.conversations(
-        user=caller.access.resolve_user(user), space=caller.space, after=cursor or "", limit=limit
-    )
+    page = await caller.memory.conversations(user=user, space=caller.space, after=cursor or "", limit=limit)
     return json_response({"items": page, "next": page[-1].id if len(page) == limit else None})
 
 
@@ -91,11 +86,8 @@ async def add_messages(
     and the store takes nothing, they are held in memory, and `degraded` says so. `kept` says what became of each. If
     the id or `platform_id` of a message is known with another text, the stored one stays ("refused"), unless `on_edit`
     asks for a new version ("edited")."""
-    drafts = [draft_of(caller, message) for message in body.messages]
-    keyed_drafts = [with_platform_id(caller, draft, key, id, number) for number, draft in enumerate(drafts)]
-    await check_display_names(caller, *(draft.metadata for draft in drafts))
-    batch = batch_of(caller, id, body, keyed_drafts, partial(check_repeats, drafts, key))
-    return json_response(visible_additions(caller, batch, (await caller.memory.add_many([batch]))[0]))
+    batch = batch_of(caller, id, body, key)
+    return json_response((await caller.memory.add_many([batch]))[0])
 
 
 @router.post("/messages", response_model=list[list[shapes.Added]])
@@ -103,68 +95,23 @@ async def add_batches(
     caller: Annotated[Caller, caller_for("add_messages")], body: shapes.BatchesIn, key: IdempotencyKey = None
 ) -> Response:
     """Keep messages of several conversations in one transaction: all of them, or none."""
-    drafts_of_batches = [[draft_of(caller, message) for message in batch.messages] for batch in body.batches]
     batch_counts = Counter[str]()  # a message is identified by its place among those of its conversation
     batches: list[Batch] = []
-    for batch, drafts in zip(body.batches, drafts_of_batches, strict=True):
+    for batch in body.batches:
         place = batch_counts[batch.conversation]
         batch_counts[batch.conversation] += 1
-        keyed_drafts = [
-            with_platform_id(caller, draft, key, batch.conversation, (place, n)) for n, draft in enumerate(drafts)
-        ]
-        check = partial(check_repeats, drafts, key)
-        batches.append(batch_of(caller, batch.conversation, batch, keyed_drafts, check))
-    await check_display_names(caller, *(draft.metadata for drafts in drafts_of_batches for draft in drafts))
-    results = await caller.memory.add_many(batches)
-    return json_response([visible_additions(caller, *pair) for pair in zip(batches, results, strict=True)])
+        batches.append(batch_of(caller, batch.conversation, batch, key, (place,)))
+    return json_response(await caller.memory.add_many(batches))
 
 
-def visible_additions(caller: Caller, batch: Batch, additions: list[Added]) -> list[Added]:
-    """What became of messages, as the caller may be told: without the right to read, in the words of the request, and
-    not in those that are stored."""
-    if caller.access.is_reader:
-        return additions
-    now = caller.memory.runtime.parts.clock.now()
-    return [
-        replace(addition, message=message_as_sent(addition.message, draft, batch.user, now))
-        for draft, addition in zip(batch.drafts, additions, strict=True)
+def batch_of(caller: Caller, id: str, body: shapes.MessagesIn, key: str | None, place: tuple[int, ...] = ()) -> Batch:
+    """The messages of a request; with a key, each without an id gets one, made of its place."""
+    drafts = [draft_of(message) for message in body.messages]
+    keyed_drafts = [
+        with_platform_id(caller, draft, key, id, (*place, number) if place else number)
+        for number, draft in enumerate(drafts)
     ]
-
-
-def message_as_sent(message: Message, draft: Draft, user: str | None, now: datetime) -> Message:
-    """A message with what its request said of it, and of what is stored only its place and its id."""
-    expires_at = draft.expires_at
-    return replace(
-        message,
-        role=draft.role,
-        author=draft.author or draft.user or user or draft.role,
-        user=draft.user or user,
-        content=draft.content,
-        time=draft.time or now,
-        platform_id=draft.platform_id,
-        metadata=draft.metadata,
-        expires_at=now + expires_at if isinstance(expires_at, timedelta) else expires_at,
-        versions=(),
-    )
-
-
-async def check_display_names(caller: Caller, *metadatas: Mapping[str, Any]) -> None:
-    """Raise if messages by a user's key come with a display name that another member has; to a key that may not read,
-    which names there are is not told."""
-    user = caller.access.user
-    names = {name for metadata in metadatas if isinstance(name := metadata.get("name"), str)}
-    if user is not None:
-        if names and not caller.access.is_reader:
-            raise Problem(403, "scope", NO_NAMES)
-        for name in names:
-            await caller.memory.knowledge.check_free_name(name, user=user, space=caller.space)
-
-
-def batch_of(
-    caller: Caller, id: str, body: shapes.MessagesIn, drafts: list[Draft], check: Callable[[list[Added]], None]
-) -> Batch:
-    user = caller.access.resolve_user(body.user)
-    return Batch(caller.space, id, user, drafts, check, body.on_edit, caller.access.key_id)
+    return Batch(caller.space, id, body.user, keyed_drafts, partial(check_repeats, drafts, key), body.on_edit)
 
 
 @router.get("/conversations/{id:id}/messages", response_model=shapes.page_model(shapes.Message))
@@ -205,14 +152,7 @@ def turn_of(cursor: str | None) -> int | None:
     return int(cursor)
 
 
-def draft_of(caller: Caller, message: shapes.DraftIn) -> Draft:
-    if message.id is not None and caller.access.is_bound:
-        raise Problem(403, "not_you", OWN_ID)
-    """The message as a draft; a key of one user accepts only messages by and to that user."""
-    if message.user is not None:
-        caller.access.check_user(message.user)
-    if message.author is not None and message.role == "user":
-        caller.access.check_user(message.author)
+def draft_of(message: shapes.DraftIn) -> Draft:
     return Draft(
         message.role,
         message.content,
@@ -304,8 +244,6 @@ async def reply(
     With `stream`, by server-sent events: `text` for each piece as it is written, then `done` with all of it; or
     `error` with a problem. A turn that is cut off keeps what was seen.
     """
-    if body.author is not None:
-        caller.access.check_user(body.author)
     chat = chat_of(caller, id, body.user)
     platform_id = with_platform_id(
         caller, Draft("user", "", platform_id=body.platform_id), key, id, "reply"
@@ -376,50 +314,55 @@ async def reply_events(
         yield event_bytes("done", answer)
 
 
-@router.post("/conversations/{id:id}/command", response_model=shapes.Command | None)
-async def command(
-    caller: Annotated[Caller, caller_for("command")],
+# -- topics, edits and removals
+
+
+@router_of_others.post("/conversations/{id:id}/topics", response_model=shapes.Topic, tags=["topics"])
+async def add_to_topic(
+    caller: Annotated[Caller, caller_for("add_to_topic")],
     id: Conversation,
-    body: shapes.CommandIn,
+    body: shapes.SaidIn,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Carry out what a message asks of the memory: remember, forget, tell what is known; null if it asks nothing."""
-    if body.author is not None:
-        caller.access.check_user(body.author)
+    """Keep a message and give it to its topic, which it may open or bring back. Returns the topic."""
     chat = chat_of(caller, id, body.user)
-    options = {
-        "author": body.author,
-        "names": tuple(body.names),
-        "addressed": body.addressed,
-        "platform_id": body.platform_id,
-    }
-    return await answer_once(caller, key, lambda: chat.command(body.text, **options))  # type: ignore[arg-type]
+    if body.role == "assistant":
+        if body.author is not None or body.importance != IMPORTANCE:
+            raise InvalidInput("role", "a reply of the assistant has neither author nor importance")
+        return await answer_once(caller, key, lambda: chat.add_assistant_message(body.text, time=body.time))
+    return await answer_once(
+        caller, key, lambda: chat.add_user_message(body.text, body.importance, author=body.author, time=body.time)
+    )
 
 
-@router.post("/conversations/{id:id}/standalone", response_model=shapes.Question)
-async def standalone(
-    caller: Annotated[Caller, caller_for("standalone")], id: Conversation, body: shapes.QuestionIn
+@router.patch("/conversations/{id:id}/messages/{message:id}", response_model=shapes.Message)
+async def edit_message(
+    caller: Annotated[Caller, caller_for("edit_message")],
+    id: Conversation,
+    message: Annotated[str, Path(description="The message's id, or the one that its platform gave it, or its turn.")],
+    body: shapes.EditIn,
+    by: By = "id",
+    key: IdempotencyKey = None,
 ) -> Response:
-    """A follow-up question so that it can be understood alone, from what was said last."""
-    return json_response({"question": await chat_of(caller, id, body.user).standalone(body.question)})
+    """Give a message a new text. Everything follows the new version; the old one stays in the log, and `versions=true`
+    shows it in the history. By a user's key, what is that user's."""
+    chat = chat_of(caller, id, body.user)
+    name = parse_turn(message) if by == "turn" else message
+    # Stored without its words: a repeated request is answered with the message as it is then.
+    brief = StoredForm(lambda edited: edited.id, partial(Edits(caller.memory.runtime).read_message, chat.inner.scope))
+    work = partial(chat.edit, name, body.text, metadata=body.metadata)
+    return await answer_once(caller, key, work, brief, repeats="nothing")
 
 
-# -- what was derived
-
-
-@router.get("/conversations/{id:id}/episodes", response_model=list[shapes.EpisodeOut])
-async def episodes(caller: Annotated[Caller, caller_for("episodes")], id: Conversation, user: User = None) -> Response:
-    """What left the window, as summaries: the active ones, highest level first, each with its parts."""
-    return json_response(await chat_of(caller, id, user).episodes())
-
-
-@router.post("/conversations/{id:id}/archive", response_model=shapes.Chunk | None)
-async def archive(caller: Annotated[Caller, caller_for("archive")], id: Conversation, body: shapes.UserIn) -> Response:
-    """Archive the window now: all but the last exchange; null if there was nothing to archive."""
-    return json_response(await chat_of(caller, id, body.user).archive())
-
-
-@router.get("/conversations/{id:id}/archived", response_model=list[shapes.Chunk])
-async def archived(caller: Annotated[Caller, caller_for("archived")], id: Conversation, user: User = None) -> Response:
-    """The runs of messages that have left the window, oldest first."""
-    return json_response(await chat_of(caller, id, user).archived())
+@router_of_others.delete("/conversations/{id:id}", response_model=shapes.Deletion, tags=["removals"])
+async def delete_conversation(
+    caller: Annotated[Caller, caller_for("delete_conversation")],
+    id: Conversation,
+    user: User = None,
+    dry_run: Annotated[bool, Query(description="Only say what would go.")] = False,
+    key: IdempotencyKey = None,
+) -> Response:
+    """Remove all messages of a conversation and all that was derived from them, for good."""
+    scope = chat_of(caller, id, user).inner.scope
+    work = partial(caller.memory.engine.deletions.delete_conversation, scope, dry_run=dry_run)
+    return await answer_once(caller, key, work, repeats="names")

@@ -17,19 +17,19 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field, StringConstraints, create_model
 from starlette.responses import Response
 
 from recollect.documents import validation_and_filters as rules
 from recollect.errors import InvalidInput, NotFound
-from recollect.log.access import Access
 from recollect.log.expiry import parse_expiry
 from recollect.memory.documents import MAX_OFFSET, AsyncDocuments, apply_if_unchanged, documents_in
 from recollect.model import Change, Document
 from recollect.parsing import read_json
-from recollect.server.door.access import Caller, access_for
+from recollect.server.door.access import Caller, caller_in_path_space
 from recollect.server.problems import Problem
-from recollect.server.routes import document_shapes as shapes
+from recollect.server.routes import shapes
 from recollect.server.routes.answers import (
     PAGE_BYTES,
     Count,
@@ -40,41 +40,85 @@ from recollect.server.routes.answers import (
     etag_of,
     json_response,
 )
+from recollect.server.routes.derived import MAX_NAMESPACE
 from recollect.server.routes.shapes import PATTERN, Id
-from recollect.server.routes.spaces import Space
 from recollect.wire import dumps
 
-MAX_NAMES = 256  # no namespace that is short enough has more
 MAX_CURSOR = 4_096  # a namespace, written as JSON
 
 Key = Annotated[str, Path(description="The document's key.", max_length=256, json_schema_extra=PATTERN)]
 Namespace = Annotated[
-    list[Id], Query(description="The names of the namespace, outermost first.", min_length=1, max_length=MAX_NAMES)
+    list[Id], Query(description="The names of the namespace, outermost first.", min_length=1, max_length=MAX_NAMESPACE)
 ]
-Names = Annotated[list[Id], Query(description="Names in order; `*` stands for any one.", max_length=MAX_NAMES)]
+Names = Annotated[list[Id], Query(description="Names in order; `*` stands for any one.", max_length=MAX_NAMESPACE)]
 After = Annotated[str | None, Query(description="The `next` of the page before.", max_length=MAX_CURSOR)]
 
 router = APIRouter(prefix="/v1/spaces/{id:id}", tags=["documents"])
 
 
-def caller_in_path_space(operation: str) -> Any:
-    """A dependency: the caller, if they may do this in the space that the path names."""
-    access_check = access_for(operation)
+class DocumentIn(shapes.RequestBody):
+    """A JSON object to be kept under a key."""
 
-    async def check(request: Request, id: Space, access: Access = access_check) -> Caller:
-        return Caller(request.app.state.memory, access, access.resolve_space(id), request)
+    model_config = shapes.with_example(value={"text": "Alex has an otter", "stars": 5}, user="alex")
 
-    return Depends(check)
+    value: dict[str, Any]
+    user: Id | None = Field(None, description="Whose it is: an erasure takes it with all else of theirs.")
+    texts: list[str] | None = Field(None, description="What it is found by, in place of all that the value says.")
+    expires: shapes.Expires = None
 
 
-def documents_of(caller: Caller) -> AsyncDocuments:
-    return AsyncDocuments(caller.memory.runtime, caller.space, caller.access.user)
+class ChangeIn(shapes.RequestBody):
+    """A document to be kept, or without a value, to be removed."""
+
+    model_config = shapes.with_example(namespace=["notes", "alex"], key="pets", value={"text": "Alex has an otter"})
+
+    namespace: list[Id] = Field(min_length=1)
+    key: Id
+    value: dict[str, Any] | None = None
+    user: Id | None = None
+    texts: list[str] | None = None
+    expires: shapes.Expires = None
+
+
+class ChangesIn(shapes.RequestBody):
+    """Changes of documents: all are made, or none; with a `tag`, only if the namespace is as it was."""
+
+    model_config = shapes.with_example(changes=[{"namespace": ["notes", "alex"], "key": "pets", "value": None}])
+
+    changes: list[ChangeIn] = Field(min_length=1, max_length=shapes.MAX_BATCH)
+    namespace: list[Id] | None = Field(None, description="The namespace the tag is of.")
+    tag: Annotated[str, StringConstraints(max_length=64)] | None = Field(
+        None, description="The `tag` it had when you read it; if it has changed since, nothing is done (412)."
+    )
+
+
+# -- answers
+
+DocumentOut: Any = shapes.answer_model(Document)
+DocumentPage = create_model(
+    "DocumentPage",
+    __doc__="Some of the documents of a namespace, in order of key; the `tag` is of all of them.",
+    __base__=shapes.page_model(DocumentOut),
+    tag=(str, Field(description="Send it with changes that are right only as long as the namespace is as it is.")),
+)
+
+
+class NamespacePage(BaseModel):
+    """A page of namespaces."""
+
+    items: list[list[str]]
+    next: str | None = Field(None, description="Send it as `cursor` to go on; null if this was all.")
 
 
 # -- reading
 
 
-@router.get("/documents", response_model=shapes.DocumentPage)
+def documents_of(caller: Caller) -> AsyncDocuments:
+    documents: AsyncDocuments = caller.memory.documents(space=caller.space).inner
+    return documents
+
+
+@router.get("/documents", response_model=DocumentPage)
 async def documents(
     caller: Annotated[Caller, caller_in_path_space("documents")],
     namespace: Namespace,
@@ -99,7 +143,7 @@ def document_page(by_key: Mapping[str, Document], cursor: str | None, limit: int
     return json_response({"items": items, "next": items[-1].key if has_more else None, "tag": namespace_tag(by_key)})
 
 
-@router.get("/documents/{key:id}", response_model=shapes.Document)
+@router.get("/documents/{key:id}", response_model=DocumentOut)
 async def document(
     caller: Annotated[Caller, caller_in_path_space("document")], key: Key, namespace: Namespace
 ) -> Response:
@@ -110,17 +154,7 @@ async def document(
     return json_response(result)
 
 
-@router.post("/document-search", response_model=list[shapes.Document])
-async def search_documents(
-    caller: Annotated[Caller, caller_in_path_space("search_documents")], body: shapes.FindDocumentsIn
-) -> Response:
-    """The documents of a namespace and of those below it: nearest to the query first, else the last changed."""
-    where = None if body.where is None else rules.check_filter(body.where)
-    options = {"query": body.query, "where": where, "limit": body.limit, "offset": body.offset}
-    return json_response(await documents_of(caller).search(body.namespace, **options))  # type: ignore[arg-type]
-
-
-@router.get("/namespaces", response_model=shapes.NamespacePage)
+@router.get("/namespaces", response_model=NamespacePage)
 async def namespaces(
     caller: Annotated[Caller, caller_in_path_space("namespaces")],
     prefix: Names = [],  # noqa: B006  FastAPI copies it
@@ -156,12 +190,12 @@ def namespace_tag(by_key: Mapping[str, Document]) -> str:
 # -- writing
 
 
-@router.put("/documents/{key:id}", response_model=shapes.Document)
+@router.put("/documents/{key:id}", response_model=DocumentOut)
 async def put_document(
     caller: Annotated[Caller, caller_in_path_space("put_documents")],
     key: Key,
     namespace: Namespace,
-    body: shapes.DocumentIn,
+    body: DocumentIn,
     once_key: IdempotencyKey = None,
 ) -> Response:
     """Keep a JSON object under a key, in the place of the one that was there."""
@@ -177,25 +211,10 @@ async def put_document(
     return await answer_once(caller, once_key, work, single, "nothing")
 
 
-@router.delete("/documents/{key:id}", response_model=shapes.Removed)
-async def remove_document(
-    caller: Annotated[Caller, caller_in_path_space("remove_document")],
-    key: Key,
-    namespace: Namespace,
-    once_key: IdempotencyKey = None,
-) -> Response:
-    """Take a document away, for good; says whether there was one."""
-
-    async def work() -> dict[str, bool]:
-        return {"removed": await documents_of(caller).remove(namespace, key)}
-
-    return await answer_once(caller, once_key, work, repeats="nothing")
-
-
-@router.post("/documents", response_model=list[shapes.Document])
+@router.post("/documents", response_model=shapes.wire_type(list[Document]))
 async def change_documents(
     caller: Annotated[Caller, caller_in_path_space("put_documents")],
-    body: shapes.ChangesIn,
+    body: ChangesIn,
     once_key: IdempotencyKey = None,
 ) -> Response:
     """Keep and remove several documents in one transaction; with a `tag`, only if the namespace is as it was (412).
@@ -220,7 +239,7 @@ async def change_documents(
     return await answer_once(caller, once_key, work, times_only(changes, caller.space), "nothing")
 
 
-def change_of(caller: Caller, change: shapes.ChangeIn) -> Change:
+def change_of(caller: Caller, change: ChangeIn) -> Change:
     user = None if change.value is None else caller.access.resolve_user(change.user)
     texts = texts_of(change.texts)
     expires = parse_expiry("expires", change.expires)

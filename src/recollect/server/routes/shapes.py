@@ -17,7 +17,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from recollect import model
-from recollect.memory.commands import MAX_NAMES
 from recollect.server.routes.examples import EXAMPLES
 from recollect.wire import COMPUTED, LEFT_OUT
 
@@ -25,6 +24,7 @@ from recollect.wire import COMPUTED, LEFT_OUT
 LINE = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
 PATTERN = {"pattern": rf"^[^{LINE}]*[^\s{LINE}][^{LINE}]*$"}
 Id = Annotated[str, StringConstraints(min_length=1, max_length=256), Field(json_schema_extra=PATTERN)]
+Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(max_length=256)]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
@@ -129,46 +129,6 @@ class ReplyIn(RequestBody):
     stream: bool = Field(False, description="Answer by server-sent events, piece by piece.")
 
 
-class SearchIn(RequestBody):
-    """What is looked for, and where."""
-
-    model_config = with_example(query="databases", user="alex", limit=5)
-
-    query: str
-    user: Id | None = None
-    conversation: Id | None = None
-    role: Literal["user", "assistant", "system", "tool"] | None = None
-    after: AwareDatetime | None = None
-    before: AwareDatetime | None = None
-    limit: Limit = 10
-    floor: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None, description="Only hits whose relevance reaches it; 0.5 leaves out what has nothing to do with the query."
-    )
-    kinds: list[model.HitKind] = Field(default=["message"], min_length=1, description="What is looked for.")
-
-
-class CommandIn(RequestBody):
-    """A message that may be a command to the memory."""
-
-    model_config = with_example(text="Recollect, remember that I live in Berlin", user="alex")
-
-    text: str
-    user: Id | None = None
-    author: Id | None = None
-    names: list[Name] = Field(default=["recollect", "bot"], max_length=MAX_NAMES)
-    addressed: bool = False
-    platform_id: Id | None = None
-
-
-class QuestionIn(RequestBody):
-    """A question that may lean on what was said before."""
-
-    model_config = with_example(question="And the second one?", user="alex")
-
-    question: str
-    user: Id | None = None
-
-
 class SaidIn(RequestBody):
     """A message for its topic."""
 
@@ -182,81 +142,14 @@ class SaidIn(RequestBody):
     time: AwareDatetime | None = None
 
 
-class UserIn(RequestBody):
-    """Whose conversation it is, if it is one person's."""
+class EditIn(RequestBody):
+    """What a message says now."""
 
-    user: Id | None = None
-
-
-class MergeIn(UserIn):
-    """The topic that becomes part of another."""
-
-    model_config = with_example(other="t7", user="alex")
-
-    other: Id
-
-
-class TagsIn(UserIn):
-    """Tags of one's own for a topic."""
-
-    model_config = with_example(tags=["travel"], user="alex")
-
-    tags: list[str] = Field(min_length=1, max_length=50)
-    remove: bool = False
-
-
-class FeedbackIn(UserIn):
-    """Whether a topic matters."""
-
-    model_config = with_example(score=1, user="alex")
-
-    score: Literal[1, -1]
-
-
-class RememberIn(RequestBody):
-    """Something to keep about a person, in plain words."""
-
-    model_config = with_example(text="Alex lives in Berlin")
+    model_config = with_example(text="I live in Leiden.", user="alex")
 
     text: str
-    speaker: Id | None = Field(None, description="Who says it: the person themselves, if nobody is named.")
-    message: Id | None = Field(None, description="The message in the log that asked for it.")
-    expires: Expires = None
-
-
-class ForgetIn(RequestBody):
-    """Something to take out of a person's profile, in plain words."""
-
-    model_config = with_example(what="lives in Berlin")
-
-    what: str
-    speaker: Id | None = None
-    message: Id | None = None
-
-
-class UndoIn(RequestBody):
-    """The id that `forget` or a change of a fact gave."""
-
-    model_config = with_example(id="01jd3x8k2m9q4r7t5v6w")
-
-    id: Id
-
-
-class NameIn(RequestBody):
-    """What else a person goes by."""
-
-    model_config = with_example(name="Al", kind="nickname")
-
-    name: Id
-    kind: Literal["display", "nickname", "alias", "mention"] = "alias"
-
-
-class ZoneIn(RequestBody):
-    """Where a space's days begin and end."""
-
-    model_config = with_example(name="Europe/Berlin")
-
-    name: Id
+    user: Id | None = Field(None, description="Whose chat it is; left out for a channel of many.")
+    metadata: dict[str, Any] | None = Field(None, description="New metadata; left out, those it has stay.")
 
 
 class SettleIn(RequestBody):
@@ -265,52 +158,6 @@ class SettleIn(RequestBody):
     model_config = with_example(timeout=10)
 
     timeout: float = Field(10.0, gt=0, le=300)
-
-
-class RebuildIn(RequestBody):
-    """The view to build again from the log."""
-
-    model_config = with_example(view="facts")
-
-    view: Id
-
-
-class RetryIn(RequestBody):
-    """Which messages to try again that views have set aside: of one view, of one conversation, or all of the space."""
-
-    model_config = with_example(view="facts")
-
-    view: Id | None = None
-    conversation: Id | None = None
-
-
-class RetainIn(RequestBody):
-    """Whether to remove what is over, or only to say what would go."""
-
-    model_config = with_example(dry_run=True)
-
-    dry_run: bool = True
-
-
-class RedactIn(RequestBody):
-    """In which messages to replace secrets: all of a space, or those of one user's memory or of one conversation."""
-
-    model_config = with_example(user="alex", dry_run=True)
-
-    user: Id | None = None
-    conversation: Id | None = None
-    dry_run: bool = False
-
-
-class DeleteIn(RequestBody):
-    """Which messages to delete: those that fit all that is given. `query` is a phrase, matched word for word."""
-
-    model_config = with_example(query="hunter2", dry_run=True)
-
-    before: AwareDatetime | None = None
-    user: Id | None = None
-    query: Text | None = None
-    dry_run: bool = False
 
 
 # -- answers
@@ -415,30 +262,10 @@ WRITTEN: dict[Any, Any] = {model.Episode: EpisodeOut, model.ChatMessage: ChatMes
 Message = answer_model(model.Message)
 Added = answer_model(model.Added)
 Conversation = answer_model(model.Conversation)
-Hit = answer_model(model.Hit)
 Context = answer_model(model.Context)
 Reply = answer_model(model.Reply)
-Chunk = answer_model(model.Chunk)
 Topic = answer_model(model.Topic)
-TopicHit = answer_model(model.TopicHit)
-TopicMessage = answer_model(model.TopicMessage)
-TopicStats = answer_model(model.TopicStats)
-Fact = answer_model(model.Fact)
-Statement = answer_model(model.Statement)
-Forgotten = answer_model(model.Forgotten)
-Profile = answer_model(model.Profile)
-Digest = answer_model(model.Digest)
-Erasure = answer_model(model.Erasure)
 Deletion = answer_model(model.Deletion)
-AuditLine = answer_model(model.AuditLine)
-Stats = answer_model(model.Stats)
-Redaction = answer_model(model.Redaction)
-Retained = answer_model(model.Retained)
-Retried = answer_model(model.Retried)
-Verification = answer_model(model.Verification)
-Member = answer_model(model.Member)
-Command = answer_model(model.Answer)
-Whom: Any = answer_model(model.Resolved) | answer_model(model.Ambiguous) | answer_model(model.Unknown)
 
 
 def page_model(kind: Any) -> Any:
@@ -451,24 +278,12 @@ def page_model(kind: Any) -> Any:
     return _models[name]
 
 
-class Question(BaseModel):
-    """A question that stands alone."""
-
-    question: str
-
-
 class SpaceOut(BaseModel):
     """A space."""
 
     model_config = ConfigDict(title="Space")
 
     space: str
-
-
-class ChatMessages(BaseModel):
-    """What to send to a model."""
-
-    messages: list[ChatMessageShape]
 
 
 class Settled(BaseModel):

@@ -125,7 +125,7 @@ def describe(title: str, context: Context) -> BuiltContext:
 async def build_contexts(
     caller: Caller, conversation: str, text: str, budgets: Sequence[str], markers: bool
 ) -> list[BuiltContext]:
-    chat = caller.memory.open_conversation(scope_for(caller.access, caller.space, conversation, None))
+    chat = caller.memory.conversation(conversation, space=caller.space)
     contexts = list[BuiltContext]()
     for name in budgets:
         budget = parse_budget(name)

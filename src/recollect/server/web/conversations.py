@@ -15,9 +15,8 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.log.scope import scope_for
 from recollect.memory.inspection.conversations import ListedConversation, lines_of, recent_lines
 from recollect.memory.inspection.messages import MessagePage, read_page
-from recollect.memory.visible import visible_hits
 from recollect.server.door.access import Caller, caller_for
-from recollect.server.routes.people import line_response
+from recollect.server.routes.answers import line_response
 from recollect.server.web.pages import show_page
 
 PAGE = 25  # conversations in a page of the list
@@ -56,8 +55,7 @@ async def show_conversations(
 async def find_lines(caller: Caller, query: str, person: str | None) -> list[ListedConversation]:
     """The conversations in which a query is found, the best first."""
     hits = await caller.memory.search(query, user=person, limit=FOUND, space=caller.space)
-    visible = await visible_hits(caller.memory, caller.access, caller.space, hits)
-    ids = list(dict.fromkeys(hit.message.conversation for hit in visible))[:PAGE]
+    ids = list(dict.fromkeys(hit.message.conversation for hit in hits))[:PAGE]
     return await lines_of(caller.memory.runtime, caller.space, caller.access.user, ids)
 
 

@@ -10,10 +10,9 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from recollect.memory.inspection.conversations import names_of_authors
-from recollect.memory.visible import change_for, visible_fact, visible_facts, visible_messages
 from recollect.model import FactChange
 from recollect.server.door.access import Caller, caller_for
-from recollect.server.routes.people import person_arguments
+from recollect.server.routes.answers import person_arguments
 from recollect.server.web.conversations import Id
 from recollect.server.web.forms import Form
 from recollect.server.web.pages import redirect, show_page, view_of
@@ -26,11 +25,9 @@ router = APIRouter(include_in_schema=False)
 async def show_fact(caller: Annotated[Caller, caller_for("fact")], user: Id, id: Id) -> Response:
     """A fact, every value its key has had, and the messages it came from."""
     arguments = person_arguments(caller, user)
-    fact = await visible_fact(caller.memory, caller.access, id, **arguments)
-    earlier = await caller.memory.fact_history(fact.key, **arguments)
-    history = await visible_facts(caller.memory, caller.access, caller.space, earlier)
-    sources = await caller.memory.why(id, **arguments)
-    messages = await visible_messages(caller.memory, caller.access, caller.space, sources)
+    fact = await caller.memory.fact(id, **arguments)
+    history = await caller.memory.fact_history(fact.key, **arguments)
+    messages = await caller.memory.why(id, **arguments)
     names = await names_of_authors(caller.memory.runtime, messages)
     values = {"user": user, "fact": fact, "history": history[::-1], "messages": messages, "names": names}
     return show_page(caller, "fact.html", section="People", **values)
@@ -41,7 +38,7 @@ async def change_fact(
 ) -> Response:
     """Do a change and show the person, with the way back."""
     arguments = person_arguments(caller, user) | values
-    change = await change_for(caller.memory, caller.access, work, **arguments)
+    change = await work(**arguments)
     return redirect(view_of(caller).link("/web/person", id=user, done=notice, undo=change.id))
 
 

@@ -42,7 +42,7 @@ async def show_integrity(caller: Annotated[Caller, caller_for("audit")]) -> Resp
     retention = None
     lines = []
     if not caller.access.is_bound:
-        retention = await caller.memory.deletions.retain(dry_run=True, space=caller.space)
+        retention = await caller.memory.retain(dry_run=True, space=caller.space)
         lines = await caller.memory.audit(limit=LINES, space=caller.space)
     values = {"retention": retention, "lines": lines, "may_verify": may_verify(caller)}
     return show_page(caller, "integrity.html", section="Integrity", **values)

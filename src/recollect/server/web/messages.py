@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from recollect.errors import NotFound
-from recollect.log.scope import ConversationScope, scope_for
-from recollect.memory.edits import Edits
+from recollect.log.scope import scope_for
 from recollect.memory.inspection.messages import read_page
 from recollect.memory.inspection.receipts import find_receipt
+from recollect.memory.seen_by import SeenConversation
 from recollect.model import Deletion
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.problems import Problem
@@ -39,7 +39,7 @@ async def show_message_page(
     page = await read_page(caller.memory.runtime, scope, turn + 1, 1)
     if not page.messages or page.messages[0].message.turn != turn:
         raise NotFound(f"there is no message at turn {turn} of this conversation")
-    chat = caller.memory.open_conversation(scope)
+    chat = caller.memory.conversation(conversation, space=caller.space)
     versions = (await chat.history(limit=1, before=turn + 1, versions=True))[0].versions
     has_receipt = await find_receipt(caller.memory.runtime, scope, turn)
     values = {
@@ -66,28 +66,27 @@ async def edit_message(caller: Annotated[Caller, caller_for("edit_message")], fo
     """Give a message a new text; the old one stays as a version."""
     conversation = form.required_text("conversation")
     turn = turn_in(form)
-    scope = scope_for(caller.access, caller.space, conversation, None)
-    await Edits(caller.memory.runtime).edit_message(scope, turn, form.required_text("text"))
+    await caller.memory.conversation(conversation, space=caller.space).edit(turn, form.required_text("text"))
     return redirect(view_of(caller).link("/web/message", conversation=conversation, turn=turn, done="edited"))
 
 
-def deletion_scope(caller: Caller, form: FormFields) -> ConversationScope:
-    return scope_for(caller.access, caller.space, form.required_text("conversation"), None)
+def chat_in(caller: Caller, form: FormFields) -> SeenConversation:
+    return caller.memory.conversation(form.required_text("conversation"), space=caller.space)
 
 
 @router.post("/web/message/preview")
 async def preview_deletion(caller: Annotated[Caller, caller_for("delete_message")], form: Form) -> Response:
     """What would go with a message. Nothing is changed."""
-    scope = deletion_scope(caller, form)
+    chat = chat_in(caller, form)
     turn = turn_in(form)
-    deletion = await caller.memory.deletions.delete_message(scope, turn, dry_run=True)
-    return await show_message_page(caller, scope.id, turn, deletion)
+    deletion = await chat.delete(turn, dry_run=True)
+    return await show_message_page(caller, chat.id, turn, deletion)
 
 
 @router.post("/web/message/delete")
 async def delete_message(caller: Annotated[Caller, caller_for("delete_message")], form: Form) -> Response:
     """Remove a message and all that was derived from it, for good."""
-    scope = deletion_scope(caller, form)
-    deletion = await caller.memory.deletions.delete_message(scope, turn_in(form), dry_run=False)
-    link = view_of(caller).link("/web/conversation", id=scope.id)
+    chat = chat_in(caller, form)
+    deletion = await chat.delete(turn_in(form))
+    link = view_of(caller).link("/web/conversation", id=chat.id)
     return show_page(caller, "removed.html", section="Conversations", deletion=deletion, back=link)

@@ -17,10 +17,9 @@ from recollect.facts.viewers import channels_spoken_in
 from recollect.log.access import Viewer, channels_of
 from recollect.log.expiry import parse_expiry
 from recollect.memory.inspection.people import days_of, page_of_people
-from recollect.memory.visible import undo_for, visible_facts, visible_profile, visible_refusals
 from recollect.model import FACT_CATEGORIES, Fact, Statement
 from recollect.server.door.access import Caller, caller_for
-from recollect.server.routes.people import person_arguments
+from recollect.server.routes.answers import person_arguments
 from recollect.server.web.conversations import Id, OptionalId
 from recollect.server.web.forms import Form
 from recollect.server.web.pages import redirect, show_page, view_of
@@ -91,7 +90,7 @@ async def channels_with(caller: Caller, user: str, facts: Sequence[Fact]) -> lis
 async def former_values(caller: Caller, user: str, viewer: Viewer | None) -> dict[FactSlot, list[Fact]]:
     """What was known of a person before, by category, key and subject, the newest first."""
     former = await caller.memory.runtime.read(lambda tx: former_facts_of(tx, caller.space, user))
-    visible = await visible_facts(caller.memory, caller.access, caller.space, former)
+    visible = await caller.memory.visible_facts(caller.space, former)
     values: dict[FactSlot, list[Fact]] = {}
     for fact in sorted(visible, key=lambda fact: fact.said_at, reverse=True):
         if viewer is None or viewer.sees(fact):
@@ -111,9 +110,8 @@ async def show_person(
 ) -> Response:
     """What is known of a person: all that the key may see, or what a channel may see of it; or one category of it."""
     arguments = person_arguments(caller, id)
-    profile = await visible_profile(caller.memory, caller.access, wait=0, **arguments)
+    profile = await caller.memory.profile(wait=0, **arguments)
     facts: Sequence[Fact] = await caller.memory.facts(**arguments)
-    facts = await visible_facts(caller.memory, caller.access, caller.space, facts)
     statements: Sequence[Statement] = profile.statements
     channels = await channels_with(caller, id, facts)
     viewer = Viewer(channel=channel, shared=caller.memory.runtime.parts.share_channels) if channel else None
@@ -135,9 +133,8 @@ async def show_person(
 @router.get("/web/person/refused")
 async def show_refused(caller: Annotated[Caller, caller_for("refused_facts")], id: Id) -> Response:
     """What a model found in a person's messages and was not kept, the newest first, each with the reason."""
-    refusals = await caller.memory.refused_facts(**person_arguments(caller, id))
-    visible = await visible_refusals(caller.memory, caller.access, caller.space, refusals)
-    values = {"id": id, "refused": visible[::-1][:REFUSED], "count": len(visible)}
+    refused = await caller.memory.refused_facts(**person_arguments(caller, id))
+    values = {"id": id, "refused": refused[::-1][:REFUSED], "count": len(refused)}
     return show_page(caller, "refused.html", section="People", **values)
 
 
@@ -179,5 +176,5 @@ async def forget(caller: Annotated[Caller, caller_for("forget")], form: Form) ->
 async def undo_change(caller: Annotated[Caller, caller_for("undo")], form: Form) -> Response:
     """Take back a change of a fact, or a `forget`."""
     id = form.required_text("user")
-    await undo_for(caller.memory, caller.access, form.required_text("id"), **person_arguments(caller, id))
+    await caller.memory.undo(form.required_text("id"), **person_arguments(caller, id))
     return redirect(view_of(caller).link("/web/person", id=id, done="undone"))

@@ -8,10 +8,8 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.log.scope import scope_for
 from recollect.model import Deletion
 from recollect.server.door.access import Caller, caller_for
-from recollect.server.routes.people import person_arguments
 from recollect.server.web.conversations import OptionalId
 from recollect.server.web.forms import Form
 from recollect.server.web.pages import show_page, view_of
@@ -23,9 +21,8 @@ router = APIRouter(include_in_schema=False)
 
 async def preview_person(caller: Caller, user: str) -> Deletion | None:
     """What would go with a person; None if they wrote nothing, and only what others said of them would."""
-    arguments = person_arguments(caller, user) | {"by": caller.access.key_id}
     try:
-        return await caller.memory.deletions.delete(before=None, query=None, dry_run=True, **arguments)
+        return await caller.memory.delete(user=user, dry_run=True, space=caller.space)
     except NotFound:
         return None
 
@@ -40,8 +37,7 @@ async def show_preview(
     if user:
         deletion = await preview_person(caller, user)
     else:
-        scope = scope_for(caller.access, caller.space, conversation, None)
-        deletion = await caller.memory.deletions.delete_conversation(scope, dry_run=True)
+        deletion = await caller.memory.delete_conversation(conversation, space=caller.space, dry_run=True)
     values = {"user": user, "conversation": conversation, "deletion": deletion}
     return show_page(caller, "erase.html", section="Integrity", **values)
 
@@ -57,9 +53,7 @@ async def erase(caller: Annotated[Caller, caller_for("delete")], form: Form) -> 
         raise InvalidInput("confirm", NOT_TYPED)
     link = view_of(caller).link("/web/integrity")
     if user:
-        arguments = person_arguments(caller, user) | {"by": caller.access.key_id}
-        erasure = await caller.memory.deletions.erase(**arguments)
+        erasure = await caller.memory.erase(user=user, space=caller.space)
         return show_page(caller, "erased.html", section="Integrity", erasure=erasure, back=link)
-    scope = scope_for(caller.access, caller.space, conversation, None)
-    deletion = await caller.memory.deletions.delete_conversation(scope, dry_run=False)
+    deletion = await caller.memory.delete_conversation(conversation, space=caller.space)
     return show_page(caller, "removed.html", section="Integrity", deletion=deletion, back=link)

@@ -15,7 +15,6 @@ from recollect.log.cursors import cursor_of
 from recollect.log.scope import scope_for
 from recollect.memory.inspection.conversations import names_of_authors
 from recollect.memory.inspection.messages import read_page
-from recollect.memory.visible import visible_hits
 from recollect.model import ROLES, Hit, Message
 from recollect.recall.rules.floor import check_floor
 from recollect.server.door.access import Caller, caller_for
@@ -101,8 +100,7 @@ def draw_hits(hits: list[Hit]) -> list[ScoredHit]:
 
 
 async def find_hits(caller: Caller, request: SearchRequest, limit: int, floor: float | None) -> list[Hit]:
-    hits = await caller.memory.search(request.query, limit=limit, floor=floor, space=caller.space, **request.filters)
-    return await visible_hits(caller.memory, caller.access, caller.space, hits)
+    return await caller.memory.search(request.query, limit=limit, floor=floor, space=caller.space, **request.filters)
 
 
 async def explain_absence(

@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.log.scope import ConversationScope, scope_for
-from recollect.memory.conversation import AsyncConversation
 from recollect.memory.inspection.conversations import names_within, recent_lines
 from recollect.memory.inspection.topics import TopicList, TopicOrders, find_topic, list_topics
+from recollect.memory.seen_by import SeenConversation
 from recollect.model import Topic
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.context_lab import SUGGESTED
@@ -33,8 +33,8 @@ MESSAGES = 60  # of a topic that are shown, the last
 router = APIRouter(include_in_schema=False)
 
 
-def chat_of(caller: Caller, conversation: str) -> AsyncConversation:
-    return caller.memory.open_conversation(scope_for(caller.access, caller.space, conversation, None))
+def chat_of(caller: Caller, conversation: str) -> SeenConversation:
+    return caller.memory.conversation(conversation, space=caller.space)
 
 
 def decay_chart(topics: Sequence[Topic], now: datetime) -> dict[str, Any]:

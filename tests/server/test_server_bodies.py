@@ -1,4 +1,4 @@
-"""A route that reads its arguments itself answers as FastAPI would: the same request by both ways, good or bad."""
+"""A body is read as a whole, however it is marked and in however many parts it comes, and answers are written alike."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ import pytest
 
 from recollect import wire
 from recollect.model import Message
-from recollect.server.routes import conversations, spaces
 from recollect.server.routes.answers import json_bytes
-from recollect.server.routing import LeanRoute, argument_reader
 from recollect.testing.serving import Serving
 
-LEAN = {"Content-Type": "application/json"}
-BY_FASTAPI = {"Content-Type": "application/json; charset=utf-8"}
+PLAIN = {"Content-Type": "application/json"}
+WITH_CHARSET = {"Content-Type": "application/json; charset=utf-8"}
 CONTEXT = "/v1/conversations/c/context"
 NOW = datetime(2026, 11, 17, 4, 20, tzinfo=UTC)
 
@@ -39,7 +37,7 @@ class Span:
 
 @pytest.fixture(scope="module")
 def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    folder: Path = tmp_path_factory.mktemp("lean")
+    folder: Path = tmp_path_factory.mktemp("bodies")
     with (
         Serving(str(folder / "memory.db"), followers=False) as server,
         httpx2.Client(base_url=server.url) as client,
@@ -67,11 +65,13 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
         (CONTEXT, b'{"text": 5}', 422),
     ],
 )
-def test_both_ways_give_the_same_answer(http: httpx2.Client, path: str, body: bytes, status: int | None) -> None:
-    lean, full = (http.post(path, content=body, headers=headers) for headers in (LEAN, BY_FASTAPI))
-    assert lean.status_code == full.status_code
-    assert status in (None, lean.status_code)
-    assert without_id(lean.json()) == without_id(full.json())
+def test_a_body_is_read_the_same_with_a_charset_and_without(
+    http: httpx2.Client, path: str, body: bytes, status: int | None
+) -> None:
+    plain, marked = (http.post(path, content=body, headers=headers) for headers in (PLAIN, WITH_CHARSET))
+    assert plain.status_code == marked.status_code
+    assert status in (None, plain.status_code)
+    assert without_id(plain.json()) == without_id(marked.json())
 
 
 def without_id(answer: Any) -> Any:
@@ -82,14 +82,7 @@ def without_id(answer: Any) -> Any:
     return [without_id(value) for value in answer] if isinstance(answer, list) else answer
 
 
-def test_the_routes_that_are_asked_most_are_lean() -> None:
-    routes = [route for route in (*spaces.router.routes, *conversations.router.routes) if isinstance(route, LeanRoute)]
-    lean = {route.path for route in routes if "POST" in (route.methods or ()) and argument_reader(route) is not None}
-    assert {"/v1/search", "/v1/conversations/{id:id}/context"} <= lean
-    assert "/v1/conversations/{id:id}/messages" not in lean  # it has a header, too
-
-
-@pytest.mark.parametrize("headers", [LEAN, BY_FASTAPI])
+@pytest.mark.parametrize("headers", [PLAIN, WITH_CHARSET])
 @pytest.mark.parametrize("query", [b"lighthouse", b'lighthouse", "limit": "many'])
 def test_a_body_in_parts_is_read_as_a_whole(http: httpx2.Client, headers: dict[str, str], query: bytes) -> None:
     def parts() -> Iterator[bytes]:
