@@ -29,7 +29,7 @@ class Versions(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CachedValue:
     """What was made of a scope, the version that the scope had, and about how many bytes it takes."""
 
     value: Any
@@ -45,7 +45,7 @@ class Cache:
         self.size = 0
         self.hits = 0
         self.misses = 0
-        self._entries: OrderedDict[tuple[Scope, Hashable], Entry] = OrderedDict()
+        self._entries: OrderedDict[tuple[Scope, Hashable], CachedValue] = OrderedDict()
         self._lock = Lock()
 
     def get(self, tx: Versions, scope: Scope, name: Hashable, make: Callable[[], T]) -> T:
@@ -62,10 +62,10 @@ class Cache:
                 return cast(T, entry.value)
             self.misses += 1
         value = make()
-        self._put(key, Entry(value, version, approximate_size(value)))
+        self._put(key, CachedValue(value, version, approximate_size(value)))
         return value
 
-    def _put(self, key: tuple[Scope, Hashable], entry: Entry) -> None:
+    def _put(self, key: tuple[Scope, Hashable], entry: CachedValue) -> None:
         with self._lock:
             earlier = self._entries.pop(key, None)
             self.size += entry.size - (0 if earlier is None else earlier.size)

@@ -12,7 +12,7 @@ from recollect.cache import Cache, Scope
 from recollect.ports import WHOLE_SPACE, Store, Tx
 from recollect.stores.jsonfile import JsonStore
 from recollect.stores.sqlite import SqliteStore
-from recollect.testing.rows_contract import fact_row
+from recollect.testing.view_contract import fact_row
 
 
 def put_city(city: str, person: str = "ann") -> Callable[[Tx], None]:

@@ -2,15 +2,17 @@
 
 Which passages are candidates, and how often each term occurs in them, is decided here, the same way for every database.
 The databases only fetch. Each passage also has a term for its space, its user and its conversation, so that the full
-text search itself stays in scope instead of filtering afterwards.
+text search itself stays in scope instead of filtering afterwards. When messages or conversations get other names, the
+index is not built again: a passage says the same under another name, and its vector stays.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
@@ -19,16 +21,16 @@ from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Integer, Text, and_, bindparam, delete, func, literal_column, select
+from sqlalchemy import Integer, Text, and_, bindparam, delete, func, literal_column, select, update
 
 from recollect.errors import StoreError
 from recollect.model import Entry, Filter, Message
 from recollect.model.passages import NEVER, PassageBlock, PassageCandidate, Posting, ScopeState, Tally
 from recollect.ports import SearchIndex, Vectors
-from recollect.stores import queries
+from recollect.stores import queries, schema
 from recollect.stores.columns import EPOCH, UNDECODED, parse_meta_number
-from recollect.stores.rows import turn_conditions
-from recollect.stores.schema import entries, meta, tallies, vectors
+from recollect.stores.rows import conversation_row, message_row, turn_conditions
+from recollect.stores.schema import conversations, entries, meta, tallies, vectors
 from recollect.stores.vectors import stack_vectors, unit_vectors
 from recollect.stores.views import ViewTx
 
@@ -400,3 +402,81 @@ def count_terms(terms: str, group_numbers: Mapping[str, Sequence[int]], groups: 
 def indexable_terms(group: Sequence[str]) -> list[str]:
     """The terms that can be in the index at all: letters, digits and marks. Nothing else is ever in a query."""
     return [term for term in group if term and all(category(letter)[0] in "LNM" for letter in term)]
+
+
+Row = Mapping[str, Any]
+SCOPES = 3  # the terms at the beginning that stand for the space, the user and the conversation
+SEPARATOR = "  "  # between terms
+
+
+def change_scope(terms: str, space: str, user: str, conversation: str) -> str:
+    """The terms of a passage, for another user and conversation."""
+    words = terms[1:-1].split(SEPARATOR)
+    scopes = (
+        scope_term("space", space),
+        scope_term("user", space, user),
+        scope_term("conversation", space, conversation),
+    )
+    return f" {SEPARATOR.join((*scopes, *words[SCOPES:]))} "
+
+
+class MoveTx(IndexTx):
+    """The operations that give other names to what is there."""
+
+    def move_messages(self, moved: Sequence[Message], *, keep: Collection[str] = ()) -> None:
+        if not moved:
+            return
+        self.revoke_leases(moved)  # first: it waits for a worker that is storing at this moment
+        self.update_messages([message_row(message) for message in moved])
+        self.note_reset()  # also if none of them is in the index: they may be kept in memory, as they were
+        people = {
+            (message.conversation, message.turn): {"user_id": message.user or NOBODY, "author": message.author}
+            for message in moved
+        }
+        for conditions in turn_conditions(moved, entries):
+            self.rewrite_entries(conditions, lambda row: people[row["conversation"], row["turn"]])
+        self.reset_conversation_views(moved, keep)
+
+    def rename_conversation(self, space: str, old: str, new: str) -> None:
+        conversation = self.conversation(space, old)
+        if conversation is None:
+            return
+        renamed = replace(conversation, id=new)
+        self.revoke_leases([Message(space, old, 0, "", "user", "", None, "", conversation.created_at)])
+        self.note_reset()
+        # The row of the conversation first: messages refer to it.
+        self.write(conversations, conversations.insert(), conversation_row(renamed))
+        self.rewrite_entries((entries.c.space == space, entries.c.conversation == old), lambda _: {"conversation": new})
+        for table in schema.TABLES.values():
+            for column in (table.c[name] for name in ("conversation", "audience") if name in table.c):
+                statement = update(table).where(table.c.space == space, column == old)
+                self.write(table, statement.values({column.name: new}))
+        people = schema.people
+        spoke_there = (people.c.space == space, people.c.kind == "channel", people.c.name == old)
+        self.write(people, update(people).where(*spoke_there).values(name=new))
+        is_old_conversation = (conversations.c.space == space, conversations.c.id == old)
+        self.write(conversations, delete(conversations).where(*is_old_conversation))
+
+    def rewrite_entries(self, conditions: Sequence[Any], names_of: Callable[[Row], Row]) -> None:
+        """Write passages anew with other names, with their vectors and tallies."""
+        rows = [dict(row) for row in self.connection.execute(select(entries).where(*conditions)).mappings()]
+        if not rows:
+            return
+        self.write(entries, delete(entries).where(*conditions))
+        renamed = [{**row, **names_of(row)} for row in rows]
+        for row in renamed:
+            row["terms"] = change_scope(row["terms"], row["space"], row["user_id"], row["conversation"])
+        self.write(entries, entries.insert(), renamed)
+        docs_by_users: dict[tuple[str, str], list[int]] = {}
+        for old, new in zip(rows, renamed, strict=True):
+            if old["user_id"] != new["user_id"]:
+                docs_by_users.setdefault((old["user_id"], new["user_id"]), []).append(old["doc"])
+                self.add_to_tally(old["space"], old["user_id"], old["language"], -1, -old["length"])
+                self.add_to_tally(new["space"], new["user_id"], new["language"], 1, new["length"])
+        for (old_user, new_user), docs in sorted(docs_by_users.items()):
+            is_moved = (vectors.c.space == rows[0]["space"], vectors.c.user_id == old_user)
+            statement = update(vectors).where(*is_moved, self.is_among_numbers(vectors.c.doc))
+            self.write(vectors, statement.values(user_id=new_user), self.number_params(docs))
+        # An empty tally would still name the person it belonged to.
+        self.write(tallies, delete(tallies).where(tallies.c.space == rows[0]["space"], tallies.c.docs == 0))
+        self.note_reset()

@@ -32,9 +32,9 @@ from recollect.cache import Cache
 from recollect.errors import SchemaMismatch, StoreClosed, StoreError, StoreLocked, StoreUnwritable
 from recollect.stores.columns import EPOCH, MICROSECOND, STRICT, Instant, Names, Object, Vector, value_problem
 from recollect.stores.connections import rolling_back
-from recollect.stores.damage import sqlite_error
 from recollect.stores.migrations.apply import check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
+from recollect.stores.rows import sqlite_error
 from recollect.stores.schema import TABLES, leases, meta
 from recollect.stores.sql import CACHE_BYTES, SqlStore
 from recollect.stores.sqlite import SqliteTx

@@ -12,8 +12,10 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -62,11 +64,9 @@ from recollect.model import Filter
 from recollect.ports import Vectors
 from recollect.stores import queries
 from recollect.stores.columns import VECTOR_HEADER, Halfvec, vector_text
-from recollect.stores.commits import Commit, is_lost, next_commit, was_kept
 from recollect.stores.connections import OpenConnections, RetryPauses, rolling_back, run_on_driver
-from recollect.stores.index import scope_terms
+from recollect.stores.index import MoveTx, scope_terms
 from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
-from recollect.stores.moves import MoveTx
 from recollect.stores.schema import TABLES, entries, messages, vectors
 from recollect.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
 from recollect.stores.traces import clear_traces, rewrite_limits
@@ -471,3 +471,59 @@ def create_pooled_engine(url: URL, busy_seconds: float) -> Any:
 def close_returned(connection: Any, _: Any) -> None:
     if connection is not None:
         connection.close()
+
+
+KEY = "recollect commit"
+DECIDED = "23514"  # check violation: a committed number cannot be fenced off, and a fenced one cannot be committed
+
+# A connection that has written nothing for a day is closed, or will write its row again.
+SWEEP = (
+    "DELETE FROM commits WHERE session IN (SELECT session FROM commits "
+    "WHERE at < now() - interval '1 day' FOR UPDATE SKIP LOCKED)"
+)
+FENCE = text(
+    "INSERT INTO commits (session, last, fenced) VALUES (:session, :number - 1, :number) "
+    "ON CONFLICT (session) DO UPDATE SET fenced = excluded.fenced"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One transaction of one connection."""
+
+    session: str
+    number: int
+
+    @property
+    def statement(self) -> str:
+        """Note the transaction and COMMIT: several statements in one message, which holds no parameters."""
+        note = (
+            f"INSERT INTO commits (session, last) VALUES ('{self.session}', {self.number}) "
+            "ON CONFLICT (session) DO UPDATE SET last = excluded.last, at = excluded.at"
+        )
+        return "; ".join([note, SWEEP, "COMMIT"] if self.number == 1 else [note, "COMMIT"])
+
+
+def next_commit(connection: Connection) -> Commit:
+    """The id of the transaction this connection is about to commit."""
+    last: Commit | None = connection.info.get(KEY)
+    commit = Commit(token_hex(16), 1) if last is None else Commit(last.session, last.number + 1)
+    connection.info[KEY] = commit
+    return commit
+
+
+def is_lost(error: DBAPIError) -> bool:
+    """Whether an error at a COMMIT leaves its outcome unknown: the connection broke before the answer came. Any other
+    error is the answer, and means that nothing was committed."""
+    return bool(error.connection_invalidated)
+
+
+def was_kept(connection: Connection, commit: Commit) -> bool:
+    """Whether the server has committed a transaction. If not, it never will. Waits for a commit that is under way."""
+    try:
+        connection.execute(FENCE, {"session": commit.session, "number": commit.number})
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) == DECIDED:
+            return True
+        raise
+    return False

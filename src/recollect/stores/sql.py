@@ -36,11 +36,13 @@ from recollect.ports import Tx, Vectors
 from recollect.stores import queries, schema
 from recollect.stores.columns import EPOCH, UNDECODED, Instant, UnreadableRow
 from recollect.stores.connections import RetryPauses
-from recollect.stores.damage import OnDamage, RowReader, rows_one_by_one
 from recollect.stores.rows import (
+    OnDamage,
+    RowReader,
     batches,
     conversation_row,
     message_row,
+    rows_one_by_one,
     to_conversation,
     to_message,
     turn_conditions,

@@ -11,6 +11,7 @@ import json
 import sqlite3
 import threading
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, cached_property, lru_cache, partial
@@ -21,7 +22,7 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Dialect, Table, Text, bindparam, column, func, select, table, text
+from sqlalchemy import Dialect, Integer, LargeBinary, Table, Text, bindparam, cast, column, func, select, table, text
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeDecorator
@@ -29,21 +30,78 @@ from sqlalchemy.types import TypeDecorator
 from recollect.cache import Cache, Scope
 from recollect.errors import SchemaMismatch, StoreError, StoreUnwritable
 from recollect.model import Filter
-from recollect.model.passages import PassageBlock, Posting
+from recollect.model.passages import NEVER, PassageBlock, Posting
 from recollect.ports import VERSION_NOTE, WHOLE_SPACE, Vectors
 from recollect.stores import queries
-from recollect.stores.blocks import part_block, part_numbers, sqlite_block_query, sqlite_vectors_query
 from recollect.stores.columns import UnreadableRow, parse_meta_number
 from recollect.stores.connections import OpenConnection, OpenConnections, PooledTransaction, wrap_error
-from recollect.stores.damage import damage_reason, sqlite_error, text_or_bytes
-from recollect.stores.index import indexable_terms, scope_terms
+from recollect.stores.index import MoveTx, indexable_terms, scope_terms
 from recollect.stores.migrations.apply import READ_VERSION, check_unmigrated, check_version, migrate, schema_version
 from recollect.stores.migrations.steps import CURRENT
-from recollect.stores.moves import MoveTx
+from recollect.stores.rows import damage_reason, sqlite_error, text_or_bytes
 from recollect.stores.schema import VERSIONED, entries, messages, meta
 from recollect.stores.sql import CACHE_BYTES, NO_CACHE, SqlStore
 from recollect.stores.sqlite_file import DatabaseFile, file_engine
 from recollect.stores.vectors import MatrixCache, cosines, doc_scores, top_docs, unit_vectors
+
+# Many passages are read as a few long texts: the database joins the values of each column, and they are parted as
+# arrays. To make an object of each value of each row takes several times as long. A text that does not part into as
+# many values as there are rows has a separator inside a value, or a value of another kind than its column: then `None`
+# is returned, and the passages are read row by row.
+NUMBERS = ("doc", "time", "length", "turn", "traits")
+NAMES = ("message_id", "conversation", "role", "author", "language")
+LINE = "\n"
+
+
+@lru_cache(maxsize=16)
+def sqlite_block_query(fields: queries.Shape) -> Any:
+    """The columns of the passages after a doc, each as one text; how many passages there are, and how many expire."""
+    passages = queries.passages_after_query(fields).subquery()
+    numbers = (func.group_concat(passages.c[name], " ") for name in NUMBERS)
+    names = (func.group_concat(passages.c[name], LINE) for name in NAMES)
+    terms = cast(func.group_concat(passages.c.terms, LINE), LargeBinary)
+    return select(func.count(passages.c.doc), func.count(passages.c.expires_at), *numbers, *names, terms)
+
+
+@lru_cache(maxsize=16)
+def sqlite_vectors_query(fields: queries.Shape) -> Any:
+    """The docs and the vectors of the passages after a doc, each as one value; at most so many, or all for -1."""
+    rows = queries.vectors_after_query(fields).limit(bindparam("most", type_=Integer)).subquery()
+    joined_vectors = cast(func.group_concat(rows.c.vec, ""), LargeBinary)
+    return select(func.count(rows.c.doc), func.group_concat(rows.c.doc, " "), joined_vectors)
+
+
+def part_block(row: Any) -> PassageBlock | None:
+    """The passages of a row of joined columns; None if they cannot be parted, or if some expire."""
+    count, expiring, *texts, terms = row
+    if expiring or any(type(text) is not str for text in texts) or type(terms) is not bytes:
+        return None
+    numbers = [column for text in texts[: len(NUMBERS)] if (column := part_numbers(text, count)) is not None]
+    names = [text.split(LINE) for text in texts[len(NUMBERS) :]]
+    if len(numbers) < len(NUMBERS) or any(len(column) != count for column in names):
+        return None
+    docs, times, lengths, turns, traits = numbers
+    ids, conversations, roles, authors, languages = names
+    if (docs[1:] <= docs[:-1]).any():
+        return None
+    never = np.full(count, NEVER)
+    return PassageBlock(
+        docs, times, lengths, turns, traits, never, ids, conversations, roles, authors, languages, terms
+    )
+
+
+def part_numbers(text: Any, count: int) -> NDArray[np.int64] | None:
+    """So many numbers with spaces between them; None if they are not."""
+    if type(text) is not str:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            numbers = np.fromstring(text, np.int64, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return None
+    return numbers if len(numbers) == count else None
+
 
 fulltext = table("fulltext", column("rowid"), column("fulltext"))
 
@@ -107,7 +165,8 @@ class PlainStatement:
 def plain_statement(statement: Any, dialect: Dialect) -> PlainStatement | None:
     """None for a statement with values that have to be converted, or with lists of them."""
     compiled = statement.compile(dialect=dialect)
-    if compiled.post_compile_params or compiled._bind_processors:
+    kinds = [bind.type.dialect_impl(dialect) for bind in compiled.binds.values()]
+    if compiled.post_compile_params or any(kind.bind_processor(dialect) is not None for kind in kinds):
         return None
     return PlainStatement(compiled, statement.selected_columns if statement.is_select else (), dialect)
 

@@ -20,7 +20,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from sqlalchemy.util import LRUCache
 
 from recollect.errors import StoreUnwritable
-from recollect.stores.damage import damage_reason, strip_text
+from recollect.stores.rows import damage_reason, strip_text
 
 BUSY_SECONDS = 5.0  # the most that a single statement waits for others; then its transaction is tried again
 COMPILED = 1_000  # statements kept in their compiled form

@@ -30,9 +30,35 @@ from recollect.ports import STAND_IN, ConversationKey, Lag
 from recollect.secrets.marks import marks_from_json
 from recollect.stores import queries, schema
 from recollect.stores.columns import Instant, is_mark_list
-from recollect.stores.rows import batches, lease_is_free, progress_target, view_join
-from recollect.stores.schema import conversations, cursors, leases, messages, set_aside, tallies
+from recollect.stores.rows import batches
+from recollect.stores.schema import FOLLOWS, conversations, cursors, leases, messages, set_aside, tallies
 from recollect.stores.sql import SqlTx
+
+
+def view_join(table: Any, view: str) -> Any:
+    """Joins a view's row to its conversation."""
+    return and_(
+        table.c.space == conversations.c.space,
+        table.c.view == view,
+        table.c.conversation == conversations.c.id,
+    )
+
+
+def progress_target(view: str) -> tuple[Any, Any]:
+    """The turn a view has to reach, and the tables to read it from: the end of the log, or another view's cursor."""
+    leader = FOLLOWS.get(view)
+    if leader is None:
+        return conversations.c.turns, conversations
+    before = cursors.alias("before")
+    return func.coalesce(before.c.turn, 0), conversations.outerjoin(before, view_join(before, leader))
+
+
+def lease_is_free(now: Any) -> Any:
+    """A condition: nobody holds the lease, and no retry has to be waited for."""
+    return and_(
+        or_(leases.c.until.is_(None), leases.c.until <= now),
+        or_(leases.c.retry_at.is_(None), leases.c.retry_at <= now),
+    )
 
 
 @lru_cache(maxsize=64)

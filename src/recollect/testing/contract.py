@@ -17,14 +17,11 @@ from contextlib import closing
 import pytest
 
 from recollect.ports import Store
-from recollect.testing.index_contract import IndexContract
+from recollect.testing.index_contract import IndexContract, VectorContract
 from recollect.testing.log_contract import LogContract
-from recollect.testing.rows_contract import RowsContract
 from recollect.testing.samples import OpenStore
-from recollect.testing.transaction_contract import TransactionContract
-from recollect.testing.vector_contract import VectorContract
-from recollect.testing.view_contract import ViewContract
-from recollect.testing.whole_contract import WholeContract
+from recollect.testing.transaction_contract import TransactionContract, WholeContract
+from recollect.testing.view_contract import RowsContract, ViewContract
 
 __all__ = ["OpenStore", "StoreContract"]
 
