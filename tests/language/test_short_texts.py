@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from recollect.text.sentences import sentences
 from recollect.text.short_text_cache import REMEMBERED, REMEMBERED_WORDS, SHORT, remember_short_texts, remember_words
-from recollect.text.word_weights import words
+from recollect.text.words import words
 
 READ: list[str] = []
 

@@ -23,7 +23,7 @@ from recollect.model import Draft, Message, Role
 from recollect.openai.reconcile import Utterance
 from recollect.parsing import UnreadableJson, read_json
 from recollect.secrets.policy import masked
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 
 WIRE = "openai"  # in a message's metadata: what was not words
 OURS = "recollect"  # in a message's metadata: what the memory notes about it

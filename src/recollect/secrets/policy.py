@@ -25,7 +25,7 @@ from recollect.errors import SecretRefused
 from recollect.model import Draft, Message, Version
 from recollect.model.secrets import Marks, SecretMark, mask_parts, mask_text, texts_in
 from recollect.secrets.detector import find_secrets
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 
 SecretMode = Literal["mask", "redact", "refuse", "keep"]
 SECRET_MODES: tuple[SecretMode, ...] = get_args(SecretMode)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from recollect.text.calendar_words import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.dates import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
+from recollect.text.packs import lazy_pattern
 from recollect.text.short_text_cache import remember_short_texts
 
 MAX_CHARACTERS = 32_000

@@ -20,9 +20,8 @@ from itertools import pairwise
 
 import Stemmer
 
-from recollect.text.detect import BY_SCRIPT, UNKNOWN, detect, script_of
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.stopwords import function_words
+from recollect.text.detect import BY_SCRIPT, UNKNOWN, detect, function_words, script_of
+from recollect.text.packs import lazy_pattern
 
 MAX_TERMS = 4_096
 """Terms of one text; what comes after is not indexed. Messages are indexed in passages, which have far fewer."""

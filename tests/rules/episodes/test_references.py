@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.english_standalone import english_supports, stands_alone_in_english
-from recollect.text.references import read_references, read_unless_open
-from recollect.text.sentence_forms import SourcedSentence, Support
 from recollect.text.sentences import Sentence
+from recollect.text.standalone import (
+    SourcedSentence,
+    Support,
+    english_supports,
+    read_references,
+    read_unless_open,
+    stands_alone_in_english,
+)
 
 USER = ("user", "Alex")
 OTHER = ("user", "Sam")

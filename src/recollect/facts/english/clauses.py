@@ -18,12 +18,12 @@ from functools import lru_cache
 from recollect.facts.english import words
 from recollect.facts.english.words import any_of, longest_first
 from recollect.model import Holds
-from recollect.text.fact_words import RELATIONS
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.dates import TimedPhrase, parse_times
+from recollect.text.english import RELATIONS
 from recollect.text.own_words import is_claimed_as_own, own_words
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import Sentence, limit_text, sentences
 from recollect.text.short_text_cache import remember_short_texts
-from recollect.text.since_until import TimedPhrase, parse_times
 
 
 @dataclass(frozen=True, slots=True)

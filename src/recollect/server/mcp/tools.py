@@ -44,7 +44,7 @@ from recollect.server.mcp.fact_tools import FactTools
 from recollect.server.mcp.handlers import DATA, Ctx, MemoryHandlers, User, Who, data_block, fact_line, tool_result
 from recollect.server.mcp.pipes import CheckedLines, ReadableMessages
 from recollect.text import fences
-from recollect.text.speaker_labels import author_labels
+from recollect.text.fences import author_labels
 
 PROFILE = "recollect://profile"
 CONVERSATIONS = "recollect://conversations"

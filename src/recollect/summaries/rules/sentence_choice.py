@@ -21,12 +21,12 @@ from recollect.summaries.rules.lines import prefix, render_lines, speaker_labels
 from recollect.text.corrections import is_retraction, says_new_value
 from recollect.text.fences import Labels
 from recollect.text.filler import trim
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.names_times_amounts import WHEN
-from recollect.text.sentence_forms import drop_addition
+from recollect.text.mentions import WHEN
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import Kind, Sentence, clauses
 from recollect.text.short_text_cache import remember_short_texts
-from recollect.text.word_weights import is_unspaced, stems, weigh
+from recollect.text.standalone import drop_addition
+from recollect.text.words import is_unspaced, stems, weigh
 
 Count = Callable[[str], int]
 

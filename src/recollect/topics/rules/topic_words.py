@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from recollect.model import Role
 from recollect.text.detect import detect
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 from recollect.text.short_text_cache import remember_short_texts, remember_words
-from recollect.text.word_weights import is_unspaced, matters, stem, words
+from recollect.text.words import is_unspaced, matters, stem, words
 from recollect.topics.rules.faint_words import faint_words, phatic_words
 
 READ = 600
