@@ -430,8 +430,6 @@ def relay_in_pieces(given: Given) -> object:
 # Rules that have nothing to do with a text or a time: numbers, vectors, places in a list.
 OTHERS = frozenset(
     [
-        "text.short_text_cache.remember_short_texts",
-        "text.short_text_cache.remember_words",
         "facts.rules.remembered_lists.remember_fact_lists",
         "summaries.rules.days.is_current",
         "recall.rules.excerpts.join_sentences",

@@ -22,7 +22,6 @@ from recollect.text.filler import is_filler
 from recollect.text.mentions import names, topic_pairs
 from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import sentences
-from recollect.text.short_text_cache import remember_short_texts
 from recollect.text.terms import analyse
 from recollect.text.words import is_content, stems, weigh, words
 
@@ -160,7 +159,6 @@ _CONTINUES = lazy_pattern(
 )
 
 
-@remember_short_texts
 def depends_on_context(question: str) -> bool:
     """Whether a question depends on what was said before; of a long one only the beginning is read."""
     question = question[:MAX_QUESTION]

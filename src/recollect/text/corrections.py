@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from recollect.model import Message
 from recollect.text.detect import detect
+from recollect.text.doc import doc_of
 from recollect.text.mentions import WHEN
 from recollect.text.packs import Patterns, WordLists, lazy_pattern
-from recollect.text.short_text_cache import remember_short_texts
 from recollect.text.words import is_content, is_ordinary, stem, words
 
 _PATTERNS = Patterns("corrections")
@@ -85,9 +84,12 @@ class Correction:
 # -- what a correction is
 
 
-@remember_short_texts
 def has_correction(text: str) -> bool:
     """Whether a text says that something earlier, in it or before it, was wrong or has changed."""
+    return doc_of(text).read(_has_correction)
+
+
+def _has_correction(text: str) -> bool:
     return is_retraction(text) or is_change(text)
 
 
@@ -108,9 +110,12 @@ def is_change(text: str) -> bool:
     return bool(_PATTERNS.changing.search(text) or _PATTERNS.ending.search(text))
 
 
-@remember_short_texts
 def states_value(text: str) -> bool:
     """Whether a text says of one thing when or how much it is."""
+    return doc_of(text).read(_states_value)
+
+
+def _states_value(text: str) -> bool:
     verb = _PATTERNS.states.search(text)
     return verb is not None and _has_value(text, verb.end()) and _PATTERNS.definite.search(text) is not None
 
@@ -119,9 +124,12 @@ def _has_value(text: str, start: int = 0) -> bool:
     return _DIGIT.search(text, start) is not None or WHEN.search(text, start) is not None
 
 
-@remember_short_texts
 def compare_text(text: str, language: str) -> ComparedText:
     """The values and the other words of a text; without function words and the words of corrections themselves."""
+    return doc_of(text).read(_compare_text, language)
+
+
+def _compare_text(text: str, language: str) -> ComparedText:
     times = frozenset([match.group().casefold() for match in WHEN.finditer(text)])
     rest_words = words(WHEN.sub(" ", text) if times else text)
     numbers = frozenset(word.casefold() for word in rest_words if any(map(str.isdigit, word)))
@@ -261,6 +269,5 @@ def is_conversational(message: Message) -> bool:
     return len(message.content) <= (LOOKED_AT if message.role == "user" else LONG_REPLY)
 
 
-@lru_cache(maxsize=4096)
 def _compare_message(text: str) -> ComparedText:
     return compare_text(text[:LOOKED_AT], detect(text))

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from functools import cache, lru_cache
+from functools import cache
 from struct import unpack
 
-from recollect.text.packs import FILES, lazy_pattern, read_entries, read_list
+from recollect.text.doc import doc_of
+from recollect.text.packs import FILES, WordLists, lazy_pattern, read_entries, read_list
 from recollect.text.tokens import lower_letter_runs
 
 LANGUAGES: tuple[str, ...] = tuple(sorted(file.partition("/")[0] for file in FILES if file.endswith("/words.txt")))
 """The languages that have a pack."""
 
 
-@cache
+_WORDS = {language: WordLists("words", language) for language in LANGUAGES}
+
+
 def function_words(language: str) -> frozenset[str]:
     """The function words of a language; none for a language that is not in `LANGUAGES`."""
-    return frozenset(read_list("function_words", "words", language))
+    return _WORDS[language].function_words if language in _WORDS else frozenset()
 
 
 UNKNOWN = "und"
@@ -71,10 +74,9 @@ def script_of(character: str) -> str:
 
 def detect(text: str) -> str:
     """The ISO 639 code of the language whose analysis fits the text; `und` if none is known."""
-    return _detect_language(text[:SAMPLE].lower())
+    return doc_of(text[:SAMPLE].lower()).read(_detect_language)
 
 
-@lru_cache(maxsize=8_192)  # every view asks this of a message, one after the other
 def _detect_language(sample: str) -> str:
     if sample.isascii():
         return _vote("latin", sample)
@@ -125,7 +127,6 @@ def _signs(script: str) -> tuple[dict[str, int], dict[str, int]]:
             letters.setdefault(letter, []).append(language)
     places = {language: place for place, language in enumerate(BY_SCRIPT[script])}
 
-    @cache  # most signs are those of one language, or of the same few
     def votes_of(*users: str) -> int:
         return sum(
             _WORTH[len(users)] << _VOTE_BITS * places[user] | 1 << _VOTE_BITS * (places[user] + len(places))

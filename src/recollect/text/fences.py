@@ -55,6 +55,7 @@ from typing import NewType
 
 from recollect.errors import InvalidInput
 from recollect.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Role, Unknown
+from recollect.text.doc import doc_of
 from recollect.text.packs import lazy_pattern
 
 Fenced = NewType("Fenced", str)
@@ -110,9 +111,6 @@ LOOKALIKES = {
 }
 INVISIBLE = ("Mn", "Me", "Cf")
 
-REMEMBERED = 2_000  # texts of which the escaped form is kept
-LONGEST_REMEMBERED = 2_000  # characters of such a text
-
 ROLES = r"system(?:[ _-]?(?:prompt|message|note|notice|override|update|instructions?))?|user|human|assistant|developer"
 ROLE_TAGS = r"(?:[a-z]+:)?(?:system[\w-]*|user|human|assistant|developer)"
 BRACKETED = r"(?:[be]_)?inst|sys|system|system_prompt|available_tools|tool_calls|tool_results|gmask"
@@ -159,15 +157,11 @@ TELLING = lazy_pattern(r"[\[<`~=:#]|end\s", re.IGNORECASE)  # nothing above matc
 
 def escape(text: str) -> Fenced:
     """The text with nothing in it that reads as structure. Deterministic; twice is the same as once."""
-    return _cached_escape(text) if len(text) <= LONGEST_REMEMBERED else _escape(text)
+    return doc_of(text).read(_escape)
 
 
 def _escape(text: str) -> Fenced:
     return Fenced("\n".join(map(guard_line, strip_invisible(text).split("\n"))))
-
-
-# Most texts of one context are also in the next one.
-_cached_escape = lru_cache(maxsize=REMEMBERED)(_escape)
 
 
 def escape_line(text: str) -> Fenced:
@@ -232,16 +226,18 @@ def section(title: str, parts: Iterable[Fenced], *, between: str = "\n\n") -> Fe
     return Fenced(f"=== {title} ===\n{body}\n=== END {title} ===") if body else Fenced("")
 
 
-@lru_cache(maxsize=1024)
 def plain_name(author: str) -> str:
     """A name that fits a header: one line, short, without structural characters."""
     letters = "".join(char for char in escape_line(author) if STRUCTURE.isdisjoint(fold_character(char)))
     return " ".join(letters.split())[:MAX_AUTHOR].strip()
 
 
-@lru_cache(maxsize=4096)
 def byline(author: str, role: Role = "user") -> str:
     """The name of an author before their words: the id if it shows as it is, else with its sign."""
+    return doc_of(author).read(_byline, role)
+
+
+def _byline(author: str, role: Role) -> str:
     if author in ("", role) or (role != "user" and author.casefold() == role):
         return role
     name = plain_name(_without_marks(author))
@@ -402,18 +398,24 @@ def is_taken(text: str, others: Iterable[Member]) -> bool:
     return any(fold_name(name) == folded_name or not shapes.isdisjoint(name_shapes(name)) for name in names)
 
 
-@lru_cache(maxsize=32_768)
 def fold_name(text: str) -> str:
     """A name without case, accents and needless space: the same for all spellings of one name."""
+    return doc_of(text).read(_fold_name)
+
+
+def _fold_name(text: str) -> str:
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", strip_invisible(text)).casefold())
     letters = "".join(part for part in parts if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
     return " ".join(unicodedata.normalize("NFC", letters).split())
 
 
-@lru_cache(maxsize=32_768)
 def name_shapes(text: str) -> frozenset[str]:
     """The shapes of a name: in plain small letters whatever its script, and letter by letter as drawn. Names that share
     either can be mistaken for each other."""
+    return doc_of(text).read(_name_shapes)
+
+
+def _name_shapes(text: str) -> frozenset[str]:
     plain = "".join(map(fold_character, strip_invisible(text))).casefold()
     drawing = "".join(_letter_shape(char) for char in strip_invisible(text)).replace("rn", "m")
     return frozenset(
@@ -579,9 +581,6 @@ def _edit_distance(first: str, second: str, limit: int) -> int | None:
     return row[-1] if row[-1] <= limit else None
 
 
-_REMEMBERED = 256  # groups of people who are shown together, whose summaries are written one after the other
-
-
 @dataclass(frozen=True, slots=True)
 class _Person:
     """Somebody to show: the role, the id, and how they would be shown alone."""
@@ -607,16 +606,11 @@ def author_labels(
     """The labels of authors, by role and id; no two read the same. `names` has the names of users, by id."""
     shown_names = names or {}
     named_speakers = [(role, author, shown_names.get(author)) for role, author in dict.fromkeys(speakers)]
-    return dict(_read_author_labels(tuple(named_speakers)))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _read_author_labels(speakers: tuple[tuple[Role, str, str | None], ...]) -> Mapping[tuple[Role, str], str]:
-    is_among_others = sum(role == "user" for role, _, _ in speakers) > 1
+    is_among_others = sum(role == "user" for role, _, _ in named_speakers) > 1
     show = person_byline if is_among_others else named_byline
     people = [
         _Person(role, author, show(author, name) if role == "user" else byline(author, role))
-        for role, author, name in speakers
+        for role, author, name in named_speakers
     ]
     return {(person.role, person.id): label for person, label in _labels_of(people)}
 

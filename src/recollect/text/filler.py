@@ -8,13 +8,14 @@ or a no is never filler, and neither is a negation or "I think": the rest must m
 from __future__ import annotations
 
 import unicodedata
-from functools import cache, lru_cache
 
-from recollect.text.packs import EVERY_LANGUAGE, Patterns, lazy_pattern, read_list
+from recollect.text.doc import doc_of
+from recollect.text.packs import EVERY_LANGUAGE, Patterns, WordLists, lazy_pattern
 from recollect.text.sentences import Sentence
-from recollect.text.short_text_cache import remember_short_texts
 from recollect.text.words import is_unspaced
 
+_SMALL_TALK = WordLists("small_talk", EVERY_LANGUAGE)
+_FIRST_WORDS = frozenset(phrase.partition(" ")[0] for phrase in _SMALL_TALK.phrases | _SMALL_TALK.beside)
 MAX_WORDS = 8
 MAX_CHARACTERS = 120
 
@@ -33,10 +34,9 @@ _UNSPACED = lazy_pattern("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 def is_small_talk(text: str) -> bool:
     """Whether a text is only small talk. Emoji and punctuation alone are, and so is a blank text."""
-    return len(text) <= MAX_CHARACTERS and _is_small_talk(text)
+    return len(text) <= MAX_CHARACTERS and doc_of(text).read(_is_small_talk)
 
 
-@lru_cache(maxsize=8_192)  # every view asks this of a message, one after the other
 def _is_small_talk(text: str) -> bool:
     if text.isascii():
         text = text.casefold().replace("`", "'")
@@ -65,8 +65,8 @@ def _words(text: str) -> list[str]:
 
 def _is_covered(words: list[str]) -> bool:
     """Whether phrases and the words that go with them cover all words, with at least one phrase."""
-    phrases = _phrases("phrases")
-    beside = _phrases("beside")
+    phrases = _SMALL_TALK.phrases
+    beside = _SMALL_TALK.beside
     is_drawn = _DRAWN.search(" ".join(words)) is not None
     at = 0
     has_phrase = False
@@ -86,15 +86,9 @@ def _is_covered(words: list[str]) -> bool:
     return has_phrase
 
 
-@lru_cache(maxsize=8_192)
 def _may_begin(word: str) -> bool:
     """Whether a phrase, or a word that goes with one, may begin with this word."""
-    return word in _first_words() or _DRAWN.search(word) is not None or _is_sound(word)
-
-
-@cache
-def _first_words() -> frozenset[str]:
-    return frozenset(phrase.partition(" ")[0] for name in ("phrases", "beside") for phrase in _phrases(name))
+    return word in _FIRST_WORDS or _DRAWN.search(word) is not None or _is_sound(word)
 
 
 def _forms(phrase: str) -> set[str]:
@@ -104,25 +98,18 @@ def _forms(phrase: str) -> set[str]:
     return {phrase, _DRAWN.sub(r"\1", phrase), _DRAWN.sub(r"\1\1", phrase)}
 
 
-@lru_cache(maxsize=8_192)
 def _is_sound(word: str) -> bool:
     return bool(_LAUGH.fullmatch(word)) or bool(_UNSPACED.match(word) and _is_run(word))
 
 
 def _is_run(word: str) -> bool:
     """Whether a run in a script without spaces consists of phrases."""
-    phrases = _phrases("phrases")
+    phrases = _SMALL_TALK.phrases
     reachable = {0}
     for start in range(len(word)):
         if start in reachable:
             reachable |= {end for end in range(start + 1, len(word) + 1) if word[start:end] in phrases}
     return len(word) in reachable
-
-
-@cache
-def _phrases(name: str) -> frozenset[str]:
-    phrases = read_list(name, "small_talk", EVERY_LANGUAGE)
-    return frozenset(unicodedata.normalize("NFKC", phrase.casefold()) for phrase in phrases)
 
 
 _PATTERNS = Patterns("filler")
@@ -136,18 +123,20 @@ _GREETING = 5  # characters; a shorter one may be a yes or a no
 
 def is_filler(sentence: Sentence) -> bool:
     """Whether a sentence only keeps the talk going: greetings, praise, offers of help."""
-    return sentence.kind == "prose" and _is_filler(sentence.text)
+    return sentence.kind == "prose" and doc_of(sentence.text).read(_is_filler)
 
 
-@remember_short_texts
 def _is_filler(text: str) -> bool:
     text = trim_address(text)
     return not text or is_small_talk(text) or bool(_PATTERNS.filler.match(text))
 
 
-@remember_short_texts
 def trim(text: str) -> str:
     """A sentence without openers, softeners and brackets."""
+    return doc_of(text).read(_trim)
+
+
+def _trim(text: str) -> str:
     if text.startswith("[") and _PATTERNS.note.match(text):
         return text
     sentence = _strip_greeting(_strip_call(text))
@@ -165,7 +154,6 @@ def trim(text: str) -> str:
     return sentence if sentence[0] == text[0] else capitalise(sentence)
 
 
-@remember_short_texts
 def trim_address(text: str) -> str:
     """A sentence without openers, softeners and brackets, and without the name of the person it is said to."""
     return trim(strip_addressee(text))

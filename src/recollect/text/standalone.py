@@ -27,12 +27,12 @@ from typing import NamedTuple
 
 from recollect.text.corrections import says_new_value, states_value
 from recollect.text.detect import function_words
+from recollect.text.doc import doc_of
 from recollect.text.english import RELATIONS, SPOKEN_PAST_FORMS, has_predicate, has_verb
 from recollect.text.filler import is_filler, trim_address
 from recollect.text.mentions import WHEN
 from recollect.text.packs import Patterns, WordLists, lazy_pattern
 from recollect.text.sentences import Sentence, has_question_mark, split_sentences
-from recollect.text.short_text_cache import remember_short_texts, remember_words
 from recollect.text.tokens import MARKS, begins_with, folded_tokens, lower_tokens, spelt_tokens
 from recollect.text.words import is_content, is_ordinary, is_unspaced, words
 
@@ -54,20 +54,9 @@ class WordKind(NamedTuple):
     may_be_thing: bool
 
 
-class _WordKinds(dict[str, WordKind]):
-    """The kinds of the words that were met."""
-
-    def __missing__(self, word: str) -> WordKind:
-        if len(self) >= _KNOWN_WORDS:
-            self.clear()  # another thread may use it too, so entries are not removed one by one
-        self[word] = kind = _read_kind(word)
-        return kind
-
-
-word_kinds = _WordKinds()
-
-
-def _read_kind(word: str) -> WordKind:
+@lru_cache(maxsize=_KNOWN_WORDS)
+def word_kind(word: str) -> WordKind:
+    """What a word may name: `_Reader` asks it of every word of every sentence."""
     is_person = word in PERSONS
     has_ending = len(word) >= PLURAL and word.endswith("s") and not word.endswith(("ss", "us"))
     return WordKind(
@@ -79,7 +68,6 @@ def _read_kind(word: str) -> WordKind:
     )
 
 
-@lru_cache(maxsize=_KNOWN_WORDS)
 def _may_be_noun(word: str) -> bool:
     if word in lists.times:
         return False
@@ -107,7 +95,6 @@ _WINDOW = 9  # words after "it" that say whether it stands for something
 _AFTER_TO = 2  # words after the "to" of "it is hard to row against the wind", at least
 _JUDGED = 5  # words from "hard" to "to" in "it is hard for me to row"
 _PART = 4  # words of "the name of it"
-_REMEMBERED = 16_000  # sentences: a message is read for its summary and for that of the level above
 
 
 class References(NamedTuple):
@@ -136,18 +123,24 @@ class References(NamedTuple):
         return not (self.hangs or self.pronouns or self.bare_definites)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def read_references(text: str, title: str = "") -> References:
     """What a sentence names and points to; what its title names is named before it."""
+    return doc_of(text).read(_read_references, title)
+
+
+def _read_references(text: str, title: str) -> References:
     reader = _begin_reading(text, title)
     reader.read_words()
     return reader.references()
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def read_unless_open(text: str, title: str) -> References | None:
     """What a sentence names and points to; None if it hangs or has a pronoun for which nothing is named, as a third of
     all sentences: these are read only as far as to the word that tells it."""
+    return doc_of(text).read(_read_unless_open, title)
+
+
+def _read_unless_open(text: str, title: str) -> References | None:
     reader = _begin_reading(text, title)
     return reader.references() if reader.read_words(is_open_allowed=False) else None
 
@@ -162,7 +155,7 @@ def _begin_reading(text: str, title: str) -> _Reader:
 
 def read_nouns(text: str, title: str = "") -> set[str]:
     """The nouns that a sentence and its title name, as `read_references` has them, in a small part of the time."""
-    nouns = {word for word in folded_tokens(text) if word_kinds[word].is_content}
+    nouns = {word for word in folded_tokens(text) if word_kind(word).is_content}
     return nouns | _nouns(title.casefold().split()) if title else nouns
 
 
@@ -473,7 +466,7 @@ class _Reader:
 
     def _add_names(self, at: int, word: str) -> None:
         """Note what a word names: of each kind only the first counts, so others are not looked at."""
-        is_content, is_person, is_group, may_be_plural, may_be_thing = word_kinds[word]
+        is_content, is_person, is_group, may_be_plural, may_be_thing = word_kind(word)
         named_at = self.named_at
         if is_content:
             self.nouns.add(word)
@@ -524,7 +517,7 @@ class _Reader:
         return _may_be_noun(word) and (is_done or not word.endswith(("ing", "ed")))
 
     def _is_plural(self, at: int, word: str) -> bool:
-        return word_kinds[word].may_be_plural and self._word(at - 1) not in lists.before_verb
+        return word_kind(word).may_be_plural and self._word(at - 1) not in lists.before_verb
 
     def _is_name(self, at: int) -> bool:
         token = self.spelt[at]
@@ -615,10 +608,9 @@ def drop_addition(text: str) -> str:
 
 def bare_text(sentence: Sentence) -> str:
     """A sentence without greeting and openers, and without the name of the person it is said to."""
-    return _bare_text(sentence.text)
+    return doc_of(sentence.text).read(_bare_text)
 
 
-@remember_short_texts
 def _bare_text(text: str) -> str:
     text = drop_addition(trim_address(text))
     vocative = _PATTERNS.vocative.match(text)
@@ -638,7 +630,7 @@ def is_fragment(text: str, language: str) -> bool:
     text_words = words(text)
     if ": " in text and _content_words(text_words, language):
         return False
-    is_telling = any(map(_telling_words(language).__getitem__, text_words))
+    is_telling = any(_telling_word(word, language) for word in text_words)
     if not is_telling and not WHEN.search(text):
         return language == "en" or not _content_words(text_words, language)
     if len(text_words) <= _FEW_NAMES and all(
@@ -725,11 +717,10 @@ def is_caption(sentence: Sentence) -> bool:
 
 def telling_words(text: str, language: str) -> list[str]:
     """The content words that are not ordinary ones, with or without what stands after an apostrophe."""
-    return list(filter(None, map(_telling_words(language).__getitem__, words(text))))
+    return [telling for word in words(text) if (telling := _telling_word(word, language))]
 
 
-@remember_words
-def _telling_words(word: str, language: str) -> str:
+def _telling_word(word: str, language: str) -> str:
     """A telling word without what stands after an apostrophe; empty for any other word."""
     if not is_content(word, language) or is_ordinary(word):
         return ""
@@ -748,7 +739,6 @@ _SAID_TO = 2  # telling words of a sentence that is said to the other person, or
 _NEAR = 3  # messages back in which "the …" was named
 _RESUMED = 11  # words of "it has been a while since we last talked"
 _ASKED = 2  # nouns of a question that is shown without an answer
-_SENTENCES = 8_192  # sentences: a summary is condensed again on every level
 _COURTEOUS_OPENINGS = frozenset({phrase.split()[0] for phrase in lists.courteous_pairs | lists.wishes} | {"we"})
 _REQUESTS = ("can", "could", "would", "will")
 _DESCRIBES = ("a", "an", "the", "his", "her", "its", "their", "your", "one")
@@ -763,9 +753,7 @@ def english_supports(statements: Sequence[SourcedSentence], *, is_strict: bool =
     return finder.supports
 
 
-@lru_cache(maxsize=_SENTENCES)
-def stands_alone_in_english(sentence: Sentence) -> bool:
-    """Whether a sentence that is shown without another can be understood."""
+def _stands_alone_in_english(_: str, sentence: Sentence) -> bool:
     if sentence.kind == "note":
         return True
     return english_supports([SourcedSentence(0, ("", ""), sentence)])[0] == ALONE
@@ -1051,9 +1039,12 @@ def _tells_something(text: str) -> bool:
     return not _is_courteous(text) and _has_statement(text)
 
 
-@remember_short_texts
 def _has_statement(text: str) -> bool:
     """Whether a sentence has a predicate and enough content."""
+    return doc_of(text).read(_states_something)
+
+
+def _states_something(text: str) -> bool:
     if is_fragment(text, "en"):
         return False
     title, _, rest = text.partition(": ")
@@ -1076,9 +1067,12 @@ def _is_wish(text: str, text_words: Sequence[str]) -> bool:
     return (is_proposal or begins_with(text_words, lists.wishes)) and not _PATTERNS.day.search(text)
 
 
-@remember_short_texts
 def _is_courteous(text: str) -> bool:
     """Whether a sentence greets, thanks, praises or wishes, and tells nothing else."""
+    return doc_of(text).read(_is_only_courteous)
+
+
+def _is_only_courteous(text: str) -> bool:
     text_words = [word for word in lower_tokens(text) if word not in MARKS]
     if not text_words:
         return True
@@ -1149,7 +1143,7 @@ def find_supports(statements: Sequence[SourcedSentence], language: str) -> list[
 
 def stands_alone(sentence: Sentence, language: str) -> bool:
     """Whether a sentence that is shown without another can be understood."""
-    return language != "en" or stands_alone_in_english(sentence)
+    return language != "en" or doc_of(sentence.text).read(_stands_alone_in_english, sentence)
 
 
 # -- in any language

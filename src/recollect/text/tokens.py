@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 
+from recollect.text.doc import doc_of
 from recollect.text.packs import lazy_pattern
 
 BEFORE_PLACE = 120  # characters of the words before a place: more than the longest phrase of a pattern
@@ -64,7 +64,6 @@ _ASCII_TOKEN = lazy_pattern(  # finds the same in plain text, in two thirds of t
     r"[A-Za-z0-9]+(?:[-.,&/][A-Za-z0-9]+)*%?|'(?:s|re|m|ve|ll|d|t)\b|[\".,;:!?()]|-(?=\s)"
 )
 _CAPITAL_END = lazy_pattern(r"'[A-Z]")
-_REMEMBERED = 2_000  # sentences: several rules ask for their tokens, one after the other
 
 
 def lower_tokens(text: str) -> tuple[str, ...]:
@@ -74,15 +73,21 @@ def lower_tokens(text: str) -> tuple[str, ...]:
     return spelt_tokens(text.casefold())
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def folded_tokens(text: str) -> tuple[str, ...]:
     """The tokens as they are written, each without capitals: of "IT'S" these are "it" and "s", and not "'s"."""
+    return doc_of(text).read(_folded_tokens)
+
+
+def _folded_tokens(text: str) -> tuple[str, ...]:
     return tuple([token.casefold() for token in spelt_tokens(text)])
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def spelt_tokens(text: str) -> tuple[str, ...]:
     """The tokens as they are written."""
+    return doc_of(text).read(_spelt_tokens)
+
+
+def _spelt_tokens(text: str) -> tuple[str, ...]:
     text = text.replace("’", "'")
     return tuple(_ASCII_TOKEN.findall(text) if text.isascii() else _TOKEN.findall(text))
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.text.detect import function_words, script_of
+from recollect.text.doc import doc_of
 from recollect.text.packs import WordLists, lazy_pattern
 from recollect.text.sentences import Sentence
-from recollect.text.short_text_cache import remember_short_texts, remember_words
 from recollect.text.terms import word_terms
 
 
@@ -80,10 +80,9 @@ _REMEMBERED = 20_000  # words
 
 def words(text: str) -> list[str]:
     """The words of a text, as written; in a script without spaces, the runs between particles."""
-    return list(_read_words(text))
+    return list(doc_of(text).read(_read_words))
 
 
-@remember_short_texts
 def _read_words(text: str) -> tuple[str, ...]:
     if text.isascii():
         return tuple(_ASCII_WORD.findall(text))
@@ -116,12 +115,11 @@ def is_content(word: str, language: str) -> bool:
     """Whether a word carries content."""
     if any(map(str.isdigit, word)):
         return True
-    if _fold_case(word) in _stop_words(language) or len(word) > _LONGEST_WORD:
+    if _is_stop_word(_fold_case(word), language) or len(word) > _LONGEST_WORD:
         return False
     return len(word) > 1 or is_unspaced(word)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def is_ordinary(word: str) -> bool:
     """Whether it is a word that every English message has."""
     return _fold_case(word) in _LISTS.ordinary
@@ -137,15 +135,8 @@ def _fold_case(word: str) -> str:
     return word.casefold().replace("’", "'")
 
 
-@cache
-def _stop_words(language: str) -> frozenset[str]:
-    stop_words = set(function_words(language))
-    if language == "en":
-        for word in ("i", "you", "he", "she", "it", "we", "they", "that", "there", "what", "who", "here", "let"):
-            stop_words |= {f"{word}'{end}" for end in ("m", "s", "re", "ve", "ll", "d")}
-        verbs = ("is", "are", "was", "were", "do", "does", "did", "ca", "could", "wo", "would", "should", "have", "has")
-        stop_words |= {f"{verb}n't" for verb in verbs}
-    return frozenset(stop_words)
+def _is_stop_word(word: str, language: str) -> bool:
+    return word in function_words(language) or (language == "en" and word in _LISTS.contractions)
 
 
 _POSSESSIVES = ("'s", "’s")
@@ -169,13 +160,7 @@ def stem(word: str, language: str) -> str:
 
 def stems(text: str, language: str) -> frozenset[str]:
     """The stems of the content words of a text."""
-    return frozenset(filter(None, map(_content_stems(language).__getitem__, _read_words(text))))
-
-
-@remember_words
-def _content_stems(word: str, language: str) -> str:
-    """The stem of a word that carries content; empty for any other word."""
-    return stem(word, language) if is_content(word, language) else ""
+    return frozenset(stem(word, language) for word in words(text) if is_content(word, language))
 
 
 def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
@@ -185,21 +170,20 @@ def weigh(sentences: Iterable[Sentence], language: str) -> dict[str, float]:
     for sentence in sentences:
         if sentence.kind == "note":
             continue
-        for root, weight in _weigh_words(sentence.text, language, sentence.kind == "prose"):
+        for root, weight in doc_of(sentence.text).read(_weigh_words, language, sentence.kind == "prose"):
             counts[root] = counts.get(root, 0) + 1
             if weight > shape.get(root, 0.0):
                 shape[root] = weight
     return {root: shape[root] * (1 + log(times)) if times > 1 else shape[root] for root, times in counts.items()}
 
 
-@remember_short_texts
 def _weigh_words(text: str, language: str, is_prose: bool) -> tuple[tuple[str, float], ...]:
     """The words of a sentence that carry content: their stems and what their shapes weigh."""
-    text_words = _read_words(text)
-    first_words = text_words[:1] if is_prose else text_words
-    weights = [*map(_first_weights(language).__getitem__, first_words)]
-    weights += map(_weights(language).__getitem__, text_words[len(first_words) :])
-    return tuple([weight for weight in weights if weight[0]])
+    weights = []
+    for place, word in enumerate(words(text)):
+        if is_content(word, language):
+            weights.append((stem(word, language), _shape(word, starts=place == 0 or not is_prose)))
+    return tuple(weights)
 
 
 # Chosen on the development data: numbers and names are what is asked for later, and what cannot be guessed.
@@ -209,20 +193,6 @@ _SPELT_NUMBER = 1.5
 _ORDINARY_WORD = 0.2
 _CAPITAL = 2.3
 _SIGN = lazy_pattern(r"\w[/._@]\w")  # a file, an address, a symbol of a program
-
-
-@remember_words
-def _weights(word: str, language: str) -> tuple[str, float]:
-    """The stem of a word and what its shape weighs; nothing for a word without content."""
-    root = _content_stems(language)[word]
-    return (root, _shape(word, starts=False)) if root else ("", 0.0)
-
-
-@remember_words
-def _first_weights(word: str, language: str) -> tuple[str, float]:
-    """The same of a word that begins a sentence, where a capital means nothing."""
-    root = _content_stems(language)[word]
-    return (root, _shape(word, starts=True)) if root else ("", 0.0)
 
 
 def _shape(word: str, starts: bool) -> float:
