@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recollect.text.stopwords import function_words
+from recollect.text.detect import function_words
 from recollect.text.terms import analyse
 
 EMBEDDING = Path("src/recollect/models/embedding/data")

@@ -28,9 +28,8 @@ from quality.segmentation import tiling
 from quality.topics import CUTOFFS, OURS, START, STRICT, TILING
 from recollect.config import Settings
 from recollect.ports import Vectors
-from recollect.text.filler import is_filler
+from recollect.text.filler import is_filler, is_small_talk
 from recollect.text.sentences import sentences
-from recollect.text.smalltalk import is_small_talk
 from recollect.topics.rules import topics as topic_rules
 from recollect.topics.rules.centroids import round_vector
 from recollect.topics.rules.faded import FadedTopics

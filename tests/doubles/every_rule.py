@@ -38,7 +38,8 @@ from recollect.openai import verbatim_tail as tail
 from recollect.ports import Request
 from recollect.recall.rules import query, ranking
 from recollect.recall.rules.passage_columns import to_columns
-from recollect.text import dates, sentence_forms
+from recollect.text import dates
+from recollect.text import standalone as text_standalone
 from recollect.topics.rules import topic_set, topic_state, topics
 from recollect.topics.rules.faded import FadedTopics
 
@@ -303,8 +304,8 @@ FILE = "/memories/notes.txt"
 RULE = topics.TopicRule()
 
 
-def two_sentences(given: Given) -> list[sentence_forms.SourcedSentence]:
-    return [made(sentence_forms.SourcedSentence, given), made(sentence_forms.SourcedSentence, given)]
+def two_sentences(given: Given) -> list[text_standalone.SourcedSentence]:
+    return [made(text_standalone.SourcedSentence, given), made(text_standalone.SourcedSentence, given)]
 
 
 # Rules that need more than their types say, and the classes that read a text.
@@ -364,12 +365,10 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "text.corrections.place_just_before": lambda given: RULES["text.corrections.place_just_before"](
         [made(Message, given), made(Message, given)], 1
     ),
-    "text.sentence_forms.is_first": lambda given: sentence_forms.is_first(two_sentences(given), 1),
-    "text.sentence_forms.introduction_before": lambda given: sentence_forms.introduction_before(
-        two_sentences(given), 1
-    ),
-    "text.sentence_forms.question_before": lambda given: sentence_forms.question_before(two_sentences(given), 1),
-    "text.sentence_forms.sentence_before": lambda given: sentence_forms.sentence_before(two_sentences(given), 1),
+    "text.standalone.is_first": lambda given: text_standalone.is_first(two_sentences(given), 1),
+    "text.standalone.introduction_before": lambda given: text_standalone.introduction_before(two_sentences(given), 1),
+    "text.standalone.question_before": lambda given: text_standalone.question_before(two_sentences(given), 1),
+    "text.standalone.sentence_before": lambda given: text_standalone.sentence_before(two_sentences(given), 1),
     "context.rules.requests_for_more.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
     "documents.anthropic_memory_tool.missing_folders": lambda given: memory_files.missing_folders({}, FILE, given.text),
     "documents.anthropic_memory_tool.run_file_command": lambda given: memory_files.run_file_command(
@@ -433,8 +432,6 @@ OTHERS = frozenset(
         "secrets.marks.marks_from_json",
         "secrets.marks.mask_parts",
         "secrets.marks.with_texts",
-        "text.short_text_cache.remember_short_texts",
-        "text.short_text_cache.remember_words",
         "facts.rules.remembered_lists.remember_fact_lists",
         "summaries.rules.days.is_current",
         "recall.rules.excerpts.join_sentences",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.phrase_match import contains_phrase
+from recollect.text.words import contains_phrase
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ LINEAR = (
     "facts.english.answers.complete_answer",
     "facts.english.attributes.name_readings",
     "facts.english.clauses.supposes",
-    "text.since_until.parse_date",
+    "text.dates.parse_date",
     "facts.english.instructions.instructions",
     "facts.english.third_person_retelling.retell_predicate",
     "facts.english.third_person_retelling.retell_pronouns",
@@ -130,7 +130,7 @@ def test_f15_a_date_is_reckoned_from_any_day(moment: datetime) -> None:
             "facts.english.finder.find_facts",
             "facts.english.finder.read_facts",
             "text.dates.spans",
-            "text.since_until.parse_times",
+            "text.dates.parse_times",
             "facts.prompts.reading.offline",
         ):
             call(name, Given(text, moment))
@@ -173,8 +173,8 @@ def test_f15_a_rule_takes_time_in_proportion_to_its_text(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "unit"),
     [
-        ("text.english_predicates.has_predicate", "Christmas "),
-        ("text.english_predicates.has_predicate", "works at "),
+        ("text.english.has_predicate", "Christmas "),
+        ("text.english.has_predicate", "works at "),
         ("facts.english.statement_days.take_time", "Monday "),
         ("secrets.detector.find_secrets", "password is "),
         ("secrets.detector.find_secrets", "token="),
@@ -188,7 +188,7 @@ def test_f15_a_rule_takes_time_in_proportion_to_its_text(name: str) -> None:
         ("secrets.detector.find_secrets", "login with a and "),
         ("summaries.rules.keyvalues.drop_dangling", "\t"),
         ("summaries.rules.keyvalues.drop_dangling", " the"),
-        ("text.message_claims.statement_pairs", "allergic to "),
+        ("text.mentions.statement_pairs", "allergic to "),
     ],
 )
 def test_f15_what_a_text_names_often_is_read_once(name: str, unit: str) -> None:

@@ -35,7 +35,7 @@ from recollect.model import FACT_CATEGORIES, Fact, Message, Profile, Statement
 from recollect.ports import Tx
 from recollect.recall.rules.floor import FLOOR
 from recollect.summaries.digest_texts import MergedDigest
-from recollect.text.speaker_labels import person_byline
+from recollect.text.fences import person_byline
 
 IMPORTANT = 0.5  # less important facts are found by search, and not shown in every context
 LESSER_FACTS = 2  # facts of little importance that a context shows, if they have to do with the message

@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.summaries.rules.tiers import clean, pairs_in
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 
 OPEN = "<recollect>"
 CLOSE = "</recollect>"

@@ -2,7 +2,7 @@
 
 A message of the window has a label that the model can use to ask for it. Retrieved messages are under the day and the
 conversation they are from, one message a line: further lines are indented, so that no message can look like another.
-All stored text is escaped, and every author is shown by the label that `text.speaker_labels` gives them, which
+All stored text is escaped, and every author is shown by the label that `text.fences` gives them, which
 is unique in the context.
 """
 
@@ -17,8 +17,7 @@ from recollect.model import Episode, ExtractLine, Hit, Item, Message, TopicMessa
 from recollect.recall.rules import excerpts
 from recollect.summaries.rules.lines import narrative_lines, render_lines
 from recollect.text import fences
-from recollect.text.fences import Labels
-from recollect.text.speaker_labels import distinct_labels, person_byline, poses
+from recollect.text.fences import Labels, distinct_labels, person_byline, poses
 
 Count = Callable[[str], int]
 CHARACTERS = 4  # of a token, about

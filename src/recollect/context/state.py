@@ -11,7 +11,7 @@ from recollect.context.render import CurrentTopic, Note, current_text
 from recollect.context.rules.times import Calendar
 from recollect.model import Episode, ExtractLine, Hit, Message, Role, Tiers
 from recollect.text import fences
-from recollect.text.speaker_labels import author_labels
+from recollect.text.fences import author_labels
 
 LARGE = 200_000  # characters of the material of a context; the usual budget holds about 120,000
 

@@ -18,7 +18,7 @@ from typing import Any
 from recollect.errors import InvalidInput
 from recollect.model import ROLES, Conversation, Draft, Fault, Message, Role, Seal
 from recollect.parsing import UnreadableJson, check_nesting, read_json
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 
 MAX_ID = 256  # characters
 MAX_ID_BYTES = 768  # of UTF-8: three ids fit into one index row of every database

@@ -51,7 +51,7 @@ from recollect.model import (
     Unknown,
 )
 from recollect.ports import Tx
-from recollect.text.member_names import fold_name, resolve
+from recollect.text.fences import fold_name, resolve
 
 logger = logging.getLogger("recollect.commands")
 

@@ -21,7 +21,7 @@ from recollect.log.tables import unreadable_message
 from recollect.memory.runtime import Runtime
 from recollect.model import AuditLine, Deletion, Erasure, Filter, Message, Retained
 from recollect.ports import Tx
-from recollect.text.phrase_match import contains_phrase
+from recollect.text.words import contains_phrase
 
 MAX_QUERY = 1 << 20  # bytes
 MAX_LINES = 1_000  # of the audit in one answer

@@ -60,7 +60,7 @@ from recollect.summaries.rules.days import parse_time_zone
 from recollect.summaries.rules.tiers import is_terse
 from recollect.summaries.tiers import load_tiers
 from recollect.summaries.window import last_archived_turn
-from recollect.text.smalltalk import is_small_talk
+from recollect.text.filler import is_small_talk
 
 MAX_QUERY = 1 << 20  # bytes
 LOOK_BACK = 400  # messages of the window considered for a context

@@ -61,7 +61,7 @@ from recollect.ports import Tx
 from recollect.summaries import digests as days
 from recollect.summaries.digest_texts import recent_speakers
 from recollect.summaries.rules.days import parse_time_zone
-from recollect.text.member_names import is_taken, resolve
+from recollect.text.fences import is_taken, resolve
 
 MAX_KEY = 200  # bytes
 MAX_STATEMENT = 4_000  # bytes

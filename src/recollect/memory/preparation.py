@@ -12,14 +12,13 @@ from functools import partial
 from importlib import import_module
 
 from recollect.ports import Embedder, Tokenizer
-from recollect.text.lazy_patterns import compile_patterns
+from recollect.text.packs import compile_patterns
 
 TURN_MODULE = "recollect.memory.conversation"
 PATTERN_MODULES = (
-    "recollect.text.smalltalk",
     "recollect.text.filler",
-    "recollect.text.names_times_amounts",
-    "recollect.text.word_weights",
+    "recollect.text.mentions",
+    "recollect.text.words",
     "recollect.recall.standalone",
     "recollect.context.prompt",
     "recollect.recall.rules.query",
@@ -33,7 +32,6 @@ PATTERN_MODULES = (
     "recollect.text.corrections",
     "recollect.text.fences",
     "recollect.context.rules.requests_for_more",
-    "recollect.text.speaker_labels",
     "recollect.text.dates",
 )
 """Modules of which a turn tries most patterns. Those of which it tries a few are left out, as are those of views."""
@@ -63,7 +61,7 @@ def _read_sample() -> Iterator[None]:
     from recollect.recall.rules.query import parse_query
     from recollect.recall.standalone import depends_on_context, exchange_terms
     from recollect.recall.word_likeness import load_known_words
-    from recollect.text.smalltalk import is_small_talk
+    from recollect.text.filler import is_small_talk
     from recollect.text.terms import query_groups
 
     languages = ("en",)

@@ -29,8 +29,7 @@ from recollect.model import Fact, Filter, Hit, MemoryAnswer, Role
 from recollect.ports import Tx
 from recollect.recall.rules import excerpts
 from recollect.recall.rules.floor import FLOOR
-from recollect.text.fences import Labels
-from recollect.text.speaker_labels import author_labels, person_byline
+from recollect.text.fences import Labels, author_labels, person_byline
 
 MAX_QUESTION = 4_000  # bytes
 FACTS = 40  # that a model is shown, at most

@@ -24,7 +24,7 @@ from recollect.model import Draft, Message, Role
 from recollect.model.notes import NOTES, own_notes
 from recollect.openai.reconcile import Utterance
 from recollect.parsing import UnreadableJson, read_json
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 
 WIRE = "openai"  # in a message's metadata: what was not words
 INSTRUCTIONS = ("system", "developer")

@@ -19,13 +19,11 @@ from recollect.ports import Request
 from recollect.text.detect import detect
 from recollect.text.fences import Fenced, escape_line, section
 from recollect.text.filler import is_filler
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.names_times_amounts import names
-from recollect.text.particulars import topic_pairs
+from recollect.text.mentions import names, topic_pairs
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import sentences
-from recollect.text.short_text_cache import remember_short_texts
 from recollect.text.terms import analyse
-from recollect.text.word_weights import is_content, stems, weigh, words
+from recollect.text.words import is_content, stems, weigh, words
 
 name = "standalone"
 
@@ -161,7 +159,6 @@ _CONTINUES = lazy_pattern(
 )
 
 
-@remember_short_texts
 def depends_on_context(question: str) -> bool:
     """Whether a question depends on what was said before; of a long one only the beginning is read."""
     question = question[:MAX_QUESTION]

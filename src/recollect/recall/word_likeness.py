@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.term_codes import BITS, MULTIPLIER, Codes, line_codes, spread_codes, term_code
-from recollect.text.word_table import LANGUAGE, load_word_table
+from recollect.text.words import LANGUAGE, load_word_table
 
 Likeness = NDArray[np.float32]
 

@@ -11,7 +11,7 @@ from recollect.model import Episode, ExtractLine, Message
 from recollect.ports import Vectors
 from recollect.summaries.rules.lines import narrative_lines, whole_line
 from recollect.summaries.rules.segments import PAUSE, cuts
-from recollect.text.standalone_sentences import is_bound
+from recollect.text.standalone import is_bound
 
 LONGEST = 30  # messages in one episode of level 1
 CHARACTERS = 4  # of a token, about

@@ -9,62 +9,27 @@ Among messages, a correction is shown with what it may correct (`corrected_turns
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from recollect.model import Message
 from recollect.text.detect import detect
-from recollect.text.fact_words import wordlist
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.names_times_amounts import WHEN
-from recollect.text.short_text_cache import remember_short_texts
-from recollect.text.word_weights import is_content, is_ordinary, stem, words
+from recollect.text.doc import doc_of
+from recollect.text.mentions import WHEN
+from recollect.text.packs import Patterns, WordLists, lazy_pattern
+from recollect.text.words import is_content, is_ordinary, stem, words
+
+_PATTERNS = Patterns("corrections")
+CUE_WORDS = WordLists("corrections").cue_words
+ENDING = _PATTERNS.ending
 
 REACH = 40  # messages back in which what is corrected is looked for
 JUST_BEFORE = 6  # messages back in which words that mend what was just said find it
 LOOKED_AT = 2_000  # characters of a message that are looked at; a longer one is a text, and no remark
 LONG_REPLY = 400  # characters of a reply that may still be a remark
 
-# Words that mend what was said just before.
-MENDING = lazy_pattern(
-    r"\bi (?:actually )?meant\b|\bi mean,|^\W*i mean\b|\bcorrection\b|\bscratch that\b|\bmake that\b|\bmy mistake\b"
-    r"|\bi misspoke\b|\btypo\b"
-    r"|(?:^|[.!?]\s+)(?:\W*(?:oh|ah|hm+|um),?\s)*(?:oops|whoops|sorry|wait)[,!.:–—-]|^\W*(?:no|nope)\s*[,!.:–—-]"
-    r"|(?:^|[.!?,]\s*)(?:no|wait),? (?:it'?s|it is|that'?s|i meant|not)\b|\bmade a mistake\b|\bgot (?:it|that) wrong\b",
-    re.IGNORECASE,
-)
-# Words that set one thing against another.
-CONTRASTING = lazy_pattern(
-    r"(?:^|[.!?,;:\-]\s*)actually\b|^rather\b|\bon second thoughts?\b|\bchanged (?:my|our|his|her|their) minds?\b"
-    r"|\bturns out\b|\binstead of\b|, not\s",
-    re.IGNORECASE,
-)
-# Words that change what was planned.
-CHANGING = lazy_pattern(
-    r"\b(?:moved|pushed|postponed|rescheduled|delayed|brought forward|changed|switched|shifted|bumped|extended|raised"
-    r"|lowered|reduced|increased|renamed|updated)\b(?: (?!house\b)\w+){0,4}? (?:to|until|till|from|by)\b"
-    r"|\b(?:is|are|it'?s|will be) now\b|\bnow (?:it'?s|it is|it will be|at|on)\b"
-    r"|\bchange of plans?\b|\bplans? (?:has |have )?changed\b",
-    re.IGNORECASE,
-)
-# Words that end it.
-ENDING = lazy_pattern(r"\bno longer\b|\bnot any ?more\b|\bcancel+ed\b|\bcalled off\b|\bfell through\b", re.IGNORECASE)
-CUE_WORDS = wordlist(
-    """moved pushed postponed rescheduled delayed brought forward changed switched shifted bumped extended raised
-    lowered reduced increased renamed updated longer cancelled canceled called off now actually correction
-    scratch meant mean make rather turns out instead sorry wait oops mistake change plan plans mind second
-    thought anymore"""
-)
-_STATES = lazy_pattern(
-    r"\b(?:is|are|['’]s|will\sbe|costs?|starts?|begins?|ends?|due|opens?|closes?|leaves?|arrives?|takes\splace|weighs?"
-    r"|scheduled|amounts?)\b",
-    re.IGNORECASE,
-)
 _DIGIT = lazy_pattern(r"\d")
-_DEFINITE = lazy_pattern(r"^(?:\w+\s){0,3}?(?:the|my|our|your|his|her|their|its)\s|^it\b|['’]s\s", re.IGNORECASE)
 _NEAR = 2  # turns within which a short correction needs no word in common with what it corrects
 _SHORT = 12  # words of such a correction
 _ALIKE = 0.7  # the share of common words of two statements of one value
@@ -119,44 +84,52 @@ class Correction:
 # -- what a correction is
 
 
-@remember_short_texts
 def has_correction(text: str) -> bool:
     """Whether a text says that something earlier, in it or before it, was wrong or has changed."""
-    text = _plain_quotes(text)
-    return bool(MENDING.search(text) or CONTRASTING.search(text) or CHANGING.search(text) or ENDING.search(text))
+    return doc_of(text).read(_has_correction)
+
+
+def _has_correction(text: str) -> bool:
+    return is_retraction(text) or is_change(text)
 
 
 def says_new_value(text: str) -> bool:
     """Whether a text says that it corrects or changes something, and gives the new value."""
-    return has_correction(text) and (ENDING.search(text) is not None or _has_value(text))
+    return has_correction(text) and (_PATTERNS.ending.search(text) is not None or _has_value(text))
 
 
 def is_retraction(text: str) -> bool:
     """Whether a text takes back what somebody said: "no, I meant", "actually"."""
     text = _plain_quotes(text)
-    return bool(MENDING.search(text) or CONTRASTING.search(text))
+    return bool(_PATTERNS.mending.search(text) or _PATTERNS.contrasting.search(text))
 
 
 def is_change(text: str) -> bool:
     """Whether a text says that something has changed or ended: "moved to", "is now", "cancelled"."""
     text = _plain_quotes(text)
-    return bool(CHANGING.search(text) or ENDING.search(text))
+    return bool(_PATTERNS.changing.search(text) or _PATTERNS.ending.search(text))
 
 
-@remember_short_texts
 def states_value(text: str) -> bool:
     """Whether a text says of one thing when or how much it is."""
-    verb = _STATES.search(text)
-    return verb is not None and _has_value(text, verb.end()) and _DEFINITE.search(text) is not None
+    return doc_of(text).read(_states_value)
+
+
+def _states_value(text: str) -> bool:
+    verb = _PATTERNS.states.search(text)
+    return verb is not None and _has_value(text, verb.end()) and _PATTERNS.definite.search(text) is not None
 
 
 def _has_value(text: str, start: int = 0) -> bool:
     return _DIGIT.search(text, start) is not None or WHEN.search(text, start) is not None
 
 
-@remember_short_texts
 def compare_text(text: str, language: str) -> ComparedText:
     """The values and the other words of a text; without function words and the words of corrections themselves."""
+    return doc_of(text).read(_compare_text, language)
+
+
+def _compare_text(text: str, language: str) -> ComparedText:
     times = frozenset([match.group().casefold() for match in WHEN.finditer(text)])
     rest_words = words(WHEN.sub(" ", text) if times else text)
     numbers = frozenset(word.casefold() for word in rest_words if any(map(str.isdigit, word)))
@@ -207,7 +180,7 @@ def _may_replace(sentence: ComparedSentence) -> bool:
     it."""
     if not has_correction(sentence.text):
         return False
-    return bool(sentence.content.values or sentence.content.names or ENDING.search(sentence.text))
+    return bool(sentence.content.values or sentence.content.names or _PATTERNS.ending.search(sentence.text))
 
 
 def _compare_sentences(old: ComparedSentence, new: ComparedSentence) -> bool | None:
@@ -219,7 +192,7 @@ def _compare_sentences(old: ComparedSentence, new: ComparedSentence) -> bool | N
         names = new.content.names - old.content.names if old.content.names and takes_back else frozenset()
         gives_value = bool(new.content.values - old.content.values and old.content.values) or bool(names)
         is_same_thing = bool(common) and len(common) >= _HALF * min(len(old.content.heads), len(new.content.heads))
-        if is_same_thing and (gives_value or ENDING.search(text)):
+        if is_same_thing and (gives_value or _PATTERNS.ending.search(text)):
             return not new.stands or (takes_back and not is_change(text) and new.speaker != old.speaker)
         is_near = 0 <= new.turn - old.turn <= _NEAR and len(words(text)) <= _SHORT
         if is_near and gives_value and not new.content.heads:
@@ -278,7 +251,7 @@ def place_just_before(messages: Sequence[Message], place: int) -> int | None:
     message with a value of the same kind, or for words that mend, the speaker's own last message."""
     correction = messages[place]
     kinds = _compare_message(correction.content).value_kinds
-    is_mending = bool(MENDING.search(_plain_quotes(correction.content)))
+    is_mending = bool(_PATTERNS.mending.search(_plain_quotes(correction.content)))
     for earlier in range(place - 1, max(place - JUST_BEFORE, 0) - 1, -1):
         message = messages[earlier]
         if not is_conversational(message):
@@ -296,6 +269,5 @@ def is_conversational(message: Message) -> bool:
     return len(message.content) <= (LOOKED_AT if message.role == "user" else LONG_REPLY)
 
 
-@lru_cache(maxsize=4096)
 def _compare_message(text: str) -> ComparedText:
     return compare_text(text[:LOOKED_AT], detect(text))

@@ -1,10 +1,12 @@
-"""The times that an English text mentions, as spans of the calendar: "last Tuesday", "in May 2023", "two weeks ago".
+"""The times that an English text mentions: "last Tuesday", "in May 2023", "since May", "from 2010 to 2014".
 
-A span is relative to the moment the text was said (or asked), in that moment's time zone. It means the past where the
-words leave it open: "in March" is the last March that has begun. A vague time gets a wide span: "two weeks ago" is a
-week around that day, "a few months ago" is four months. A word that may be a time counts only if the words around it
-say so: "may", "march" and the names June, April and August need a day, a year or a preposition; "second" is never a
-time, and "on Mondays" is a habit. Words that no rule knows give no span, never an error.
+`spans` gives them as spans of the calendar, relative to the moment the text was said (or asked), in that moment's time
+zone. A span means the past where the words leave it open: "in March" is the last March that has begun. A vague time
+gets a wide span: "two weeks ago" is a week around that day, "a few months ago" is four months. A word that may be a
+time counts only if the words around it say so: "may", "march" and the names June, April and August need a day, a year
+or a preposition; "second" is never a time, and "on Mondays" is a habit. `parse_times` says since when and until when a
+phrase is true; a time that is given only as a year or a month begins on its first day. Words that no rule knows give no
+time, never a guess and never an error.
 """
 
 from __future__ import annotations
@@ -12,10 +14,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
-from recollect.text.calendar_words import MONTHS, WEEKDAYS
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import Patterns, lazy_pattern, read_list
+
+MONTHS = read_list("months", "calendar")
+WEEKDAYS = read_list("weekdays", "calendar")
+
+MONTH_ABBREVIATIONS = (*(month[:3] for month in MONTHS if month != "may"), "sept")
+WEEKDAY_ABBREVIATIONS = tuple(day[:3] for day in WEEKDAYS)
+
+
+def _month_pattern(month: str) -> str:
+    if month == "may":
+        return month
+    return f"{month[:3]}(?:{month[3:]})?" if month != "september" else "sept?(?:ember)?"
+
+
+MONTH_PATTERN = "|".join(map(_month_pattern, MONTHS))
+"""A regular expression for a month, in full or abbreviated without a full stop. It has no group around it."""
+
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are looked at."""
@@ -384,3 +402,126 @@ _RULES = (
     _rule("since " + _DATED, _since),
     _rule(_LENGTH + " (?P<way>before|after) " + _DATED, _before),
 )  # fmt: skip
+
+
+_PATTERNS = Patterns("dates")
+
+_NUMBERS_IN_WORDS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
+}  # fmt: skip
+_DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25, "decade": 3652.5}
+
+_YEAR = lazy_pattern(r"\b(?:19|20)\d\d\b")
+_DAY_NUMBER = lazy_pattern(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class TimedPhrase:
+    """The times in a phrase, and `rest`, the phrase without them. `then` is a time that is neither start nor end."""
+
+    rest: str
+    since: date | None = None
+    until: date | None = None
+    then: date | None = None
+    lasted: bool = False
+
+
+def parse_times(text: str, today: date | None) -> TimedPhrase:
+    """Find the times in a phrase. `lasted`: the phrase says how long; if that is over, its start is unknown."""
+    since = until = then = None
+    has_duration = False
+    between = _PATTERNS.between.search(text)
+    if between:
+        since = parse_date(between[1], today)
+        until = parse_date(between[2], today)
+        text = _cut_match(text, between)
+    duration = _PATTERNS.lasting.search(text)
+    if duration:
+        since = since or parse_date(f"{duration[1]} ago", today)
+        has_duration = True
+        text = _cut_match(text, duration)
+    begin = _PATTERNS.since.search(text)
+    end = _PATTERNS.until.search(text)
+    if begin:
+        since = since or parse_date(begin[1], today)
+    if end:
+        until = until or parse_date(end[1], today)
+    for edge in sorted(filter(None, (begin, end)), key=lambda edge: -edge.start()):
+        text = _cut_match(text, edge)
+    moment = _PATTERNS.then.search(text) if not (begin or end or between or duration) else None
+    if moment:
+        then = parse_date(moment[1], today)
+    return TimedPhrase(" ".join(text.split()), since, until, then, has_duration)
+
+
+def strip_final_time(text: str) -> str:
+    """A phrase without a time at its end: "Globex in March" becomes "Globex"."""
+    matches = [match for match in _PATTERNS.then.finditer(text) if match.end() >= len(text.rstrip(" .,!"))]
+    return text[: matches[0].start()].rstrip(" ,") if matches else text
+
+
+def parse_date(text: str, today: date | None) -> date | None:
+    """The first day of the time that a text names."""
+    text = text.casefold().strip()
+    iso = _PATTERNS.iso.search(text)
+    if iso:
+        return _valid_date(int(iso[1]), int(iso[2]), int(iso[3]))
+    year = _YEAR.search(text)
+    month = _PATTERNS.month_in.search(text)
+    if month is None and year:
+        return _valid_date(int(year[0]), 1, 1)
+    if month:
+        number = next(n for n, name in enumerate(MONTHS, 1) if name.startswith(month[0][:3]))
+        day = _DAY_NUMBER.search(text)
+        if year:
+            return _valid_date(int(year[0]), number, int(day[1]) if day else 1)
+        return _latest(number, int(day[1]) if day else 1, today)
+    return _date_ago(text, today) if today else None
+
+
+def _date_ago(text: str, today: date) -> date | None:
+    words = text.removesuffix(" ago").replace("a couple of", "two").split()
+    if text == "yesterday":
+        return _days_before(today, 1)
+    if words[:1] == ["last"]:
+        return {
+            "year": date(max(today.year - 1, 1), 1, 1),
+            "month": _valid_date(today.year - (today.month == 1), (today.month - 2) % 12 + 1, 1),
+            "week": _days_before(today, 7),
+        }.get(words[-1])
+    if len(words) < 2:
+        return None
+    count = _NUMBERS_IN_WORDS.get(words[-2]) or (int(words[-2]) if words[-2].isdecimal() else None)
+    unit = _DAYS.get(words[-1].removesuffix("s"))
+    if count is None or unit is None:
+        return None
+    day = _days_before(today, round(count * unit))
+    if day is None:
+        return None
+    # Nobody who says "three years" means a day.
+    return day.replace(day=1, month=1) if unit > 300 else day.replace(day=1) if unit > 30 else day
+
+
+def _days_before(today: date, days: int) -> date | None:
+    """None if the calendar has no such day."""
+    return today - timedelta(days=days) if days < today.toordinal() else None
+
+
+def _latest(month: int, day: int, today: date | None) -> date | None:
+    """The last date that is this day of this month."""
+    if today is None:
+        return None
+    candidate = _valid_date(today.year, month, day)
+    return candidate if candidate is None or candidate <= today else _valid_date(today.year - 1, month, day)
+
+
+def _valid_date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _cut_match(text: str, match: re.Match[str]) -> str:
+    return f"{text[: match.start()].rstrip(' ,')}{text[match.end() :]}"

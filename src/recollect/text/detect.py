@@ -9,12 +9,24 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from functools import cache, lru_cache
+from functools import cache
 from struct import unpack
 
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.stopwords import function_words
-from recollect.text.word_runs import lower_letter_runs
+from recollect.text.doc import doc_of
+from recollect.text.packs import FILES, WordLists, lazy_pattern, read_entries, read_list
+from recollect.text.tokens import lower_letter_runs
+
+LANGUAGES: tuple[str, ...] = tuple(sorted(file.partition("/")[0] for file in FILES if file.endswith("/words.txt")))
+"""The languages that have a pack."""
+
+
+_WORDS = {language: WordLists("words", language) for language in LANGUAGES}
+
+
+def function_words(language: str) -> frozenset[str]:
+    """The function words of a language; none for a language that is not in `LANGUAGES`."""
+    return _WORDS[language].function_words if language in _WORDS else frozenset()
+
 
 UNKNOWN = "und"
 DEFAULT = "en"
@@ -22,79 +34,9 @@ DEFAULT = "en"
 SAMPLE = 1_000
 """Characters of a text that are looked at."""
 
-# First code point and script of each range that holds letters; "" for scripts that are not recognised.
-_RANGES: tuple[tuple[int, str], ...] = (
-    (0x0000, "latin"),
-    (0x0370, "greek"),
-    (0x0400, "cyrillic"),
-    (0x0530, "armenian"),
-    (0x0590, "hebrew"),
-    (0x0600, "arabic"),
-    (0x0700, ""),
-    (0x0750, "arabic"),
-    (0x0780, ""),
-    (0x08A0, "arabic"),
-    (0x0900, "devanagari"),
-    (0x0980, ""),
-    (0x0B80, "tamil"),
-    (0x0C00, ""),
-    (0x0E00, "thai"),
-    (0x0E80, "lao"),
-    (0x0F00, ""),
-    (0x1000, "myanmar"),
-    (0x10A0, ""),
-    (0x1100, "hangul"),
-    (0x1200, ""),
-    (0x1780, "khmer"),
-    (0x1800, ""),
-    (0x1C80, "cyrillic"),
-    (0x1C90, ""),
-    (0x1D00, "latin"),
-    (0x1F00, "greek"),
-    (0x2000, ""),
-    (0x2C60, "latin"),
-    (0x2C80, ""),
-    (0x2DE0, "cyrillic"),
-    (0x2E00, ""),
-    (0x2E80, "han"),
-    (0x3040, "kana"),
-    (0x3100, "han"),
-    (0x3130, "hangul"),
-    (0x3190, "han"),
-    (0x31F0, "kana"),
-    (0x3200, "han"),
-    (0xA000, ""),
-    (0xA640, "cyrillic"),
-    (0xA6A0, ""),
-    (0xA720, "latin"),
-    (0xA800, ""),
-    (0xA8E0, "devanagari"),
-    (0xA900, ""),
-    (0xA960, "hangul"),
-    (0xA980, ""),
-    (0xA9E0, "myanmar"),
-    (0xAA00, ""),
-    (0xAA60, "myanmar"),
-    (0xAA80, ""),
-    (0xAB30, "latin"),
-    (0xAB70, ""),
-    (0xAC00, "hangul"),
-    (0xD800, ""),
-    (0xF900, "han"),
-    (0xFB00, "latin"),
-    (0xFB13, ""),
-    (0xFB1D, "hebrew"),
-    (0xFB50, "arabic"),
-    (0xFE00, ""),
-    (0xFE70, "arabic"),
-    (0xFEFF, ""),
-    (0x1AFF0, "kana"),
-    (0x1B170, ""),
-    (0x20000, "han"),
-    (0x32000, ""),
-)
-_STARTS = tuple(start for start, _ in _RANGES)
-_SCRIPTS = tuple(name for _, name in _RANGES)
+_RANGES = [line.split() for line in read_entries("any/scripts.txt")["ranges"].split("\n")]
+_STARTS = [int(start, 16) for start, _ in _RANGES]
+_SCRIPTS = [name.strip("-") for _, name in _RANGES]
 
 BY_SCRIPT: dict[str, tuple[str, ...]] = {
     "latin": tuple("en de fr es it pt nl sv da no fi hu ro tr pl cs ca id".split()),  # noqa: SIM905
@@ -115,57 +57,6 @@ BY_SCRIPT: dict[str, tuple[str, ...]] = {
 }
 """The languages that are recognised in each script; the first is the default."""
 
-# Letters that few languages write.
-_LETTERS = {
-    "de": "äöüß",
-    "fr": "àâçèéêëîïôùûœ",
-    "es": "áéíñóú¿¡",
-    "it": "àèéìòù",
-    "pt": "áâãàçéêíóõú",
-    "sv": "åäö",
-    "da": "æøå",
-    "no": "æøå",
-    "fi": "äö",
-    "hu": "áéíóöőúüű",
-    "ro": "ăâîșțşţ",
-    "tr": "çğıöşü",
-    "pl": "ąćęłńóśźż",
-    "cs": "áčďéěíňóřšťúůýž",
-    "ca": "àçèéíïòóú·",
-    "ru": "ёъыэ",
-    "uk": "ґєії",
-    "fa": "پچژگکی",
-    "ar": "ةكيىإأ",
-}
-
-# Frequent words that are not function words, for texts too short to have one: "take care", "guten Morgen".
-_COMMON = {
-    "en": "again back best better bye call care cool day don didn doesn feel find get give glad go going good got "
-    "great guess guy happy hello help hey hi home hope isn keep kids know last life like ll long look lot love made "
-    "make man maybe mean men much need new next nice oh okay old people pet play please re read right said say see "
-    "show size soon start sure take talk tell thank thanks thing things think time try ve want wasn way week well work "
-    "wow yeah year years yep yes",
-    "de": "bitte danke gehen geht gerade gern guten gut hallo heute immer kommen leben liebe machen macht mag mal "
-    "mehr morgen schön tag wohne wohnen zeit",
-    "fr": "aime aller bon bonjour bonne ça chose demain faire habite j jour l maintenant merci n oui plaît qu salut "
-    "sais temps veux vie",
-    "es": "buen buena bueno buenos días gracias gusta hacer hola hoy llama mañana quiero sé tiempo vida vivo años",
-    "it": "abito anni bella bello buon buono chiama ciao domani fare giorno grazie oggi piace sono tempo vita voglio",
-    "pt": "amanhã anos bom chama dia fazer gosto hoje moro obrigada obrigado oi olá quero sei tempo tudo vida",
-    "nl": "bedankt dag doet dank gaan gaat goed heet hoi leuk maken morgen tijd vandaag weet woon wonen",
-    "sv": "bor bra dag god göra heter hej idag imorgon kommer mycket tack tid vet år",
-    "da": "bor dag gerne god godt gøre hedder hej hvornår idag kommer spise tak tid ved år",
-    "no": "bor bra dag god gjøre heter hei kommer takk tid vet år",
-    "fi": "asun hei huomenna hyvä hyvää kiitos kirja moi nimi olla pidän päivä tiedä tänään vuosi",
-    "hu": "jó köszönöm lakom ma napot neve nekem szeretem szia tudom vagyok holnap",
-    "ro": "acum astăzi bun bună mâine mersi mulțumesc numele salut știu timp vreau zi",
-    "tr": "adı bugün evet günaydın güzel hayır iyi lütfen merhaba nerede teşekkürler yarın zaman",
-    "pl": "cześć dobra dobry dzień dzięki dzisiaj jutro lubię mam proszę tak wiem",
-    "cs": "ahoj děkuji dnes dobrá dobrý den díky mám prosím zítra vím",
-    "ca": "avui bon bona demà dia fer gràcies hola llibre sé vull",
-    "id": "baik besok buku hari kasih makan nama orang selamat suka tahu terima tinggal",
-}
-
 _WORD = lazy_pattern(r"[^\W\d_]+")
 _BEYOND_LATIN = lazy_pattern(r"[\u0370-\u1cff\u1f00-\u1fff\u2c80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb13-\U0010ffff]")
 
@@ -183,10 +74,9 @@ def script_of(character: str) -> str:
 
 def detect(text: str) -> str:
     """The ISO 639 code of the language whose analysis fits the text; `und` if none is known."""
-    return _detect_language(text[:SAMPLE].lower())
+    return doc_of(text[:SAMPLE].lower()).read(_detect_language)
 
 
-@lru_cache(maxsize=8_192)  # every view asks this of a message, one after the other
 def _detect_language(sample: str) -> str:
     if sample.isascii():
         return _vote("latin", sample)
@@ -231,13 +121,12 @@ def _signs(script: str) -> tuple[dict[str, int], dict[str, int]]:
     words: dict[str, list[str]] = {}
     letters: dict[str, list[str]] = {}
     for language in BY_SCRIPT[script]:
-        for word in function_words(language) | set(_COMMON.get(language, "").split()):
+        for word in function_words(language) | set(read_list("common", "words", language)):
             words.setdefault(word, []).append(language)
-        for letter in _LETTERS.get(language, ""):
+        for letter in read_list("letters", "words", language):
             letters.setdefault(letter, []).append(language)
     places = {language: place for place, language in enumerate(BY_SCRIPT[script])}
 
-    @cache  # most signs are those of one language, or of the same few
     def votes_of(*users: str) -> int:
         return sum(
             _WORTH[len(users)] << _VOTE_BITS * places[user] | 1 << _VOTE_BITS * (places[user] + len(places))

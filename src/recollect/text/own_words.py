@@ -17,8 +17,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from recollect.text.fences import AT_START, plain_breaks
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.word_weights import is_ordinary
+from recollect.text.packs import Patterns, WordLists, lazy_pattern
+from recollect.text.words import is_ordinary
+
+_PATTERNS = Patterns("own_words")
+_LISTS = WordLists("own_words")
+SIGN_OF_FOREIGN_TEXT = _PATTERNS.sign_of_foreign_text
 
 MAX_QUOTATION = 4_000
 """Characters of a quotation over several lines."""
@@ -52,20 +56,13 @@ def is_plain_line(text: str) -> bool:
     return not (
         "\n" in text
         or any(map(text.__contains__, _MARKS_OF_PAGES))
-        or (_may_have_sign(text) and SIGN_OF_FOREIGN_TEXT.search(text))
-        or _PUBLISHED.search(text)
-        or _KNOWN.fullmatch(text)
-        or _PROMPT.match(text)
+        or (_may_have_sign(text) and _PATTERNS.sign_of_foreign_text.search(text))
+        or _PATTERNS.published.search(text)
+        or _PATTERNS.known.fullmatch(text)
+        or _PATTERNS.prompt.match(text)
         or "{{" in text
         or _is_structure(text)
     )
-
-
-SIGN_OF_FOREIGN_TEXT = lazy_pattern(
-    r"[:：<“«„「\"/]|\sago\b|forwarded|original|weitergeleitete|ursprüngliche"
-    r"|[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)",
-    re.IGNORECASE,
-)
 
 
 def _may_have_sign(text: str) -> bool:
@@ -87,45 +84,19 @@ _SIGNS_BEYOND_ASCII = frozenset("：“«„「\u0130\u0131\u017f")  # the last 
 
 # -- what the author claims
 
-_OWN_TEXTS = (
-    r"(?:answers|e-?mail|mail|(?:cover\s|motivation\s)?letter|bio|biography|cv|r[eé]sum[eé]|(?:dating\s)?profile|essay|post|diary|journal"
-    r"|statement|introduction|intro|text|week|day|schedule|timetable|routine|plan)"
-)
-_NOT_OF_OTHERS = (
-    r"(?!['’]s\b|\s(?:from|by|thread|history|with|about\s(?!me\b|myself\b)"
-    r"|(?:for|as)\s(?:my|an?|our|his|her|someone)\b))"
-)
-_CLAIMS = lazy_pattern(
-    r"\b(?:(?:it|this|that)(?:['’]s|\sis)\s(?:all\s)?(?:about\sme|mine)|true\s(?:of|about|for)\sme|this\sabout\sme"
-    r"|(?:everything|all|every\sword)\s(?:in\sit|in\sthere|of\sit|below|here)\sis\strue)\b"
-    rf"|\b(?:this|here|below|these|the\sfollowing)(?:['’]s|\sis|\sare)\smy\s(?:own\s|new\s)?{_OWN_TEXTS}\b{_NOT_OF_OTHERS}"
-    rf"|\b(?:my\sown\s{_OWN_TEXTS}|(?:an?|the|this)\s{_OWN_TEXTS}\s(?:that\s)?i(?:['’]ve)?\s(?:just\s)?(?:wrote|written))\b{_NOT_OF_OTHERS}"
-    rf"|\bi(?:['’]ve)?\s(?:just\s)?(?:wrote|written)\s(?:this|it|the\sfollowing)(?:\s{_OWN_TEXTS})?(?!\s(?:poem|song|story|script|scene|prompt|dialogue))"
-    rf"\b{_NOT_OF_OTHERS}",
-    re.IGNORECASE,
-)
-_OTHERS_WROTE = lazy_pattern(
-    r"\b(?:he|she|they|somebody|someone|(?:my|our|the|an?|his|her|their)\s[\w-]+|(?-i:[A-Z][a-zß-üA-Z]+))\s(?:\w+ly\s|just\s|has\s|had\s)?"
-    r"(?:wrote|written|writes|sent|sends|posted|texted|e-?mailed|messaged|said|says|claims)\b"
-    r"|\w['’]s\s(?:own\s)?(?:e-?mail|mail|letter|bio|cv|r[eé]sum[eé]|profile|essay|post|diary|journal|text|answers)\b"
-    r"|\b(?:e-?mail|mail|message|letter|bio|cv|r[eé]sum[eé]|profile|essay|post|text)s?\s(?:\w+\s){0,4}?(?:from|by)\b"
-    r"|\b(?:got|received|found|saw)\s(?:this|these|it)\b|\b(?:character|persona|novel|fiction(?:al)?|pretend|imagine)\b",
-    re.IGNORECASE,
-)
-
 
 def is_claimed_as_own(text: str) -> bool:
     """Whether the first paragraph says that what follows was written by its author, of themselves. A claim inside a
     foreign text is not the author's."""
     lines = text.strip()[:_LONGEST_CLAIM].partition("\n\n")[0].split("\n")
-    if not any(map(_CLAIMS.search, lines)) or any(map(_OTHERS_WROTE.search, lines)):
+    if not any(map(_PATTERNS.claims.search, lines)) or any(map(_PATTERNS.others_wrote.search, lines)):
         return False
     for number, line in enumerate(lines):
-        label = _LABELLED.match(line)
+        label = _PATTERNS.labelled.match(line)
         if line.lstrip()[:1] in _MARKS_OF_OTHERS or (label and _is_speaker(label["label"], True)):
             return False
-        if _CLAIMS.search(line) or _opens_foreign_text(lines, number):
-            return _CLAIMS.search(line) is not None
+        if _PATTERNS.claims.search(line) or _opens_foreign_text(lines, number):
+            return _PATTERNS.claims.search(line) is not None
     return False
 
 
@@ -136,8 +107,6 @@ _MARKS_OF_OTHERS = frozenset('|>"“«„')
 # -- inside lines: tags and quotations
 
 _TAG = lazy_pattern(r"<([a-z][\w:.-]{0,40})(?:\s[^<>]{0,400})?>", re.IGNORECASE)
-_INLINE = "a abbr b big br code del em font hr i img ins kbd mark s small strong sub sup tt u"
-_EMPHASIS = frozenset(_INLINE.split())
 _MOST_TAGS = 40  # texts between tags in one message
 _QUOTATIONS = lazy_pattern(
     rf"“[^“”]{{1,{MAX_QUOTATION}}}”|«[^«»]{{1,{MAX_QUOTATION}}}»|„[^„“”]{{1,{MAX_QUOTATION}}}[“”]|»[^«»]{{1,{MAX_QUOTATION}}}«"
@@ -155,7 +124,7 @@ def _drop_tags_and_quotations(text: str) -> str:
         tag = _TAG.search(text, start)
         if tag is None:
             break
-        end = text.lower().rfind(f"</{tag[1].lower()}>") if tag[1].lower() not in _EMPHASIS else -1
+        end = text.lower().rfind(f"</{tag[1].lower()}>") if tag[1].lower() not in _LISTS.inline_tags else -1
         start = tag.end() if end < tag.end() else tag.start()
         if end >= tag.end():
             text = text[: tag.start()] + "\n" + text[end:].partition(">")[2]
@@ -172,87 +141,21 @@ def _drop_long_quotation(quotation: re.Match[str]) -> str:
 
 # -- from here on the text is foreign
 
-_FORWARDED = lazy_pattern(
-    r"\s*+(?:[-_*=]{2,}\s*+)(?:original|forwarded|weitergeleitete|ursprüngliche)\s\w+|\s*begin\sforwarded\smessage\b",
-    re.IGNORECASE,
-)
-_SUBJECT = lazy_pattern(r"\s*+(?:re|fwd?|aw|wg|automatic\sreply|out\sof\soffice)\s?:\s\S", re.IGNORECASE)
 _SIGNATURE = lazy_pattern(r"--\s?")
-_CHAPTER = lazy_pattern(
-    r"[\W_]*(?:chapter|prologue|epilogue)(?:\s(?:\d{1,3}|[ivxlc]{1,6}|[a-z]{3,9}))?(?:\s?[:.–—-]\s?.{1,60})?",
-    re.IGNORECASE,
-)
-_PROMPT = lazy_pattern(
-    r"[\W_]*(?:ignore\s(?:all\s)?(?:the\s|your\s)?(?:previous|prior)\sinstructions|(?:you\sare|you['’]re|act\sas)\san?\s(?:[\w-]+\s){0,3}?(?:assistant|chat\s?bot|bot|ai|language\smodel|agent)\b(?!\s?!)"
-    r"|you\sare\s(?-i:[A-Z]\w+),\san?\s|(?:never|do\snot|don['’]t)\s(?:reveal|share|mention)\s(?:these|this|your)\s(?:system\s)?(?:instructions|prompt)(?:[.!]|$|\sto\b))",
-    re.IGNORECASE,
-)
-_ON_WROTE = lazy_pattern(
-    r"\s*+(?:on|am|le|el)\b.{5,160}\b(?:wrote|schrieb|a\sécrit|escribió)\b.{0,60}:\s*$", re.IGNORECASE
-)
-_HEADER = lazy_pattern(
-    r"\s*+\**(from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|datum|gesendet|de|à|objet|envoyé|para|asunto|enviado|da|oggetto"
-    r"|inviato)\**\s*:\**\s*(\S.*)",
-    re.IGNORECASE,
-)
 _HEADERS = 2  # in a row; and one of them is of mail alone
-_MAIL = lazy_pattern(
-    r"subject|cc|bcc|sent|reply-to|betreff|gesendet|objet|envoyé|asunto|enviado|oggetto|inviato", re.IGNORECASE
-)
-_SALUTATION = lazy_pattern(
-    r"\s*+(?:dear\s(?!.{0,20}\b(?:assistant|bot|ai|chatgpt|gpt|claude|copilot|gemini|recollect)\b)[^\n]{1,60}[,:]"
-    r"|(?:hello|hi|hey|welcome)(?:\s(?:to\s)?(?:dear|all|my|our|lovely))*\s(?:readers|subscribers|customers|residents|tenants|parents)\s?[,:!]"
-    r"|to\swhom\sit\smay\sconcern\W?)\s*$",
-    re.IGNORECASE,
-)
-_TELLER = (
-    r"(?:he|she|they|somebody|someone|which|who|it|(?:my|our|the|a|an|his|her|their|this|that|one\sof)\s(?:[\w'’-]+\s){0,3}?"
-    r"[\w'’-]+|[A-Z][\w'’-]+)"
-)
-_TELLS = (
-    r"(?:wrote|writes|said|says|sent|sends|posted|texted|e-?mailed|messaged|replied|answered|tweeted|commented|shared|handed|submitted"
-    r"|left\s(?:me\s|us\s)?(?:this|a|the)\s(?:note|message|voicemail)|told\s\w+|read|reads|goes"
-    r"|begins|began|continues|continued|explains|explained|adds|added)"
-)
-_TEXTS = (
-    r"(?:e-?mails?|mails?|messages?|letters?|posts?|tweets?|articles?|reviews?|lyrics|song|poem|quotes?|quotation|transcripts?"
-    r"|chat\s?(?:log|history)s?|group\schat|threads?|bio|biography|ad|adverts?|advertisement|listing|posting|contract|clause"
-    r"|excerpt|passage|paragraph|snippet|script|dialogue|monologue|scene|caption|subtitles|texts?|testimon(?:y|ial)|cv"
-    r"|r[eé]sum[eé]|speech|interview|blog|log|profile|diary|journal|memoirs?|book|novel|statement|report|essay|leaflet|brochure|chapter)"
-)
-_INTRODUCES = lazy_pattern(
-    rf"(?<![\w'’]){_TELLER}\s(?:(?:just|also|then|once|has|had|have|recently|[\w'’-]+ly)\s){{0,2}}{_TELLS}\b[^.!?:\n]{{0,40}}:"
-    rf"|^\W{{0,6}}(?:[\w'’-]+\s){{0,3}}?{_TEXTS}(?:\s(?:from|by|of|on|in)\b[^.!?:\n]{{0,60}})?\s?:"
-    rf"|['’]s\s(?:[\w'’-]+\s){{0,2}}?(?:{_TEXTS}|answers?|reply|response|words|story)\b[^.!?:\n]{{0,60}}:"
-    rf"|\b(?:this|these|the|that|his|her|their|an?|following|from|below)\s(?:[\w'’-]+\s){{0,3}}?{_TEXTS}\b[^.!?:\n]{{0,60}}:"
-    r"|\b(?:look\sat|read|see|check(?:\sout)?|got|received|found|saw|came\sacross)\s(?:this|these|that|the\sfollowing)"
-    r"(?:\s\w+){0,3}?\s?:\s*$",
-    re.IGNORECASE,
-)
-_MINE = lazy_pattern(
-    r"\b(?:i|i['’]ve|we)\s(?:\w+\s){0,2}\w*$|\b(?:about\sme|myself|my\sown)\b|\bmy\s(?:(?:own|new|old|work|personal|first|last)\s)?"
-    + _TEXTS
-    + r"\b",
-    re.IGNORECASE,
-)
 _COLON = lazy_pattern(r":(?=[\s*_\"'“«„]|$)")
 _MOST_COLONS = 40  # of a line that are looked at; one with more is no sentence
 _LONGEST_INTRODUCTION = 160  # characters before the colon
-_KNOWN = lazy_pattern(
-    r"[\W_]*(?:what\sis\sknown\b.{0,40}|known\sfacts\b.{0,40}|(?:user|person(?:al)?)['’]?s?\s(?:profile|facts|memor(?:y|ies))"
-    r"|memor(?:y|ies)|remembered|retrieved\smemory|facts\sabout\s(?:the\suser|you))[\W_]*",
-    re.IGNORECASE,
-)
 
 
 def _opens_foreign_text(lines: Lines, number: int) -> bool:
     """Whether a line begins a foreign text that has no visible end."""
     line = lines[number]
     return bool(line.strip()) and bool(
-        (number == 0 and _SUBJECT.match(line))
+        (number == 0 and _PATTERNS.subject.match(line))
         or _SIGNATURE.fullmatch(line)
         or _is_mail(lines, number)
-        or (_SALUTATION.match(line) and any(map(str.strip, lines[number + 1 :])))
+        or (_PATTERNS.salutation.match(line) and any(map(str.strip, lines[number + 1 :])))
         or _opens_another_text(lines, number)
     )
 
@@ -264,12 +167,12 @@ def _opens_another_text(lines: Lines, number: int) -> bool:
         return False
     two_lines = line if number + 1 >= len(lines) else f"{line} {lines[number + 1]}"
     return bool(
-        _FORWARDED.match(line)
-        or _CHAPTER.fullmatch(line)
-        or _PROMPT.match(line)
-        or _ON_WROTE.match(line)
-        or (line.lstrip()[:3].lower() == "on " and _ON_WROTE.match(two_lines))
-        or _KNOWN.fullmatch(line)
+        _PATTERNS.forwarded.match(line)
+        or _PATTERNS.chapter.fullmatch(line)
+        or _PATTERNS.prompt.match(line)
+        or _PATTERNS.on_wrote.match(line)
+        or (line.lstrip()[:3].lower() == "on " and _PATTERNS.on_wrote.match(two_lines))
+        or _PATTERNS.known.fullmatch(line)
         or _is_structure(line)
         or ((introduction := _find_introduction(line)) and not line[introduction.end() :].strip(_MARKUP))
     )
@@ -278,11 +181,13 @@ def _opens_another_text(lines: Lines, number: int) -> bool:
 def _is_mail(lines: Lines, number: int) -> bool:
     headers = []
     for line in lines[number : number + 8]:
-        header = _HEADER.match(line)
+        header = _PATTERNS.header.match(line)
         if header is None:
             break
         headers.append(header)
-    return len(headers) >= _HEADERS and any(_MAIL.fullmatch(header[1]) or "@" in header[2] for header in headers)
+    return len(headers) >= _HEADERS and any(
+        _PATTERNS.mail.fullmatch(header[1]) or "@" in header[2] for header in headers
+    )
 
 
 def _is_structure(line: str) -> bool:
@@ -295,9 +200,10 @@ def _find_introduction(line: str) -> re.Match[str] | None:
     """The part of a line that says that what follows is foreign."""
     for colon in islice(_COLON.finditer(line), _MOST_COLONS):
         start = max(colon.start() - _LONGEST_INTRODUCTION, 0)
-        introduction = _INTRODUCES.search(line, start, colon.end())
+        introduction = _PATTERNS.introduces.search(line, start, colon.end())
         if introduction is not None and (
-            not _MINE.search(line, start, introduction.end() - 1) or _OTHERS_WROTE.search(introduction[0])
+            not _PATTERNS.mine.search(line, start, introduction.end() - 1)
+            or _PATTERNS.others_wrote.search(introduction[0])
         ):
             return introduction
     return None
@@ -328,16 +234,10 @@ def _drop_introduced_text(lines: Lines) -> list[str]:
     return own_lines
 
 
-_QUOTED = lazy_pattern(
-    r"\s*+(?:\"[^\"]++\"|“[^“”]++”|'(?:[^']|(?<=\w)'(?=\w))++'(?!\w))(?P<after>(?:[^\"“”']|(?<=\w)'(?=\w))*+)$"
-)
-_OF_MINE = lazy_pattern(r"\b(?:my|our|me|us)\b", re.IGNORECASE)
-
-
 def _text_after_quotation(introduction: re.Match[str]) -> str:
     """What follows the only quotation of a line, if the author tells what somebody close to them said."""
-    quoted = _QUOTED.match(introduction.string, introduction.end())
-    return quoted["after"] if quoted is not None and _OF_MINE.search(introduction[0]) else ""
+    quoted = _PATTERNS.quoted.match(introduction.string, introduction.end())
+    return quoted["after"] if quoted is not None and _PATTERNS.of_mine.search(introduction[0]) else ""
 
 
 _DELIMITER = lazy_pattern(r"\s*+([-=*_<>#\"'+])(?:\s?\1){2,}\s*+")
@@ -352,27 +252,7 @@ def _lines_between_delimiters(lines: Lines) -> Iterator[int]:
 
 # -- lines that are foreign by themselves, or together with those around them
 
-_TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
-_WEEKDAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?,?\s"
-_NAMED_DATE = rf"(?:{_WEEKDAY})?(?:{_MONTH}\s\d{{1,2}}|\d{{1,2}}\s{_MONTH})(?:,?\s\d{{4}})?"
-_DATE = r"\d{1,4}[./-]\d{1,2}(?:[./-]\d{1,4})?"
-_AGO = r"(?:\d{1,3}|an?)\s?(?:s|sec|m|min|h|hr|hour|minute|d|day|w|wk|week|mo|month|y|yr|year)s?\.?\sago"
-_WHEN = rf"(?:(?:(?:{_DATE}|{_NAMED_DATE}|today|yesterday)[,\s]*(?:at\s)?)?{_TIME}|{_AGO})"
-_NICK = r"<[@+%~&]?[\w\[\]{}|^`\\-]{1,30}>"
-_SPOKEN = lazy_pattern(
-    rf"\s*+(?:\[?{_WHEN}\]?[\s–—-]*(?:{_NICK}\s|[^\s:][^:\n]{{0,40}}:(?:\s|$))|{_NICK}\s\S)", re.IGNORECASE
-)
-_HEAD = lazy_pattern(
-    rf"\s*+[^\s:\[][^:\n\[]{{0,40}}?(?:\s{{2,}}+|\t|\s[–—|·•»]\s|,?\s\[){_WHEN}\]?\s*(?:\(edited\))?\s*$"
-    rf"|\s*+[^@\n]{{0,40}}(?<!\S)(?:@|u/)[\w.-]{{2,30}}\s(?:[–—|·•]\s)?(?:{_WHEN}|{_NAMED_DATE}|\d{{1,2}}[smhdwy])\s*(?:\(edited\))?\s*$"
-    rf"|\s*+\[{_WHEN}\]\s*[^\s:][^:\n]{{0,40}}$|\s*+\[?{_WHEN}\]?[^:\n]{{1,60}}:\s*$"
-    r"|\s*+(?:[-*+•]\s|\d{1,3}[.)]\s)?@[\w.]{2,30}\s[–—|·•]\s",  # a handle, and who it is
-    re.IGNORECASE,
-)
-_SHORT_HEAD = lazy_pattern(rf"\s*+(?:[^\s:]{{1,24}}\s){{0,4}}\(?{_WHEN}\)?\s*$", re.IGNORECASE)
 _FEWEST_HEADS = 2  # lines of a name and a time, where nothing else parts them
-_STAMPED = lazy_pattern(r"\s*+\[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d|\s*[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d\s\S+\s")
 _LOGGED = lazy_pattern(r"\b(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b|\b\w+=\S")
 _TIMING = lazy_pattern(r"\s*+(?:\d\d?:)?\d\d:\d\d[.,]\d{1,3}\s*-->\s*\S")
 _COMMENT = lazy_pattern(r"\s*+(?://|/\*|\*/)")
@@ -380,25 +260,25 @@ _COMMENT = lazy_pattern(r"\s*+(?://|/\*|\*/)")
 
 def _chat_lines(lines: Lines) -> Iterator[int]:
     """Lines with a time and a name, or a nick, before what is said."""
-    return (number for number, line in enumerate(lines) if _SPOKEN.match(line) or _COMMENT.match(line))
+    return (number for number, line in enumerate(lines) if _PATTERNS.spoken.match(line) or _COMMENT.match(line))
 
 
 def _log_lines(lines: Lines) -> Iterator[int]:
-    stamped_lines = [number for number, line in enumerate(lines) if _STAMPED.match(line)]
+    stamped_lines = [number for number, line in enumerate(lines) if _PATTERNS.stamped.match(line)]
     return (number for number in stamped_lines if len(stamped_lines) > 1 or _LOGGED.search(lines[number]))
 
 
 def _lines_under_heads(lines: Lines) -> Iterator[int]:
     """The lines under a name and a time, a handle or a timing, up to an empty line; with several short heads, the whole
     paragraph of each."""
-    short_heads = {number for number, line in enumerate(lines) if _SHORT_HEAD.match(line)}
+    short_heads = {number for number, line in enumerate(lines) if _PATTERNS.short_head.match(line)}
     # Several in a row are a timetable.
     lone_heads = {number for number in short_heads if number - 1 not in short_heads and number + 1 not in short_heads}
     for paragraph in _paragraphs(lines):
         if len(lone_heads) >= _FEWEST_HEADS and not lone_heads.isdisjoint(paragraph):
             yield from paragraph
             continue
-        heads = (number for number in paragraph if _HEAD.match(lines[number]) or _TIMING.match(lines[number]))
+        heads = (number for number in paragraph if _PATTERNS.head.match(lines[number]) or _TIMING.match(lines[number]))
         yield from range(next(heads, paragraph.stop), paragraph.stop)
 
 
@@ -414,30 +294,6 @@ def _paragraphs(lines: Lines) -> Iterator[range]:
 
 # A speaker and a colon
 
-_LABELLED = lazy_pattern(
-    r"\s*+(?:[-*•]\s)?(?:[*_]{1,2})?(?P<label>[^\W\d_][\w.'’-]{0,24}(?:\s[\w.'’-]{1,24}){0,2}?)\s?\d{0,2}(?:\s?\([^()\n]{1,30}\))?(?:[*_]{1,2})?\s?[:：]"
-    r"(?:[*_]{1,2})?\s+(?P<speech>\S.*)"
-)
-_FIRST_PERSON = lazy_pattern(
-    r"\b(?:i|i['’]?m|i['’]ve|my|me|we|our|ich|wir|mein\w*|je|j['’]\w+|nous|yo|soy|nosotros|io|sono|noi|eu|sou|ik|wij|mijn|jag|jeg"
-    r"|я|мы|мо[йяи])\b|^(?:always|never)\b|[我私僕]",
-    re.IGNORECASE,
-)
-_TOPIC_WORDS = """
-    about address age allergies allergy also answer aside background birthday bonus budget btw career caveat
-    children city clarification constraint constraints context correction current currently desire details diet
-    disclaimer dislikes edit education email evening experience extra fact facts family favorite favourite finally first
-    food fyi goal goals health help hi hello history hobbies hobby home housing important info information
-    instruction instructions intro introduction issue job kids language languages lifestyle likes living
-    location me money morning myself name need note notes nutrition occupation personal pets plan plans preference
-    preferences problem profession profile ps question reminder request requirement requirements role second
-    situation so sport sports status subject summary task third tldr today topic travel update warning weather well what
-    when where who why work monday tuesday wednesday thursday friday saturday sunday
-"""
-_TOPICS = frozenset(_TOPIC_WORDS.split())
-_GREETINGS = frozenset({"hey", "hi", "hello", "dear", "yo", "ok", "okay", "thanks", "sorry", "please"})
-_ASKED = lazy_pattern(r"q|question", re.IGNORECASE)
-_ANSWERED = lazy_pattern(r"a|answer", re.IGNORECASE)
 _FEWEST_FIELDS = 4  # labels of a list of topics
 _CUE = lazy_pattern(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})(?:\s?\([^()\n]{1,60}\))?\.\s+\S")  # as in printed plays
 
@@ -445,9 +301,9 @@ _CUE = lazy_pattern(r"\s*+([A-Z]{3,}(?:\s[A-Z]+){0,2})(?:\s?\([^()\n]{1,60}\))?\
 def _speaker_lines(lines: Lines) -> Iterator[int]:
     """Lines that begin with a speaker: a name and a colon, then an "I". A topic is not a speaker; a name in small
     letters is one only if there are other speakers."""
-    matches = {number: match for number, line in enumerate(lines) if (match := _LABELLED.match(line))}
+    matches = {number: match for number, line in enumerate(lines) if (match := _PATTERNS.labelled.match(line))}
     labels = [_strip_number(match["label"]) for match in matches.values()]
-    is_survey = any(map(_ASKED.fullmatch, labels)) and any(map(_ANSWERED.fullmatch, labels))
+    is_survey = any(map(_PATTERNS.asked.fullmatch, labels)) and any(map(_PATTERNS.answered.fullmatch, labels))
     speakers = {
         number: match for number, match in matches.items() if _is_speaker(_strip_number(match["label"]), is_survey)
     }
@@ -458,7 +314,7 @@ def _speaker_lines(lines: Lines) -> Iterator[int]:
     for number, match in speakers.items():
         is_capitalised = all(word[0].isupper() for word in match["label"].split())
         if (alternates or is_capitalised or len(label_counts) > 1) and (
-            alternates or _FIRST_PERSON.search(match["speech"])
+            alternates or _PATTERNS.first_person.search(match["speech"])
         ):
             yield number
 
@@ -474,7 +330,7 @@ def _strip_number(label: str) -> str:
 
 
 def _is_speaker(label: str, is_survey: bool) -> bool:
-    if _ASKED.fullmatch(label) or _ANSWERED.fullmatch(label):
+    if _PATTERNS.asked.fullmatch(label) or _PATTERNS.answered.fullmatch(label):
         return is_survey
     return not _is_topic(label)
 
@@ -482,11 +338,11 @@ def _is_speaker(label: str, is_survey: bool) -> bool:
 def _is_topic(label: str) -> bool:
     """Whether a label names a topic, not a person: an ordinary word, or several words that are not all capitalised."""
     words = label.casefold().rstrip(".").split()
-    if words[0] in _GREETINGS:
+    if words[0] in _LISTS.greetings:
         return True
     if len(words) > 1 and not all(word[0].isupper() for word in label.split()):
         return True
-    return all(word.strip(".") in _TOPICS or is_ordinary(word) for word in words)
+    return all(word.strip(".") in _LISTS.topics or is_ordinary(word) for word in words)
 
 
 # Data: columns, and keys in levels
@@ -497,7 +353,6 @@ _LONGEST_NAME = 3  # words of a column's name, and of the first field under it
 _STOP = lazy_pattern(r"[.!?:]")
 _BARRED = lazy_pattern(r"\s*+\|[^|\n]++\|.*\|\s*")
 _OPENS_LEVEL = lazy_pattern(r"(?:[>|][+-]?)?\s*")
-_KEY = lazy_pattern(r"(?P<indent>\s*)(?P<item>-\s)?[\w.-]{1,30}:(?:\s(?P<value>.*))?$")
 
 
 def _table_rows(lines: Lines) -> Iterator[int]:
@@ -531,7 +386,7 @@ def _rows_under_column_names(lines: Lines) -> Iterator[int]:
 
 
 def _is_short_field(field: str) -> bool:
-    return 0 < len(field.split()) <= _LONGEST_NAME and not _FIRST_PERSON.search(field)
+    return 0 < len(field.split()) <= _LONGEST_NAME and not _PATTERNS.first_person.search(field)
 
 
 def _key_tree_lines(lines: Lines) -> Iterator[int]:
@@ -539,7 +394,7 @@ def _key_tree_lines(lines: Lines) -> Iterator[int]:
     start = 0
     run: list[re.Match[str]] = []
     for number, line in enumerate([*lines, ""]):
-        key = _KEY.match(line)
+        key = _PATTERNS.key.match(line)
         if key is not None:
             start = start if run else number
             run.append(key)
@@ -559,34 +414,10 @@ def _is_text_under_key(key: re.Match[str], line: str) -> bool:
 
 # Pages, mails and terminals: a line that no author writes to a chat
 
-_COUNTED = (
-    r"[\d.,]+[km]?\+?\s(?:upvotes?|points?|comments?|repl(?:y|ies)|retweets?|reposts?|likes?|views?|answers?|shares?"
-    r"|followers?)"
-)
-_OF_A_PAGE = lazy_pattern(
-    rf"\s*+(?:{_COUNTED}(?:\s{_COUNTED})*|(?:posted|submitted)\sby\s\S.*|r/\w{{2,30}}"
-    r"|(?:joined|member\ssince)\s?:\s?\w.{0,20}|(?:posts|reputation|karma)\s?:\s?[\d.,]+"
-    r"|(?:senior|junior|registered|verified)\s(?:member|purchase|buyer)|show\s(?:\d+\s)?(?:more\s)?replies"
-    r"|(?:asked|modified|viewed|posted|updated|published|last\sedited)\s.{1,30}\s(?:ago|times)"
-    r"|sort(?:ed)?\sby:.{1,30}|reviewed\s(?:in|on)\s.{4,60}|rated\s.{1,30}\bstars?|.{0,20}[★☆⭐]{3,}.{0,80}"
-    r"|.{1,20}\sfound\sthis\shelpful|was\sthis\s.{0,10}helpful\b.{0,40}"
-    r"|(?:prep|cook|total)(?:aration|ing)?\stime\s?:.{1,100}|\d+\s(?:km|miles?|mi)\saway|active\s(?:now|today)"
-    r"|(?:(?:view|open|read)\s(?:\w+\s){0,3}in\s(?:your\s|the\s|a\s)?browser|(?:to\s)?unsubscribe)\b[^?]{0,80}|[^?]{0,60}[|·•]\s?unsubscribe\W*"
-    r"|you(?:['’]re|\sare|\shave)?\s(?:receiv(?:ed|ing)|getting|got)\sthis\s(?:e-?mail|mail|message|newsletter|letter)\b.{0,120}"
-    r"|(?:©|\(c\)|copyright)\s.{0,4}\d{4}\b.{0,100})\s*",
-    re.IGNORECASE,
-)
 _COLUMN_LINE = lazy_pattern(  # one bar may be typed, two bars or a dot between words are not
     r"\s*+\w[^|·•\n]{0,60}\s(?:[·•]|\|[^|\n]{1,60}\s\|)\s[^\n]{1,80}[^\s?|]\s*"
 )
-_CLOSING = lazy_pattern(r"[\s–—-]*+[A-Z][a-zß]+(?:\s[A-Za-zß]+\.?){0,2}(?:,|(?<=[Rr]egards))(?:\setc\.,)?\s*")
 _FULL_NAME = lazy_pattern(r"\s*+[A-Z][\w.'’-]*(?:\s[A-Z][\w.'’-]*){1,3}(?:\s\([a-z/]{3,10}\))?,?\s*")
-_TITLE = lazy_pattern(
-    r"[A-Z][\w'’-]*(?:\s(?:[A-Z][\w'’-]*|a|an|the|of|and|in|on|for|to|with|&)){2,7}",
-)
-_OF_A_PERSON = lazy_pattern(
-    r"[A-Z][\w.'’-]*(?:\s[A-Z][\w.'’-]*){0,2}(?:,\s\d{2})?(?:(?<=\d)|\s[–—]\s[A-Z][^.!?:\n]{1,40})"
-)
 _LONGEST_REQUEST = 120  # characters of a line above a pasted page
 _AT_PROMPT = lazy_pattern(r"\s*+(?:[\w.-]{1,30}@[\w.-]{1,30}[:\s]\S{0,40}[$#%]|[$%]|>>>)\s\S")
 _TEMPLATE = lazy_pattern(r"\{\{[^{}\n]{1,80}\}\}")
@@ -598,27 +429,27 @@ def _page_lines(lines: Lines) -> Iterator[int]:
     first = next(_paragraphs(lines), range(0))
     is_request = len(first) == 1 and len(lines[first.start]) <= _LONGEST_REQUEST and first.stop < len(lines)
     rest = lines[first.stop :] if is_request else lines
-    is_letter = any(_CLOSING.fullmatch(line) and _FULL_NAME.fullmatch(name) for line, name in pairwise(lines))
+    is_letter = any(_PATTERNS.closing.fullmatch(line) and _FULL_NAME.fullmatch(name) for line, name in pairwise(lines))
     if is_letter or any(map(_is_of_a_page, lines)) or _has_title(lines) or (is_request and _has_title(rest)):
         yield from range(first.stop if is_request else 0, len(lines))
 
 
 def _is_of_a_page(line: str) -> bool:
-    if _OF_A_PAGE.fullmatch(line):
+    if _PATTERNS.of_a_page.fullmatch(line):
         return True
     is_column_line = (
         not {*"|·•"}.isdisjoint(line) and _COLUMN_LINE.fullmatch(line) and len(line.split()) > _FEWEST_COLUMNS
     )
-    return bool(is_column_line) and not _FIRST_PERSON.search(re.split(r"[|·•]", line, maxsplit=1)[0])
+    return bool(is_column_line) and not _PATTERNS.first_person.search(re.split(r"[|·•]", line, maxsplit=1)[0])
 
 
 def _has_title(lines: Lines) -> bool:
     """Whether a text begins with a title in capitals, or with a person's entry, and goes on."""
     texts = [line.strip() for line in lines if line.strip()]
-    if len(texts) < 2 or _FIRST_PERSON.search(texts[0]):
+    if len(texts) < 2 or _PATTERNS.first_person.search(texts[0]):
         return False
-    is_title = _TITLE.fullmatch(texts[0]) and texts[0].split()[0].casefold() not in _GREETINGS
-    return bool(is_title) or _OF_A_PERSON.fullmatch(texts[0]) is not None
+    is_title = _PATTERNS.title.fullmatch(texts[0]) and texts[0].split()[0].casefold() not in _LISTS.greetings
+    return bool(is_title) or _PATTERNS.of_a_person.fullmatch(texts[0]) is not None
 
 
 def _terminal_lines(lines: Lines) -> Iterator[int]:
@@ -638,27 +469,14 @@ _FEWEST_VERSES = 4
 _LONGEST_VERSE = 64  # characters
 _SHORTEST_VERSE = 16
 _UNEVENNESS = 2  # times that the longest verse is as long as the shortest
-_RUNS_ON = lazy_pattern(  # small letters would be prose whose lines were broken
-    r"[,;–—]\n|[^.!?:]\n(?:And|But|Or|Nor|Of|In|On|With|Where|That|Who|Which|Like|As|For|To|Till|Until|From|By|Through|Beneath"
-    r"|Upon|When|While|Because|Into|Than)\s"
-)
-_PART_OF_SONG = lazy_pattern(
-    r"\s*+[\[(](?:verse|chorus|pre-chorus|bridge|refrain|hook|outro)\b[^\])]{0,30}[\])]", re.IGNORECASE
-)
-_RIME = lazy_pattern(r"[aeiouy]+[^aeiouy\W]*$|[aeiouy][^aeiouy\W]e$")
 _CAPITALS = lazy_pattern(r"[A-Z][A-Z0-9 &'’/.-]{1,40}:?")
 _OF_ONESELF = lazy_pattern(r"\b(?:I|ME|MY|WE|US|OUR|HI|HELLO|HELP|PLEASE|THANKS|URGENT|IMPORTANT|NOTE)\b")
-_PUBLISHED = lazy_pattern(
-    r"\bwe\sare\s(?:currently\s)?(?:looking\sfor|hiring|seeking)\b|\bwe['’]re\s(?:hiring|seeking)\b|\bapply\s(?:now|today|by|here)\b|\bequal\sopportunity\b"
-    r"|\bjoin\sour\steam\b|\bideal\scandidate\b|\bhereby\b|\bthis\sagreement\b|\([mfdwx](?:/[mfdwx]){1,2}\)|\bthe\sundersigned\b|\bterms\sand\sconditions\b|\ball\srights\sreserved\b",
-    re.IGNORECASE,
-)
 
 
 def _verse_lines(lines: Lines) -> Iterator[int]:
     """All lines, if they are short and rhyme or repeat, or if parts of a song are named."""
     numbers = [number for number, line in enumerate(lines) if line.strip()]
-    if any(_PART_OF_SONG.match(line) for line in lines):
+    if any(_PATTERNS.part_of_song.match(line) for line in lines):
         yield from numbers
         return
     texts = [lines[number].strip().casefold().rstrip(".,;:!?…") for number in numbers]
@@ -689,12 +507,12 @@ def _runs_on(verses: Sequence[str]) -> bool:
     lengths = sorted(map(len, verses))
     if len(verses) < _FEWEST_VERSES or lengths[0] < _SHORTEST_VERSE or lengths[-1] > _UNEVENNESS * lengths[0]:
         return False
-    runs = sum(_RUNS_ON.search(f"{verse}\n{following}") is not None for verse, following in pairwise(verses))
+    runs = sum(_PATTERNS.runs_on.search(f"{verse}\n{following}") is not None for verse, following in pairwise(verses))
     return 2 * runs >= len(verses)
 
 
 def _rhymes(end: str, others: Iterable[str]) -> bool:
-    rime = _RIME.search(end)
+    rime = _PATTERNS.rime.search(end)
     return rime is not None and any(other != end and len(rime[0]) > 1 and other.endswith(rime[0]) for other in others)
 
 
@@ -708,7 +526,7 @@ def _document_lines(lines: Lines) -> Iterator[int]:
     headings = headings if len(headings) > 1 else set()
     for paragraph in _paragraphs(lines):
         first = next((number for number in paragraph if number in headings), paragraph.stop)
-        is_published = any(_PUBLISHED.search(lines[number]) for number in paragraph)
+        is_published = any(_PATTERNS.published.search(lines[number]) for number in paragraph)
         yield from paragraph if is_published else range(first, paragraph.stop)
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from recollect.text.calendar_words import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.short_text_cache import remember_short_texts
+from recollect.text.dates import MONTH_ABBREVIATIONS, WEEKDAY_ABBREVIATIONS
+from recollect.text.doc import doc_of
+from recollect.text.packs import lazy_pattern
 
 MAX_CHARACTERS = 32_000
 """Characters of one text that are looked at: three quarters from its beginning, the rest from its end."""
@@ -62,10 +62,9 @@ def limit_text(text: str) -> str:
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of a text, at most `MAX_SENTENCES`."""
-    return list(_read_sentences(text))
+    return list(doc_of(text).read(_read_sentences))
 
 
-@remember_short_texts
 def _read_sentences(text: str) -> tuple[Sentence, ...]:
     text = limit_text(text)
     blocks = [_Block("prose", text.strip())] if _is_paragraph(text) else _blocks(text)
@@ -239,10 +238,9 @@ _INITIALS = lazy_pattern(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 
 def split_sentences(paragraph: str) -> list[str]:
     """The sentences of a paragraph, whatever their kind."""
-    return list(_split_sentences(paragraph))
+    return list(doc_of(paragraph).read(_split_sentences))
 
 
-@remember_short_texts
 def _split_sentences(paragraph: str) -> tuple[str, ...]:
     raw_sentences: list[str] = []
     start = 0

@@ -20,9 +20,8 @@ from itertools import pairwise
 
 import Stemmer
 
-from recollect.text.detect import BY_SCRIPT, UNKNOWN, detect, script_of
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.stopwords import function_words
+from recollect.text.detect import BY_SCRIPT, UNKNOWN, detect, function_words, script_of
+from recollect.text.packs import lazy_pattern
 
 MAX_TERMS = 4_096
 """Terms of one text; what comes after is not indexed. Messages are indexed in passages, which have far fewer."""
@@ -56,12 +55,11 @@ def analyse(text: str, language: str | None = None) -> Analysis:
     """
     text = _normalise(text)
     language = detect(text) if language is None else language
-    memo = _memo(language if language in _HOME else UNKNOWN)
+    known_language = language if language in _HOME else UNKNOWN
     terms: list[str] = []
     # No token goes across a space. Chat repeats its words, also with the signs after them.
     for chunk in text.split() if text.isascii() else _tokens(text):
-        chunk_terms = memo.get(chunk)
-        terms += _learn(memo, chunk, language) if chunk_terms is None else chunk_terms
+        terms += _chunk_terms(chunk, known_language)
     if not terms:
         terms = [term for token in _tokens(text) for piece in _pieces(token) if (term := _term(piece, language))]
     return Analysis(language, tuple(terms[:MAX_TERMS]))
@@ -71,9 +69,7 @@ def word_terms(word: str, language: str) -> tuple[str, ...]:
     """The terms of a text that is one word, as `analyse` gives them."""
     if not (word.isascii() and word.isalnum()):
         return analyse(word, language).terms
-    memo = _memo(language if language in _HOME else UNKNOWN)
-    terms = memo.get(word)
-    return (_learn(memo, word, language) if terms is None else terms) or analyse(word, language).terms
+    return _chunk_terms(word, language if language in _HOME else UNKNOWN) or analyse(word, language).terms
 
 
 def query_groups(text: str, languages: Collection[str]) -> list[tuple[str, ...]]:
@@ -94,29 +90,14 @@ def query_groups(text: str, languages: Collection[str]) -> list[tuple[str, ...]]
     return [terms for terms in groups if terms in longest]
 
 
-def _query_words(token: str, language: str, languages: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], bool], ...]:
+def _query_words(token: str, language: str, languages: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
     """For each word of a token of a query its terms in each of `languages`, and whether it is a function word."""
-    return (_short_query_words if len(token) <= MAX_TERM else _find_query_words)(token, language, languages)
-
-
-def _find_query_words(
-    token: str, language: str, languages: tuple[str, ...]
-) -> tuple[tuple[tuple[str, ...], bool], ...]:
-    return tuple(
-        (_alternatives(piece, languages), _is_function_word(piece, language))
-        for piece in _pieces(token, for_query=True)
-    )
-
-
-_short_query_words = lru_cache(maxsize=_REMEMBERED)(_find_query_words)
+    for piece in _pieces(token, for_query=True):
+        yield _alternatives(piece, languages), _is_function_word(piece, language)
 
 
 def _alternatives(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     """The terms of a word, as written and without accents: some people leave accents out."""
-    if word.isascii() and word.isalpha() and len(word) <= MAX_TERM:  # as `_term` gives them, one by one
-        with _stemmer_lock:
-            stems = [word if stemmer is None else stemmer.stemWord(word) for stemmer in _latin_stemmers(languages)]
-        return tuple(dict.fromkeys(filter(None, map(_fold, stems))))
     forms = dict.fromkeys((word, _fold(word)))
     return tuple(dict.fromkeys(term for language in languages for form in forms if (term := _term(form, language))))
 
@@ -163,27 +144,19 @@ def _normalise(text: str) -> str:
 def _tokens(text: str) -> list[str]:
     # Text without marks and emoji, as most is, needs no search for them.
     has_marks = not text.isascii() and _BEYOND_LATIN.search(text) is not None
-    return (_token_pattern() if has_marks else _PLAIN_TOKEN).findall(text)
+    return (_mark_patterns()[0] if has_marks else _PLAIN_TOKEN).findall(text)
 
 
 @cache
-def _token_pattern() -> re.Pattern[str]:
-    word = rf"[\w{_marks()}]+"
-    return re.compile(rf"{word}(?:{_JOINTS}{word})*{_ENDING}|{_FLAG}|[{_EMOJI}]")
-
-
-@cache
-def _cluster_pattern() -> re.Pattern[str]:
-    return re.compile(rf".[{_marks()}]*")
-
-
-@cache
-def _marks() -> str:
-    """The inside of a character class: every combining mark. They belong to the letter before them."""
+def _mark_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The pattern of a token and that of a letter with its marks. A combining mark belongs to the letter before it."""
     marks = [c for c in range(0x300, 0x20000) if unicodedata.category(chr(c))[0] == "M"]
     starts = [c for c in marks if unicodedata.category(chr(c - 1))[0] != "M"]
     ends = [c for c in marks if unicodedata.category(chr(c + 1))[0] != "M"]
-    return "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(starts, ends, strict=True))
+    inside = "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(starts, ends, strict=True))
+    word = rf"[\w{inside}]+"
+    token = rf"{word}(?:{_JOINTS}{word})*{_ENDING}|{_FLAG}|[{_EMOJI}]"
+    return re.compile(token), re.compile(rf".[{inside}]*")
 
 
 # ... a token into words, by its script, ...
@@ -218,7 +191,7 @@ def _pieces(token: str, for_query: bool = False) -> Iterator[str]:
 
 def _pairs(run: str, for_query: bool) -> Iterator[str]:
     """Overlapping pairs, and single ideographs: all of them for a text, those that stand alone for a query."""
-    characters = _cluster_pattern().findall(run)
+    characters = _mark_patterns()[1].findall(run)
     if len(characters) == 1:
         yield run
         return
@@ -338,24 +311,21 @@ _FOLDED = str.maketrans(
 )
 
 
-def _learn(memo: dict[str, tuple[str, ...]], chunk: str, language: str) -> tuple[str, ...]:
+def _chunk_terms(chunk: str, language: str) -> tuple[str, ...]:
     """The terms of a token, or of what stands between two spaces of a plain text."""
-    terms = tuple(
+    return (_short_chunk_terms if len(chunk) <= MAX_TERM else _read_chunk_terms)(chunk, language)
+
+
+def _read_chunk_terms(chunk: str, language: str) -> tuple[str, ...]:
+    return tuple(
         term
         for token in (_PLAIN_TOKEN.findall(chunk) if chunk.isascii() else (chunk,))
         for piece in _pieces(token)
         if not _is_function_word(piece, language) and (term := _term(piece, language))
     )
-    if len(chunk) <= MAX_TERM:
-        if len(memo) >= _REMEMBERED:
-            memo.clear()
-        memo[chunk] = terms
-    return terms
 
 
-@cache
-def _memo(language: str) -> dict[str, tuple[str, ...]]:
-    return {}
+_short_chunk_terms = lru_cache(maxsize=_REMEMBERED)(_read_chunk_terms)
 
 
 def _is_function_word(word: str, language: str) -> bool:
@@ -416,13 +386,6 @@ def _stem(word: str, language: str) -> str:
     with _stemmer_lock:
         stemmer = _stemmer(language)
         return word if stemmer is None else str(stemmer.stemWord(word))
-
-
-@lru_cache(maxsize=64)
-def _latin_stemmers(languages: tuple[str, ...]) -> tuple[Stemmer.Stemmer | None, ...]:
-    """What stems a Latin word in each of these languages; None where nothing does."""
-    of_latin = dict.fromkeys(_language_of("a", language) for language in languages)
-    return tuple(_stemmer(language) if language in _STEMMERS else None for language in of_latin)
 
 
 @cache

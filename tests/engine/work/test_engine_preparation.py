@@ -20,7 +20,7 @@ from recollect.ports import Vectors
 from recollect.recall.scope_index import ScopeIndexes
 from recollect.stores.sqlite import SqliteStore
 from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.text.lazy_patterns import compile_patterns
+from recollect.text.packs import compile_patterns
 
 SECONDS = 30.0  # for what takes one
 

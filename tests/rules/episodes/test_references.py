@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.english_standalone import english_supports, stands_alone_in_english
-from recollect.text.references import read_references, read_unless_open
-from recollect.text.sentence_forms import SourcedSentence, Support
 from recollect.text.sentences import Sentence
+from recollect.text.standalone import (
+    SourcedSentence,
+    Support,
+    english_supports,
+    read_references,
+    read_unless_open,
+    stands_alone,
+)
 
 USER = ("user", "Alex")
 OTHER = ("user", "Sam")
@@ -107,7 +112,7 @@ def test_a_sentence_points_outside_it(text: str) -> None:
     references = read_references(text)
     assert not references.is_closed
     assert read_unless_open(text, "") == (None if references.hangs or references.pronouns else references)
-    assert not stands_alone_in_english(Sentence(text))
+    assert not stands_alone(Sentence(text), "en")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +152,7 @@ def test_a_sentence_points_outside_it(text: str) -> None:
 def test_a_sentence_stands_alone(text: str) -> None:
     assert read_references(text).is_closed
     assert read_unless_open(text, "") == read_references(text)
-    assert stands_alone_in_english(Sentence(text))
+    assert stands_alone(Sentence(text), "en")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +188,7 @@ def test_a_sentence_stands_alone(text: str) -> None:
     ],
 )
 def test_what_is_only_said_to_the_other_person_tells_nothing(text: str) -> None:
-    assert not stands_alone_in_english(Sentence(text))
+    assert not stands_alone(Sentence(text), "en")
 
 
 def test_a_pronoun_may_stand_after_a_sentence_that_names_what_it_stands_for() -> None:

@@ -11,9 +11,8 @@ import pytest
 from recollect.models.tokens.estimate import EstimateTokenizer
 from recollect.summaries.rules.extract import condense, gist
 from recollect.summaries.rules.lines import SpokenLine, render_lines
-from recollect.text.sentence_forms import SourcedSentence, is_fragment
 from recollect.text.sentences import Sentence
-from recollect.text.standalone_sentences import find_supports, is_bound
+from recollect.text.standalone import SourcedSentence, find_supports, is_bound, is_fragment
 
 count = EstimateTokenizer().count
 FILL = SpokenLine("user", "Kim", "The bakery in Leeds opens its second oven room on 4 May.", 90)

@@ -15,7 +15,7 @@ from recollect.facts.english import words
 from recollect.facts.english.finder import find_facts
 from recollect.facts.english.instructions import is_about_answering
 from recollect.facts.english.words import any_of, longest_first, word_tuple
-from recollect.text.calendar_words import MONTHS, WEEKDAYS
+from recollect.text.dates import MONTHS, WEEKDAYS
 
 TODAY = date(2024, 9, 10)
 PACKAGE = Path(words.__file__).parent

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Ambiguous, Candidate, Member, Name, NameKind, Resolved, Unknown
-from recollect.text.member_names import fold_name, name_shapes, resolve
+from recollect.text.fences import fold_name, name_shapes, resolve
 
 
 def member(id: str, **names: str) -> Member:

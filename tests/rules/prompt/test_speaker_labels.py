@@ -13,9 +13,15 @@ from sample_sizes import sample
 
 from recollect.log.rules import check_id
 from recollect.model import Role
-from recollect.text.fences import MAX_AUTHOR, byline
-from recollect.text.member_names import name_shapes
-from recollect.text.speaker_labels import author_labels, distinct_labels, person_byline, without_posing
+from recollect.text.fences import (
+    MAX_AUTHOR,
+    author_labels,
+    byline,
+    distinct_labels,
+    name_shapes,
+    person_byline,
+    without_posing,
+)
 
 PIECES = (
     *(

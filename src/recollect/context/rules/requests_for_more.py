@@ -24,7 +24,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 
 TIERS = (2, 3)  # tiers that can be asked for; tier 1 is what everything is sent at anyway
 MAX_REQUESTS = 50  # distinct ids and searches honoured of one reply

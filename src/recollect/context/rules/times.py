@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 
-from recollect.text.calendar_words import MONTHS, WEEKDAYS
+from recollect.text.dates import MONTHS, WEEKDAYS
 
 PAUSE = timedelta(hours=1)  # between two messages, after which the clock is said anew
 SHORT = 3  # letters of a shortened weekday or month

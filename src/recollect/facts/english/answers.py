@@ -17,7 +17,7 @@ from recollect.facts.english.statement_words import (
     VAGUE_OBJECTS,
 )
 from recollect.facts.english.words import any_of
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import limit_text, sentences
 
 MAX_ANSWER = 10

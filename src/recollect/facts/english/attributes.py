@@ -16,8 +16,8 @@ from recollect.facts.english.values import company, languages, name, place, thin
 from recollect.facts.english.words import any_of
 from recollect.facts.rules.keys import normalise_key
 from recollect.model import FactCategory
-from recollect.text.fact_words import DEMONYMS, RELATIONS, species
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.english import DEMONYMS, RELATIONS, species
+from recollect.text.packs import lazy_pattern
 
 EVERY = ""
 """The value that means all of a key: "I have no pets"."""

@@ -18,12 +18,12 @@ from functools import lru_cache
 from recollect.facts.english import words
 from recollect.facts.english.words import any_of, longest_first
 from recollect.model import Holds
-from recollect.text.fact_words import RELATIONS
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.dates import TimedPhrase, parse_times
+from recollect.text.doc import doc_of
+from recollect.text.english import RELATIONS
 from recollect.text.own_words import is_claimed_as_own, own_words
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import Sentence, limit_text, sentences
-from recollect.text.short_text_cache import remember_short_texts
-from recollect.text.since_until import TimedPhrase, parse_times
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +250,12 @@ def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[C
                 yield clause
 
 
-@remember_short_texts
 def expand_short_forms(sentence: str) -> str:
     """The sentence with short forms written out, so that fewer wordings are left."""
+    return doc_of(sentence).read(_expand_short_forms)
+
+
+def _expand_short_forms(sentence: str) -> str:
     has_apostrophe = "'" in sentence or "’" in sentence
     if _BARE_SHORT_FORM.search(sentence) or (has_apostrophe and "=" in sentence):
         return " ".join(_SHORT_FORMS.sub(_write_out, sentence.replace("’", "'")).split())

@@ -26,10 +26,10 @@ from recollect.facts.rules.deciding import acceptable_facts
 from recollect.facts.rules.echoes import is_echo
 from recollect.facts.rules.values import fold
 from recollect.model import FoundFact, Holds
-from recollect.text.fact_words import PETS, RELATIONS
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.english import PETS, RELATIONS
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import Sentence
-from recollect.text.word_runs import has_word_of
+from recollect.text.tokens import has_word_of
 
 HEDGED = 0.6
 """The part of a confidence that "I think" leaves."""

@@ -13,8 +13,8 @@ from recollect.facts.english import words
 from recollect.facts.english.values import name
 from recollect.facts.english.words import any_of
 from recollect.model import FoundFact
-from recollect.text.fact_words import LANGUAGE
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.english import LANGUAGE
+from recollect.text.packs import lazy_pattern
 
 _LEAD = lazy_pattern(rf"^(?:(?:{any_of(words.BEFORE_ORDER)}|i['’]d\slike\syou\sto)[,:\s]+)+", re.IGNORECASE)
 _FOR_GOOD = lazy_pattern(

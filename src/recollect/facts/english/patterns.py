@@ -26,7 +26,8 @@ from recollect.facts.english.clauses import Clause
 from recollect.facts.english.values import animals, company, condition, languages, name, place, thing, things, trade
 from recollect.facts.english.words import any_of
 from recollect.model import FactCategory
-from recollect.text.fact_words import (
+from recollect.text.dates import strip_final_time
+from recollect.text.english import (
     BELIEFS,
     CONDITION_ADJECTIVES,
     DEMONYMS,
@@ -36,8 +37,7 @@ from recollect.text.fact_words import (
     RELATIONS,
     species,
 )
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.since_until import strip_final_time
+from recollect.text.packs import lazy_pattern
 
 Finder = Callable[[str, Clause], Iterator[FactReading]]
 

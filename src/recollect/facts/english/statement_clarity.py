@@ -10,9 +10,9 @@ import re
 
 from recollect.facts.english import statement_words as words
 from recollect.facts.english.words import NUMBERS_TO_SIX, any_of, longest_first
-from recollect.text.calendar_words import MONTHS, WEEKDAYS
-from recollect.text.fact_words import RELATIONS
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.dates import MONTHS, WEEKDAYS
+from recollect.text.english import RELATIONS
+from recollect.text.packs import lazy_pattern
 
 _UNREAL = lazy_pattern(rf"\b{any_of(words.UNREAL_WORDS)}\b")
 _TALK = lazy_pattern(rf"\b{any_of(words.YOU_WORDS, words.TALK_WORDS)}\b", re.IGNORECASE)

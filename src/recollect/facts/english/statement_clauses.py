@@ -19,12 +19,11 @@ from recollect.facts.english.words import (
     longest_first,
     may_end_with,
 )
-from recollect.text.calendar_words import MONTHS, WEEKDAYS
-from recollect.text.fact_words import RELATIONS
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.dates import MONTHS, WEEKDAYS
+from recollect.text.english import RELATIONS, is_past
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import MAX_SENTENCE
-from recollect.text.verbs import is_past
-from recollect.text.word_runs import has_word_of
+from recollect.text.tokens import has_word_of
 
 _SPEAKER = lazy_pattern(
     r"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)"

@@ -12,12 +12,10 @@ from datetime import UTC, date, datetime, timedelta
 from recollect.facts.english import statement_words as words
 from recollect.facts.english.third_person_retelling import Predicate
 from recollect.facts.english.words import any_of
-from recollect.text.calendar_words import MONTHS, WEEKDAYS
-from recollect.text.dates import TimeSpan, spans
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.since_until import parse_date, parse_times
-from recollect.text.verbs import PAST_FORMS
-from recollect.text.word_runs import words_before
+from recollect.text.dates import MONTHS, WEEKDAYS, TimeSpan, parse_date, parse_times, spans
+from recollect.text.english import PAST_FORMS
+from recollect.text.packs import lazy_pattern
+from recollect.text.tokens import words_before
 
 _DAY_WORD = lazy_pattern(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$", re.IGNORECASE)
 _BEFORE_DAY = lazy_pattern(rf"(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)

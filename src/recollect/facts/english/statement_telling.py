@@ -10,7 +10,7 @@ import re
 from recollect.facts.english import statement_words as words
 from recollect.facts.english.third_person_retelling import Predicate
 from recollect.facts.english.words import KNOWN_TO_ALL, NUMBERS_TO_SIX, any_of, word_tuple
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 
 THOUGHTS = frozenset(words.THOUGHT_VERBS)
 _FEELING = lazy_pattern(

@@ -22,12 +22,10 @@ from recollect.facts.english.third_person_retelling import Predicate, Tense, ret
 from recollect.facts.english.values import place
 from recollect.facts.english.words import NUMBERS_TO_SIX, any_of, longest_first
 from recollect.model import FactCategory, FoundFact
-from recollect.text.english_predicates import PLAIN_VERBS
-from recollect.text.fact_words import RELATIONS
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.stopwords import function_words
-from recollect.text.verbs import PAST_FORMS, gerund, is_past
-from recollect.text.word_weights import is_ordinary
+from recollect.text.detect import function_words
+from recollect.text.english import PAST_FORMS, PLAIN_VERBS, RELATIONS, gerund, is_past
+from recollect.text.packs import lazy_pattern
+from recollect.text.words import is_ordinary
 
 MAX_WORDS = 22
 """Words of one statement; a longer one is a story, and is left out."""

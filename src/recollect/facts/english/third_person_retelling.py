@@ -12,8 +12,8 @@ from typing import Literal
 
 from recollect.facts.english import statement_words as words
 from recollect.facts.english.words import BEFORE_PERFECT, any_of
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.verbs import COMMON_VERBS, PAST_FORMS, SAME_IN_THE_PAST, form_after_name, is_past
+from recollect.text.english import COMMON_VERBS, PAST_FORMS, SAME_IN_THE_PAST, form_after_name, is_past
+from recollect.text.packs import lazy_pattern
 
 Tense = Literal["past", "perfect", "present", "progressive", "future"]
 

@@ -24,11 +24,20 @@ from recollect.facts.english.words import (
     THING_TIMES,
     any_of,
 )
-from recollect.text.english_predicates import PLAIN_VERBS
-from recollect.text.fact_words import CONDITIONS, FEELINGS, LANGUAGE, NO_PLACES, PLACES, TRADES, species, wordlist
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.stopwords import function_words
-from recollect.text.verbs import gerund
+from recollect.text.detect import function_words
+from recollect.text.english import (
+    CONDITIONS,
+    FEELINGS,
+    LANGUAGE,
+    NO_PLACES,
+    PLACES,
+    PLAIN_VERBS,
+    TRADES,
+    gerund,
+    species,
+    wordlist,
+)
+from recollect.text.packs import lazy_pattern
 
 _WORD = lazy_pattern(r"[\w'’&.+/-]+(?<!\.)|\S")
 _PARTICLES = wordlist("de del della di da dos du la le van von der den bin ibn al el y e ten ter zu af")

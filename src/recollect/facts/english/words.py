@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable
 from string import ascii_lowercase
 
-from recollect.text.calendar_words import MONTHS, WEEKDAYS
+from recollect.text.dates import MONTHS, WEEKDAYS
 
 
 def word_tuple(text: str) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, build_request, fence_text, object_schema, repair_request
 from recollect.ports import Request
 from recollect.text.fences import Fenced, escape_line, plain_name, section
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.names_times_amounts import names
+from recollect.text.mentions import names
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import sentences
 from recollect.text.terms import analyse
 

@@ -16,8 +16,7 @@ from recollect.facts.rules.commands import NO_COMMAND, Command, CommandKind, is_
 from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, TaskMessage, build_request, fence_text, object_schema, repair_request
 from recollect.ports import Request
-from recollect.text.fences import Fenced, escape_line, plain_name, section
-from recollect.text.member_names import fold_name
+from recollect.text.fences import Fenced, escape_line, fold_name, plain_name, section
 from recollect.text.terms import analyse
 
 name = "command"

@@ -16,7 +16,7 @@ from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, build_request, object_schema, repair_request
 from recollect.ports import Request
 from recollect.text.fences import Fenced, escape_line, plain_name, section
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 
 name = "forget"
 

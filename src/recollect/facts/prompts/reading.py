@@ -26,13 +26,13 @@ from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, build_request, object_schema, repair_request
 from recollect.model import FACT_CATEGORIES, FactRefusal, FoundFact, Holds
 from recollect.ports import Request
-from recollect.text.fact_words import RELATIONS
+from recollect.text.dates import parse_date
+from recollect.text.english import RELATIONS
 from recollect.text.fences import Fenced, escape_line, section
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.filler import is_small_talk
 from recollect.text.own_words import own_words
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import limit_text
-from recollect.text.since_until import parse_date
-from recollect.text.smalltalk import is_small_talk
 
 name = "reading"
 

@@ -30,9 +30,8 @@ from recollect.facts.rules.remembered_statements import (
 from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, build_request, object_schema, repair_request
 from recollect.ports import Request
-from recollect.text.fences import Fenced, escape_line, plain_name, section
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.speaker_labels import author_labels, person_byline
+from recollect.text.fences import Fenced, author_labels, escape_line, person_byline, plain_name, section
+from recollect.text.packs import lazy_pattern
 from recollect.text.terms import analyse
 
 name = "remember"

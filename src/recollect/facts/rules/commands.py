@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from recollect.facts.english.finder import find_facts
-from recollect.text.fact_words import LANGUAGES, PLACES, PROGRAMMING
+from recollect.text.detect import function_words
+from recollect.text.english import LANGUAGES, PLACES, PROGRAMMING
 from recollect.text.fences import strip_invisible
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import split_sentences
-from recollect.text.stopwords import function_words
 
 CommandKind = Literal["remember", "forget", "ask", "none"]
 MAX_COMMAND = 2_000

@@ -29,7 +29,7 @@ from recollect.facts.rules.values import excludes_value, fold, fuller_value, has
 from recollect.log.access import channels_of
 from recollect.log.secret_policy import stands_for_secret
 from recollect.model import FACT_CATEGORIES, HOLDS, Fact, FactRefusal, FoundFact, Message
-from recollect.text.fact_words import species
+from recollect.text.english import species
 from recollect.text.terms import analyse
 
 MIN_CONFIDENCE = 0.4

@@ -12,13 +12,19 @@ import re
 from collections.abc import Iterator
 
 from recollect.facts.english.values import trade
-from recollect.text.detect import detect
-from recollect.text.fact_words import CONDITION_ADJECTIVES, DIETS
+from recollect.text.detect import detect, function_words
+from recollect.text.english import (
+    COMMON_VERBS,
+    CONDITION_ADJECTIVES,
+    DIETS,
+    FORMS_AFTER_I,
+    PERSON_FORMS,
+    form_after_i,
+    form_after_name,
+)
 from recollect.text.fences import strip_invisible
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import split_sentences
-from recollect.text.stopwords import function_words
-from recollect.text.verbs import COMMON_VERBS, FORMS_AFTER_I, PERSON_FORMS, form_after_i, form_after_name
 
 MAX_STATEMENT = 300
 """Characters of one statement; a longer one is cut between two words."""

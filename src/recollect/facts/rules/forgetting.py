@@ -18,7 +18,7 @@ from recollect.facts.rules.keys import normalise_key
 from recollect.facts.rules.remembered_statements import ParsedStatement, parse_statement
 from recollect.facts.rules.values import fold, has_same_value, sense
 from recollect.model import Fact, FoundFact
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 from recollect.text.terms import analyse
 
 LIKE = 0.75

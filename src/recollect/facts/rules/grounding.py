@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.names_times_amounts import CALENDAR, CAPITAL_NOUNS
+from recollect.text.mentions import CALENDAR, CAPITAL_NOUNS
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import split_sentences
 from recollect.text.terms import analyse
-from recollect.text.word_weights import WORD, is_content, is_ordinary
+from recollect.text.words import WORD, is_content, is_ordinary
 
 _NUMBER = lazy_pattern(r"\d+(?:[.,]\d+)*")
 _SEPARATORS = lazy_pattern(r"[.,]")

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
 from recollect.model import FACT_CATEGORIES, FactCategory
-from recollect.text.fact_words import PROGRAMMING, RELATIONS
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.english import PROGRAMMING, RELATIONS
+from recollect.text.packs import lazy_pattern
 from recollect.text.terms import word_terms
 
 IDENTITY: FactCategory = "identity"

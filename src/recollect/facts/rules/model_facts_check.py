@@ -16,15 +16,14 @@ from datetime import date, datetime
 from recollect.facts.english.finder import stated_text, states_something
 from recollect.facts.rules.keys import holds_several_values
 from recollect.model import FactRefusal, FoundFact, Role
-from recollect.text.dates import TimeSpan, spans
-from recollect.text.fact_words import RELATIONS, species
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.names_times_amounts import CALENDAR, CAPITAL_NOUNS
+from recollect.text.dates import TimeSpan, parse_times, spans
+from recollect.text.english import RELATIONS, species
+from recollect.text.filler import is_small_talk
+from recollect.text.mentions import CALENDAR, CAPITAL_NOUNS
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import limit_text, split_sentences
-from recollect.text.since_until import parse_times
-from recollect.text.smalltalk import is_small_talk
 from recollect.text.terms import analyse
-from recollect.text.word_weights import is_content, is_ordinary, words
+from recollect.text.words import is_content, is_ordinary, words
 
 NEAR = 3
 """Lines before a source that may be what it answers or continues."""

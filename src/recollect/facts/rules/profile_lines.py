@@ -17,7 +17,7 @@ from datetime import datetime
 
 from recollect.log.access import is_claim
 from recollect.model import FACT_CATEGORIES, Fact
-from recollect.text.speaker_labels import person_byline
+from recollect.text.fences import person_byline
 
 HEADINGS = {
     "identity": "Identity",

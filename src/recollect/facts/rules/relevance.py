@@ -20,7 +20,7 @@ from recollect.facts.rules.keys import keys_named
 from recollect.facts.rules.remembered_lists import remember_fact_lists
 from recollect.model import Fact
 from recollect.recall.rules.floor import rarity, relevance
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 from recollect.text.terms import analyse, query_groups
 
 SHOWN_WORDS = 40

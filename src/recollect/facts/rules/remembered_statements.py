@@ -24,7 +24,7 @@ from recollect.facts.rules.first_to_third_person import first_person, possessive
 from recollect.facts.rules.keys import holds_several_values, normalise_key
 from recollect.facts.rules.values import fold, has_same_value, sense
 from recollect.model import Fact, FoundFact, Statement
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 from recollect.text.terms import analyse
 
 

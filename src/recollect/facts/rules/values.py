@@ -14,10 +14,10 @@ from functools import lru_cache
 
 from recollect.facts.rules.keys import holds_several_values, is_known
 from recollect.model import Fact, FoundFact
-from recollect.text.fact_words import species
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.english import species
+from recollect.text.packs import lazy_pattern
 from recollect.text.terms import analyse
-from recollect.text.word_weights import is_content, stem
+from recollect.text.words import is_content, stem
 
 REMEMBERED = 16_384
 """Values of which it is remembered how they are compared: more than one person has, else each batch reads all anew."""

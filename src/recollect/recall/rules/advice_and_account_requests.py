@@ -12,8 +12,8 @@ from datetime import datetime
 from functools import cache
 
 from recollect.text.dates import spans
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.stopwords import function_words
+from recollect.text.detect import function_words
+from recollect.text.packs import lazy_pattern
 
 REQUEST = 0.2
 """What the words of a request count as words."""

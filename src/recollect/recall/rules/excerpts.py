@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 
 SENTENCE = lazy_pattern(r"(?<=[.!?…。！？])\s+|\n+")
 WORD = lazy_pattern(r"[^\W_]{3,}")

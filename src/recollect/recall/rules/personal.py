@@ -12,7 +12,7 @@ import re
 from functools import cache
 
 from recollect.text.detect import detect
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 
 # "How do I …?" and "Can I …?" ask for instructions, "I need …" and "I'd like …" for help: not about the speaker's life.
 _REQUEST = lazy_pattern(

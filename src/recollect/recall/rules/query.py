@@ -27,8 +27,8 @@ from recollect.recall.rules.advice_and_account_requests import (
 from recollect.recall.rules.personal import speaks_of_a_life
 from recollect.recall.rules.question_words import FRAME, FRAME_WORDS, LIGHT, LIGHT_WORDS
 from recollect.text.dates import TimeSpan, spans
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.stopwords import function_words
+from recollect.text.detect import function_words
+from recollect.text.packs import lazy_pattern
 from recollect.text.terms import MAX_GROUPS, query_groups
 
 NAME = 0.1

@@ -53,7 +53,7 @@ from recollect.server.mcp.calls import (
 )
 from recollect.server.mcp.pipes import CheckedLines, ReadableMessages
 from recollect.text import fences
-from recollect.text.speaker_labels import author_labels
+from recollect.text.fences import author_labels
 from recollect.wire import to_json_shallow
 
 PROFILE = "recollect://profile"

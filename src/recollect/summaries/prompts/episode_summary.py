@@ -18,8 +18,7 @@ from recollect.summaries.prompts.level_summary import parse_summary, word_limit
 from recollect.summaries.rules import extract
 from recollect.summaries.rules.lines import SpokenLine, narrative_lines, render_lines
 from recollect.summaries.rules.tiers import Count
-from recollect.text.fences import Fenced, attribution, escape_line, section
-from recollect.text.speaker_labels import author_labels
+from recollect.text.fences import Fenced, attribution, author_labels, escape_line, section
 from recollect.text.terms import analyse
 
 name = "episode_summary"

@@ -21,7 +21,7 @@ from recollect.summaries.rules import extract
 from recollect.summaries.rules.lines import narrative_lines, render_lines
 from recollect.summaries.rules.tiers import Count, clean
 from recollect.text.fences import Fenced, escape_line, section
-from recollect.text.word_weights import words
+from recollect.text.words import words
 
 name = "level_summary"
 

@@ -3,7 +3,7 @@
 The result is a list of lines, each with its speaker, its turn and its time; `lines.render_lines` writes them as text.
 `gist` chooses lines of messages, `condense` chooses among the lines of several extracts: who said what is never read
 from a text. A summary is never over the limit, and never empty if there is a word and room for one. Only a bounded part
-is read. What is chosen is decided in `sentence_choice`, what stands alone in `standalone_sentences`, what was
+is read. What is chosen is decided in `sentence_choice`, what stands alone in `text.standalone`, what was
 corrected in `text.corrections`.
 """
 
@@ -37,9 +37,8 @@ from recollect.text import fences
 from recollect.text.corrections import ComparedSentence, find_corrections
 from recollect.text.detect import detect
 from recollect.text.filler import is_filler
-from recollect.text.sentence_forms import ALONE, SourcedSentence
 from recollect.text.sentences import Sentence, limit_text, sentences, split_sentences
-from recollect.text.standalone_sentences import find_supports, stands_alone
+from recollect.text.standalone import ALONE, SourcedSentence, find_supports, stands_alone
 
 MAX_CHARACTERS = 48_000
 """Characters that are read in all; if there are more, the longest texts are cut first."""

@@ -12,10 +12,17 @@ from dataclasses import dataclass
 from math import fsum
 
 from recollect.text.detect import detect
-from recollect.text.message_claims import KeyValue, question_pairs, statement_pairs
-from recollect.text.particulars import list_pairs, mention_pairs, technical_pairs, topic_pairs
+from recollect.text.mentions import (
+    KeyValue,
+    list_pairs,
+    mention_pairs,
+    question_pairs,
+    statement_pairs,
+    technical_pairs,
+    topic_pairs,
+)
 from recollect.text.sentences import Sentence, sentences
-from recollect.text.word_weights import is_unspaced, matters, shorten_phrase, stems, weigh
+from recollect.text.words import is_unspaced, matters, shorten_phrase, stems, weigh
 
 Count = Callable[[str], int]
 

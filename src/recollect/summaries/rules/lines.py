@@ -16,12 +16,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recollect.model import ExtractLine, Role
-from recollect.text.calendar_words import MONTHS
-from recollect.text.fences import GUARD, Labels, byline, escape_line, with_sign
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.dates import MONTHS
+from recollect.text.fences import GUARD, Labels, author_labels, byline, escape_line, with_sign, without_posing
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import split_sentences
-from recollect.text.speaker_labels import author_labels, without_posing
-from recollect.text.word_weights import is_unspaced
+from recollect.text.words import is_unspaced
 
 Lines = Sequence[ExtractLine]
 

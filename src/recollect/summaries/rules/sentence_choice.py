@@ -19,14 +19,14 @@ from recollect.summaries.rules import tiers
 from recollect.summaries.rules.keyvalues import drop_dangling
 from recollect.summaries.rules.lines import prefix, render_lines, speaker_labels
 from recollect.text.corrections import is_retraction, says_new_value
+from recollect.text.doc import doc_of
 from recollect.text.fences import Labels
 from recollect.text.filler import trim
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.names_times_amounts import WHEN
-from recollect.text.sentence_forms import drop_addition
+from recollect.text.mentions import WHEN
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import Kind, Sentence, clauses
-from recollect.text.short_text_cache import remember_short_texts
-from recollect.text.word_weights import is_unspaced, stems, weigh
+from recollect.text.standalone import drop_addition
+from recollect.text.words import is_unspaced, stems, weigh
 
 Count = Callable[[str], int]
 
@@ -163,7 +163,8 @@ def _forms(statements: Sequence[SummarySentence], language: str, weights: Mappin
         sentence = statement.sentence
         is_line = statement.line.kind == "text"
         is_short_correction = statement.corrects and statement.needs is not None
-        for text, roots, price in _read_wordings(sentence.text, sentence.kind, language, is_line, is_short_correction):
+        options = (sentence.kind, language, is_line, is_short_correction)
+        for text, roots, price in doc_of(sentence.text).read(_read_wordings, *options):
             yield Wording(place, text, roots, _total_weight(roots, weights), bonus, price)
 
 
@@ -172,7 +173,6 @@ def _total_weight(roots: Iterable[str], weights: Mapping[str, float]) -> float:
     return fsum([weight(root, _NOTE) for root in roots])  # exact: roots have no order
 
 
-@remember_short_texts
 def _read_wordings(
     text: str, kind: Kind, language: str, is_line: bool, is_short_correction: bool
 ) -> tuple[tuple[str, frozenset[str], float], ...]:
@@ -222,7 +222,7 @@ def _clean(text: str) -> str:
 
 
 def _bonus(statement: SummarySentence, *, opens: bool) -> float:
-    matters, has_new_value, counts = _read_signs(statement.sentence.text)
+    matters, has_new_value, counts = doc_of(statement.sentence.text).read(_read_signs)
     bonus = 0.8 if opens else 0.0
     bonus += 1.0 if matters else 0.0
     bonus += 2.0 if statement.corrects or has_new_value else 0.0
@@ -230,7 +230,6 @@ def _bonus(statement: SummarySentence, *, opens: bool) -> float:
     return bonus + (0.4 if statement.sentence.is_question and not statement.is_answered else 0.0)
 
 
-@remember_short_texts
 def _read_signs(text: str) -> tuple[bool, bool, bool]:
     """Whether a sentence tells a decision, a plan or a change in life; gives a new value; has a number or a date."""
     counts = _DIGIT.search(text) is not None or WHEN.search(text) is not None

@@ -16,11 +16,10 @@ from operator import itemgetter
 from recollect.summaries.rules.keyvalues import drop_dangling
 from recollect.text.detect import detect
 from recollect.text.filler import bare_request, capitalise, is_filler, trim
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.message_claims import last_clauses
-from recollect.text.names_times_amounts import AMOUNT, WHEN
+from recollect.text.mentions import AMOUNT, WHEN, last_clauses
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import Sentence, clauses, sentences
-from recollect.text.word_weights import is_unspaced, stems, weigh
+from recollect.text.words import is_unspaced, stems, weigh
 
 Count = Callable[[str], int]
 

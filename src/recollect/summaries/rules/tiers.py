@@ -15,7 +15,7 @@ from recollect.model import Tiers
 from recollect.summaries.rules.keyvalues import key_values
 from recollect.summaries.rules.sentence_summary import summary
 from recollect.text import fences
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import MAX_CHARACTERS, limit_text
 
 Count = Callable[[str], int]

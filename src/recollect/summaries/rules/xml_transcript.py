@@ -6,7 +6,7 @@
 
 The log keeps ids; here they become names: that of the author, and those of the people mentioned (`<@123>`, `<@!123>`,
 `@123`). A mention of an id without a name stays as it is. Names change, so none is ever stored for an id. Both ids and
-names are made distinct by `text.speaker_labels`: two people never have the same.
+names are made distinct by `text.fences`: two people never have the same.
 
 All text goes through `fences` first, so that no word of a chat reads as the frame of an instruction. Then it is escaped
 as XML: a parser gives back what `fences` made of the text, which for ordinary words is the text itself. Erased messages
@@ -22,10 +22,17 @@ from datetime import UTC, datetime, tzinfo
 from xml.sax.saxutils import escape as xml
 
 from recollect.model import Message
-from recollect.text.fences import RESERVED, Fenced, escape, escape_line, fold_character, with_sign
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.member_names import MENTION
-from recollect.text.speaker_labels import distinct_labels
+from recollect.text.fences import (
+    MENTION,
+    RESERVED,
+    Fenced,
+    distinct_labels,
+    escape,
+    escape_line,
+    fold_character,
+    with_sign,
+)
+from recollect.text.packs import lazy_pattern
 
 MAX_SHOWN = 80
 """Characters of a display name that are shown."""

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.model import Role
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.word_runs import lower_words
+from recollect.text.packs import lazy_pattern
+from recollect.text.tokens import lower_words
 from recollect.topics.rules.centroids import is_zero
 from recollect.topics.rules.topic_words import MessageWords, detect_language, read_words
 

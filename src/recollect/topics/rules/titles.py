@@ -13,8 +13,8 @@ from math import log1p
 from typing import NamedTuple, TypeAlias
 
 from recollect.text.detect import detect
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.word_weights import matters, words
+from recollect.text.packs import lazy_pattern
+from recollect.text.words import matters, words
 from recollect.topics.rules.faint_words import describing_words
 from recollect.topics.rules.topic_words import (
     LONGEST_PHRASE,

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from recollect.model import Role
 from recollect.text.detect import detect
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.short_text_cache import remember_short_texts, remember_words
-from recollect.text.word_weights import is_unspaced, matters, stem, words
+from recollect.text.doc import doc_of
+from recollect.text.packs import lazy_pattern
+from recollect.text.words import is_unspaced, matters, stem, words
 from recollect.topics.rules.faint_words import faint_words, phatic_words
 
 READ = 600
@@ -141,10 +141,9 @@ def _count(counts: Mapping[str, int], new: Iterable[str], most: int) -> dict[str
 
 def read_words(text: str, role: Role = "user") -> MessageWords:
     """The words of a message that say what it is about."""
-    return _read_words(text[: READ if role == "user" else READ_OTHERS])
+    return doc_of(text[: READ if role == "user" else READ_OTHERS]).read(_read_words)
 
 
-@remember_short_texts
 def _read_words(text: str) -> MessageWords:
     if "[" in text:
         text = _ASIDE.sub(" ", text)
@@ -191,10 +190,9 @@ def _read_clause(
     """Add the stems of a clause, and its phrases: runs of words with content, without verbs where one can tell."""
     run: list[str] = []
     is_verb = False
-    readings = _token_readings(language)
     tokens = clause if all(map(str.isascii, clause)) else _spread_tokens(clause)
     for place, token in enumerate(tokens):
-        root, bare, leads_verb, is_lower, is_activity = readings[token]
+        root, bare, leads_verb, is_lower, is_activity = _read_token(token, language)
         if root:
             stems[root] = None
         if root and not (is_lower and (is_verb or (is_activity and _takes_object(tokens, place)))):
@@ -239,8 +237,8 @@ class _TokenReading(NamedTuple):
     is_activity: bool
 
 
-@remember_words
-def _token_readings(token: str, language: str) -> _TokenReading:
+@lru_cache(maxsize=20_000)
+def _read_token(token: str, language: str) -> _TokenReading:
     return _TokenReading(
         content_stem(token, language),
         _bare(token),
