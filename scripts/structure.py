@@ -191,7 +191,7 @@ BARS = {
     "import circles": 0,
 }
 """What each may be at most."""
-FACES = ("memory/memory.py", "memory/conversation.py", "memory/documents.py")
+FACES = ("memory/faces/memory.py", "memory/faces/conversation.py", "memory/faces/documents.py")
 MEMOS = frozenset({"cache", "lru_cache", "cached_property", "remember_short_texts", "remember_words"})
 CODELESS = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
 WORD_PATTERN = re.compile(r"(?:[\\wWds_+*?:()\[\]^|'’\-.{},0-9]|A-Z|a-z|\s)*")
