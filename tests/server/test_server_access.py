@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from recollect.cli.main import program
 from recollect.config import Settings
 from recollect.errors import ConfigError, EmbedderError, Forbidden, InvalidInput, NotFound
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.ports import Store, Vectors
 from recollect.server.door import keys
 from recollect.server.door.keys import Keys, create_key, list_keys, revoke_key, write_uses

@@ -208,7 +208,7 @@ def check_memory_models(settings: Settings, ask: bool) -> Iterator[CheckResult]:
 
 def check_models(role: str, models: Sequence[LLM], ask: bool, missing: str) -> Iterator[CheckResult]:
     """The models of a role, and with `ask` what they answer."""
-    from recollect.models.chat.absent import NoModelLLM
+    from recollect.models.chat.roles import NoModelLLM
 
     async def check_model(model: LLM) -> CheckResult:
         try:

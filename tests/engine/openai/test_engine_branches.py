@@ -12,7 +12,7 @@ import pytest
 from recollect import AsyncMemory, Memory, RecollectError, ScopeError
 from recollect.memory.openai import branches, relay
 from recollect.model import Batch, Draft, Message
-from recollect.models.chat.absent import NoModelLLM
+from recollect.models.chat.roles import NoModelLLM
 from recollect.openai.messages import opening_id, parse_message
 from recollect.secrets.policy import SecretPolicy
 from recollect.testing.llm import ScriptedLLM

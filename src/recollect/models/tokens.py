@@ -321,3 +321,20 @@ def count_bpe_tokens(raw: bytes, ranks: Mapping[bytes, int]) -> int:
             if joint_rank is not None:
                 heappush(pairs, (joint_rank, first, end))
     return tokens
+
+
+class EstimateTokenizer:
+    """Characters / 4, rounded up; for other scripts than Latin, bytes / 3."""
+
+    @property
+    def name(self) -> str:
+        return "estimate"
+
+    @property
+    def exact(self) -> bool:
+        return False
+
+    def count(self, text: str) -> int:
+        if text.isascii():
+            return -(-len(text) // 4)
+        return max(-(-len(text) // 4), -(-len(text.encode("utf-8", "replace")) // 3))
