@@ -5,10 +5,10 @@ lines are cached. The library splits a line into pieces, and most pieces are a s
 pair with a heap: the library's own merging takes quadratic time, and it treats an unbroken run of letters (Chinese,
 Thai, joined emoji) as one piece.
 
-Merging still costs microseconds a byte. So only a fixed number of bytes of a text is merged; after that, a piece that is
-not a token counts as its bytes. The same holds for a run of more bytes than that with no place to split it, and for all
-of a text that is larger than any context. A token has at least one byte, so the count is never too low, and a budget
-is never exceeded.
+Merging still costs microseconds a byte. So only a fixed number of bytes of a text is merged; after that, a piece that
+is not a token counts as its bytes. The same holds for a run of more bytes than that with no place to split it, and for
+all of a text that is larger than any context. A token has at least one byte, so the count is never too low, and a
+budget is never exceeded.
 
 The vocabulary is loaded on the first count (about a second), not on import. For models whose vocabulary is not known
 there is an estimate.
