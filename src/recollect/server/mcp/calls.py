@@ -23,8 +23,7 @@ from pydantic import ValidationError
 
 from recollect.errors import InvalidInput, NotFound, RecollectError, ScopeError
 from recollect.parsing import UnreadableJson, read_json
-from recollect.server.observing import describe_error, logger
-from recollect.server.problems import Problem, problem_of, validation_problem
+from recollect.server.problems import Problem, describe_error, logger, problem_of, validation_problem
 
 FAILED = "the memory failed, and its log says why; try once more, and if it fails again go on without it"
 
