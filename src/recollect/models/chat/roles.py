@@ -116,23 +116,20 @@ class Role:
 
     def relay(self, task: str, model: str) -> Relay:
         """A relay for a model. An unknown name is sent only to the first model that can relay it."""
-        role_and_task = (self.name, task)
-        named_place = next(
-            (place for place, candidate in enumerate(self._models) if name_in_request(candidate) == model), None
-        )
-        relay_place = next(
-            (place for place, candidate in enumerate(self._models) if isinstance(candidate, Relay)), None
-        )
-        if named_place is None and model not in ("", OURS) and relay_place is not None:
-            return RelayChain(
-                [self._models[relay_place]], Cooldowns(), self._record, role_and_task, self._count, model_name=model
-            )
-        if not named_place:
-            return RelayChain(self._models, self._cooldowns, self._record, role_and_task, self._count)
-        other_models = [candidate for place, candidate in enumerate(self._models) if place != named_place]
-        return RelayChain(
-            [self._models[named_place], *other_models], Cooldowns(), self._record, role_and_task, self._count
-        )
+        names = [name_in_request(candidate) for candidate in self._models]
+        relays = [candidate for candidate in self._models if isinstance(candidate, Relay)]
+        place = names.index(model) if model in names else 0
+        models = self._models
+        cooldowns = self._cooldowns
+        unknown_name = ""
+        if place:
+            models = (models[place], *models[:place], *models[place + 1 :])
+            cooldowns = Cooldowns()
+        elif relays and model not in ("", OURS, *names):
+            models = (cast(LLM, relays[0]),)
+            cooldowns = Cooldowns()
+            unknown_name = model
+        return RelayChain(models, cooldowns, self._record, (self.name, task), self._count, unknown_name)
 
     async def close(self) -> None:
         for model in self._metered:
@@ -258,7 +255,21 @@ class ModelCall:
     outcome: str
 
 
-class MeteredLLM:
+class WrappedLLM:
+    """A model with something around each of its calls."""
+
+    def __init__(self, inner: LLM) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+class MeteredLLM(WrappedLLM):
     """Records every call of a model. `for_task` gives the same model under a task's name."""
 
     def __init__(
@@ -271,7 +282,7 @@ class MeteredLLM:
         count: Count = rough_token_count,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._role = role
         self._record = record
         self._task = task
@@ -280,10 +291,6 @@ class MeteredLLM:
 
     def for_task(self, task: str) -> MeteredLLM:
         return MeteredLLM(self._inner, self._role, self._record, task=task, count=self._count, clock=self._clock)
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
 
     async def complete(self, request: Request) -> Completion:
         start = self._clock()
@@ -317,9 +324,6 @@ class MeteredLLM:
         finally:
             self._record_call(request, start, answer, error, "".join(pieces_so_far))
 
-    async def close(self) -> None:
-        await self._inner.close()
-
     def _record_call(
         self, request: Request, start: float, answer: Completion | None, error: BaseException | None, text: str
     ) -> None:
@@ -346,20 +350,16 @@ class MeteredLLM:
         self._record(call)
 
 
-class Ceiling:
+class Ceiling(WrappedLLM):
     """Asks the model only while the day's tokens are below the limit.
 
     Calls already under way when the limit is reached are not stopped, so the limit can be exceeded by their cost.
     """
 
     def __init__(self, inner: LLM, tokens_today: Callable[[], Awaitable[int]], limit: int) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._tokens_today = tokens_today
         self._limit = limit
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
 
     async def complete(self, request: Request) -> Completion:
         await self._check_ceiling()
@@ -371,24 +371,17 @@ class Ceiling:
             async for piece in pieces:
                 yield piece
 
-    async def close(self) -> None:
-        await self._inner.close()
-
     async def _check_ceiling(self) -> None:
         if await self._tokens_today() >= self._limit:
             raise ModelSpent(f"the day's ceiling of {self._limit:,} tokens is spent; memory work goes on offline")
 
 
-class ThinkingRoom:
+class ThinkingRoom(WrappedLLM):
     """A model whose requests allow `thinking_tokens` beyond their own limit; those without a limit are left alone."""
 
     def __init__(self, inner: LLM, thinking_tokens: int) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._thinking_tokens = thinking_tokens
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
 
     async def complete(self, request: Request) -> Completion:
         if request.max_tokens is None:
@@ -409,9 +402,6 @@ class ThinkingRoom:
         async with closing(self._inner.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
-
-    async def close(self) -> None:
-        await self._inner.close()
 
     async def _ask_again(self, request: Request, cut_off: Completion | None) -> Completion:
         """The answer with a larger limit. If that fails, the one that was cut off, if it has any text: it may do."""
@@ -450,15 +440,8 @@ def is_unfinished_json(text: str) -> bool:
     return False
 
 
-class TextOnlyRelay:
+class TextOnlyRelay(WrappedLLM):
     """A model that takes text and gives text, in OpenAI's format."""
-
-    def __init__(self, inner: LLM) -> None:
-        self._inner = inner
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
 
     async def relay(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         request = self._request(body)

@@ -8,7 +8,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
@@ -131,31 +130,6 @@ def compress_file(path: Path) -> bytes:
     return gzip.compress(path.read_bytes(), mtime=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of a route, and where it goes."""
-
-    name: str
-    place: str
-    kind: str
-    is_required: bool
-    about: str
-
-
-@dataclass(frozen=True, slots=True)
-class DescribedRoute:
-    """A route: its method and path, what it does, what it takes, and what it answers with."""
-
-    method: str
-    path: str
-    anchor: str
-    about: str
-    parameters: tuple[Parameter, ...]
-    body: str
-    example: str
-    answer: str
-
-
 def kind_of(schema: Mapping[str, Any]) -> str:
     """The type that a schema describes, in a few words."""
     if "$ref" in schema:
@@ -185,7 +159,7 @@ def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
     return json.dumps(examples[0], ensure_ascii=False, indent=INDENT) if examples else ""
 
 
-def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, DescribedRoute]]:
+def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every route with its tag."""
     schemas = document.get("components", {}).get("schemas", {})
     for path, item in document["paths"].items():
@@ -194,35 +168,34 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, DescribedR
                 yield item[method].get("tags", ["other"])[0], describe(path, method, item[method], schemas)
 
 
-def describe(path: str, method: str, route: Mapping[str, Any], schemas: Mapping[str, Any]) -> DescribedRoute:
+def describe(path: str, method: str, route: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """A route: its method and path, what it does, what it takes, and what it answers with."""
     body = content_of(route.get("requestBody", {}))
     answer = content_of(route.get("responses", {}).get("200", {}))
-    parameters = tuple(
-        Parameter(
-            parameter["name"],
-            parameter["in"],
-            kind_of(parameter.get("schema", {})),
-            parameter.get("required", False),
-            parameter.get("description", ""),
-        )
-        for parameter in route.get("parameters", ())
-    )
-    anchor = f"{method}-{path}".replace("/", "-").replace("{", "").replace("}", "")
-    return DescribedRoute(
-        method.upper(),
-        path,
-        anchor,
-        route.get("description", route.get("summary", "")),
-        parameters,
-        kind_of(body) if body else "",
-        example_of(body, schemas),
-        kind_of(answer) if answer else "",
-    )
+    return {
+        "method": method.upper(),
+        "path": path,
+        "anchor": f"{method}-{path}".replace("/", "-").replace("{", "").replace("}", ""),
+        "about": route.get("description", route.get("summary", "")),
+        "parameters": [
+            {
+                "name": parameter["name"],
+                "place": parameter["in"],
+                "kind": kind_of(parameter.get("schema", {})),
+                "is_required": parameter.get("required", False),
+                "about": parameter.get("description", ""),
+            }
+            for parameter in route.get("parameters", ())
+        ],
+        "body": kind_of(body) if body else "",
+        "example": example_of(body, schemas),
+        "answer": kind_of(answer) if answer else "",
+    }
 
 
 def build_reference(app: FastAPI, values: Mapping[str, Any]) -> str:
     document = app.openapi()
-    groups: dict[str, list[DescribedRoute]] = {}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for tag, operation in operations_of(document):
         groups.setdefault(tag, []).append(operation)
     about = {tag["name"]: tag.get("description", "") for tag in document.get("tags", ())}
