@@ -184,8 +184,8 @@ def _threads(nodes: dict[str, Any], current: Any) -> Iterator[tuple[str, str | N
     A thread goes up from its leaf to the first node that another thread has. Nodes that no leaf leads to (they
     can only be in a circle) come last, so that none is lost.
     """
-    parents = {id: node.get("parent") if isinstance(node, dict) else None for id, node in nodes.items()}
-    inner = {parent for parent in parents.values() if isinstance(parent, str)}
+    parents = {id: _parent(node, nodes) for id, node in nodes.items()}
+    inner = set(parents.values())
     leaves = [id for id in nodes if id not in inner]
     if not isinstance(current, str) or current not in nodes:
         current = leaves[-1] if leaves else None
@@ -193,12 +193,18 @@ def _threads(nodes: dict[str, Any], current: Any) -> Iterator[tuple[str, str | N
     for leaf in chain((current,), leaves, nodes):
         thread: list[str] = []
         id = leaf
-        while isinstance(id, str) and id in nodes and id not in used_ids:
+        while id is not None and id not in used_ids:
             used_ids.add(id)
             thread.append(id)
             id = parents[id]
         if thread:
-            yield leaf, id if isinstance(id, str) and id in nodes else None, thread[::-1]
+            yield leaf, id, thread[::-1]
+
+
+def _parent(node: Any, nodes: dict[str, Any]) -> str | None:
+    """The id of the node before a node, if there is such a node."""
+    parent = node.get("parent") if isinstance(node, dict) else None
+    return parent if isinstance(parent, str) and parent in nodes else None
 
 
 def _chatgpt_role(author: dict[str, Any], kind: str) -> Role:

@@ -17,7 +17,7 @@ import stat
 import sys
 import zipfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, Final, TypeAlias
@@ -125,11 +125,16 @@ def _conversation_members(name: str, archive: zipfile.ZipFile) -> list[zipfile.Z
         members = [info for base, info in files.values() if base.endswith((".json", ".jsonl"))]
         if len(members) != 1:
             raise ImportFailed(f"{name} has no conversations.json: unpack it and name the file to import")
+    _check_members(name, members)
+    return members
+
+
+def _check_members(name: str, members: Sequence[zipfile.ZipInfo]) -> None:
+    """Refuse members that cannot be read as they are."""
     if any(info.flag_bits & 1 for info in members):
         raise ImportFailed(f"{name} is encrypted: unpack it with its password first")
     if any(info.compress_type not in _PACKINGS for info in members):
         raise ImportFailed(f"{name} is packed in an unusual way: unpack it first")
-    return members
 
 
 def _import_error(name: str, error: Exception) -> ImportFailed:

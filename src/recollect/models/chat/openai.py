@@ -345,18 +345,25 @@ class Form:
         """
         if status not in DOUBTFUL:
             return None
+        asked_usage = stream and self.usage and status != 404
+        named_form = self._without_named(request, asked_usage, server_text)
+        if named_form is not None:
+            return named_form
+        if request.schema is not None and self.shape != SHAPES[-1]:
+            return replace(self, shape=SHAPES[SHAPES.index(self.shape) + 1])
+        return replace(self, usage=False) if asked_usage else None
+
+    def _without_named(self, request: Request, asked_usage: bool, server_text: str) -> Form | None:
+        """The form without what the server names in its refusal."""
         if request.max_tokens is not None and self.limit == "max_tokens" and "max_completion_tokens" in server_text:
             return replace(self, limit="max_completion_tokens")
         if self._has_thinking_tokens(request) and ABOUT_LIMIT.search(server_text):
             return replace(self, refused_limit=request.token_limit)
         if request.temperature is not None and self.temperature and "temperature" in server_text:
             return replace(self, temperature=False)
-        asked_usage = stream and self.usage and status != 404
         if asked_usage and ("stream_options" in server_text or "include_usage" in server_text):
             return replace(self, usage=False)
-        if request.schema is not None and self.shape != SHAPES[-1]:
-            return replace(self, shape=SHAPES[SHAPES.index(self.shape) + 1])
-        return replace(self, usage=False) if asked_usage else None
+        return None
 
     def body(self, model: str, request: Request, stream: bool) -> dict[str, Any]:
         """The request in this form."""

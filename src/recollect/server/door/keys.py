@@ -150,17 +150,8 @@ def find_active_key(tx: Tx, id: str, now: datetime) -> ApiKey:
 
 
 def limit_key(key: ApiKey, maker: ApiKey, usual_rate: int) -> ApiKey:
-    """A new key with what its maker may give. More rights, other spaces and other users than the maker's are refused;
-    of what is a number, or is left out, it gets what the maker has."""
-    if len(maker.makers) >= MAX_MAKERS - 1:
-        raise Forbidden("scope", f"this key was made by a key that was made by a key, {MAX_MAKERS} deep: it makes none")
-    for scope in key.scopes:
-        if scope not in maker.scopes:
-            raise Forbidden("scope", f"this key has no scope {scope!r}, and cannot give it")
-    if maker.spaces and not set(key.spaces) <= set(maker.spaces):
-        raise Forbidden("not_your_space", "this key does not open that space, and cannot give it")
-    if maker.user is not None and key.user not in (None, maker.user):
-        raise Forbidden("not_you", "this key is for one user, and can make no key for another")
+    """A new key with what its maker may give: of what is a number, or is left out, it gets what the maker has."""
+    check_maker(key, maker)
     maker_rate = usual_rate if maker.rate is None else maker.rate
     return replace(
         key,
@@ -172,6 +163,19 @@ def limit_key(key: ApiKey, maker: ApiKey, usual_rate: int) -> ApiKey:
         maker=maker.id,
         makers=(maker, *maker.makers),
     )
+
+
+def check_maker(key: ApiKey, maker: ApiKey) -> None:
+    """Refuse more rights, other spaces and other users than the maker's."""
+    if len(maker.makers) >= MAX_MAKERS - 1:
+        raise Forbidden("scope", f"this key was made by a key that was made by a key, {MAX_MAKERS} deep: it makes none")
+    for scope in key.scopes:
+        if scope not in maker.scopes:
+            raise Forbidden("scope", f"this key has no scope {scope!r}, and cannot give it")
+    if maker.spaces and not set(key.spaces) <= set(maker.spaces):
+        raise Forbidden("not_your_space", "this key does not open that space, and cannot give it")
+    if maker.user is not None and key.user not in (None, maker.user):
+        raise Forbidden("not_you", "this key is for one user, and can make no key for another")
 
 
 def parse_scopes(scopes: Iterable[str]) -> list[str]:
