@@ -40,7 +40,7 @@ from corpus import corpus, questions
 from machine import describe_machine
 from recollect import AsyncMemory, Draft, Memory
 from recollect.config import Settings
-from recollect.models.embedding.static import WIDTH
+from recollect.models.embedding.local import WIDTH
 from recollect.server.door.keys import create_key
 from recollect.wiring import open_store
 from table import milliseconds, percentile, show

@@ -22,7 +22,7 @@ from pathlib import Path
 import backlog
 from corpus import corpus
 from recollect import Draft, Memory
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.ports import Embedder
 from table import milliseconds, percentile, show
 
@@ -143,7 +143,7 @@ def main() -> None:
     header = ["messages", "raw insert p50 ms", "add p50 ms", "add p95 ms", "raw batch /s", "extend /s"]
     show("Ingest, static embedder", [*header, "bare embedder /s", "searchable /s", "share"], rows)
     if options.minilm:
-        from recollect.models.embedding.minilm import MiniLMEmbedder
+        from recollect.models.embedding.local import MiniLMEmbedder
 
         texts = corpus(options.minilm)
         bare = raw_embedding(texts, MiniLMEmbedder())

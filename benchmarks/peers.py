@@ -32,7 +32,7 @@ from corpus import corpus, questions
 from machine import describe_machine
 from quality import datasets
 from quality.baselines import as_indexed, embedded
-from recollect.models.embedding.static import WIDTH, StaticEmbedder
+from recollect.models.embedding.local import WIDTH, StaticEmbedder
 from table import percentile, show
 
 DRIVERS = Path(__file__).parent / "peer_drivers"

@@ -28,7 +28,7 @@ import numpy as np
 from corpus import corpus, questions
 from recollect import Draft, Memory
 from recollect.config import Settings
-from recollect.models.embedding.static import WIDTH, StaticEmbedder
+from recollect.models.embedding.local import WIDTH, StaticEmbedder
 from recollect.ports import Store, Tx
 from recollect.wiring import open_store
 from table import milliseconds, percentile, show

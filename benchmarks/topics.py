@@ -28,7 +28,7 @@ from recollect.cli.tour import drafts
 from recollect.config import Settings
 from recollect.memory.conversation import AsyncConversation
 from recollect.model import TopicMessage
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.topics.rules import lossless_message_compression as compression
 from recollect.topics.rules import topics as rule
 from recollect.topics.rules.centroids import round_vector

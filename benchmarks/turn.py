@@ -28,8 +28,8 @@ from itertools import pairwise
 from corpus import corpus
 from recollect import AsyncConversation, AsyncMemory, Draft
 from recollect.model import ChatMessage
-from recollect.models.embedding.static import StaticEmbedder
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.embedding.local import StaticEmbedder
+from recollect.models.tokens import TiktokenTokenizer
 from recollect.ports import Completion, Request
 from table import milliseconds, percentile, show
 

@@ -30,8 +30,7 @@ import httpx2
 import backlog
 from corpus import corpus
 from recollect import Draft, Memory
-from recollect.server.door.keys import create_key
-from recollect.server.web.session import COOKIE, Sessions
+from recollect.server.door.keys import COOKIE, Sessions, create_key
 from recollect.testing.serving import Serving
 from table import milliseconds, percentile, show
 

@@ -17,7 +17,7 @@
    everywhere.
 
 A text's vector is the sum of its tokens' rows, brought to length one. After a run, put the printed digest
-into `recollect.models.embedding.static`.
+into `recollect.models.embedding.local`.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def open_store(url: str, settings: Settings, *, migrate: bool = False, hnsw: int
 
 
 def open_embedder(settings: Settings, telemetry: Telemetry | None = None) -> Embedder:
-    from recollect.models.embedding.cache import CachedEmbedder
+    from recollect.models.embedding import CachedEmbedder
 
     if settings.embedder == "endpoint":
         from recollect.models.embedding.endpoint import EndpointEmbedder
@@ -85,10 +85,10 @@ def open_embedder(settings: Settings, telemetry: Telemetry | None = None) -> Emb
         endpoint = EndpointEmbedder(settings.embedder_url, settings.embedder_key, settings.embedder_model)
         return CachedEmbedder(endpoint, telemetry=telemetry)
     if settings.embedder == "minilm":
-        from recollect.models.embedding.minilm import MiniLMEmbedder
+        from recollect.models.embedding.local import MiniLMEmbedder
 
         return CachedEmbedder(MiniLMEmbedder(threads=settings.embedder_threads), telemetry=telemetry)
-    from recollect.models.embedding.static import StaticEmbedder
+    from recollect.models.embedding.local import StaticEmbedder
 
     return StaticEmbedder()  # faster than a look into a cache
 
@@ -120,10 +120,10 @@ def open_telemetry(settings: Settings) -> list[Telemetry]:
 
 def open_tokenizer(settings: Settings) -> Tokenizer:
     if settings.tokenizer == "estimate":
-        from recollect.models.tokens.estimate import EstimateTokenizer
+        from recollect.models.tokens import EstimateTokenizer
 
         return EstimateTokenizer()
-    from recollect.models.tokens.tiktoken import TiktokenTokenizer
+    from recollect.models.tokens import TiktokenTokenizer
 
     return TiktokenTokenizer(settings.tokenizer)
 
@@ -137,7 +137,7 @@ def open_models(
     small: LLM | None = None,
 ) -> tuple[Models, Models]:
     """The models that reply and those that do memory work: those given, those configured, or none."""
-    from recollect.models.chat.role import Role, TaskRouter
+    from recollect.models.chat.roles import Role, TaskRouter
 
     count = tokenizer.count
     limit = settings.daily_tokens or None
@@ -190,7 +190,7 @@ def small_models(settings: Settings) -> list[LLM]:
 
 
 def build_models(settings: Settings, names: str, url: str, key: str) -> list[LLM]:
-    from recollect.models.chat.absent import NoModelLLM
+    from recollect.models.chat.roles import NoModelLLM
 
     return [build_model(settings, name, url, key) for name in split_names(names)] or [NoModelLLM()]
 

@@ -21,7 +21,7 @@ from quality.datasets import Turn, load, sample, select
 from quality.main import program
 from quality.recall import OURS, OURS_AND_SUMMARIES, evaluate
 from recollect.errors import InvalidInput
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 
 # -- the files
 

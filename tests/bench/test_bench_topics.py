@@ -16,7 +16,7 @@ from quality.main import program
 from quality.segmentation import by_chance, in_windows, score, tiling, window
 from quality.topics import OURS, RANDOM, TILING, assigned, evaluate
 from recollect.errors import InvalidInput
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.topics.rules.topics import TopicRule
 
 ROOF = ("The roofer found three broken tiles.", "Are new tiles for the roof expensive?", "The tiles cost forty euros.")

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from quality.main import program as benchmarks
 from quality.work_tokens import read_talks, replay_work
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import TiktokenTokenizer
 
 EXCHANGES = 42
 SUBJECTS = ("the boiler", "the roof", "the garden wall", "the kitchen floor", "the north windows", "the cellar door")

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from quality.main import program as benchmarks
 from recollect.cli.bench import ticks
 from recollect.context.prompt import InlineTiers, instructions, render_inline
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import TiktokenTokenizer
 from recollect.summaries.rules import tiers
 
 count = TiktokenTokenizer().count

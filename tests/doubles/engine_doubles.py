@@ -16,7 +16,7 @@ import numpy as np
 
 from recollect import EmbedderError, Memory
 from recollect.follow.follower import settle
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.ports import Store, Tx, Vectors
 
 T = TypeVar("T")

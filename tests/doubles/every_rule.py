@@ -32,7 +32,7 @@ from recollect.facts.rules.grounding import Grounds
 from recollect.follow import task_answers as answers
 from recollect.model import Budget, FactRefusal, FoundFact, LogChange, Message
 from recollect.model.passages import PassageCandidate
-from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens import EstimateTokenizer
 from recollect.openai import messages, reconcile, stream
 from recollect.openai import verbatim_tail as tail
 from recollect.ports import Request

@@ -12,7 +12,7 @@ import openai
 from llm_server import Exchange, Service, Step, says, serving, streams
 
 from recollect.model import Message
-from recollect.models.chat.absent import NoModelLLM
+from recollect.models.chat.roles import NoModelLLM
 from recollect.testing.serving import Serving
 
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}

@@ -31,7 +31,7 @@ IMPORTED = (
     "uvicorn",
     "recollect.cli.main",
     "recollect.cli.chat",
-    "recollect.models.embedding.static",
+    "recollect.models.embedding.local",
     "recollect.models.chat.openai",
     "recollect.server.app",
     "recollect.stores.postgres",

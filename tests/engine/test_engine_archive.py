@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import AsyncMemory, Draft, EmbedderError, Memory, NotSettled
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.testing.llm import ScriptedLLM
 
 TALK = [

@@ -17,7 +17,7 @@ from recollect.config import Settings
 from recollect.log.rules import check_metadata
 from recollect.memory.memory import MemoryEngine
 from recollect.model import Budget
-from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens import EstimateTokenizer
 from recollect.wiring import build
 
 PATIENCE = 120.0  # seconds until a test that waits for something gives up

@@ -12,7 +12,7 @@ import pytest
 from raw_tables import rows_of
 
 from recollect import AsyncMemory, Change, Document, InvalidInput, Memory, NotFound, RecollectError
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 
 
 class Counted(StaticEmbedder):

@@ -338,7 +338,10 @@ def test_only_the_method_of_that_name_erases() -> None:
             "put_tombstones",
         ),  # the one place that removes messages
         ("bots/commands.py", "_erase"),  # after the person was asked twice
-        ("server/web/removal.py", "erase"),  # the form of that page, after its preview and with the scope `admin`
+        (
+            "server/web/administration.py",
+            "erase",
+        ),  # the form of that page, after its preview and with the scope `admin`
     }
     assert calls_by_name(root, "put_tombstones") == {"remove_messages", "expire_page", "remove_expired_messages"}
     assert calls_by_name(root, "remove_messages") == {"erase_person", "delete_messages"}

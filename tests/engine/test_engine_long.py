@@ -15,7 +15,7 @@ import sample_sizes
 from engine_doubles import settle_views
 
 from recollect import Budget, Draft, Memory, Message, Settings
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import TiktokenTokenizer
 from recollect.ports import Store, Tx
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.wiring import open_store

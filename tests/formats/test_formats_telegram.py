@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.formats import BadRecord, Record, open_records
+from recollect.formats.channels import _RepairedStream
 from recollect.formats.source import Stream
-from recollect.formats.telegram import _RepairedStream
 from recollect.log.rules import check_metadata
 
 DATA = Path(__file__).parent / "data"

@@ -18,8 +18,7 @@ from recollect.errors import (
     ModelTimeout,
     NoModel,
 )
-from recollect.models.chat.absent import NoModelLLM
-from recollect.models.chat.chain import Chain, Cooldowns
+from recollect.models.chat.roles import Chain, Cooldowns, NoModelLLM
 from recollect.ports import LLM, Completion
 from recollect.testing.llm import ScriptedLLM
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import ModelNonsense
-from recollect.models.chat.events import EventParser
-from recollect.models.chat.trouble import Trouble
+from recollect.models.chat.answers import EventParser, Trouble
 
 TEXT = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]))
 

@@ -9,8 +9,7 @@ from llm_client import complete, request, stream, with_model
 from llm_server import Step, fails, says, serving, streams, unless
 
 from recollect.errors import ModelRefused
-from recollect.models.chat.form import is_strict, schema_instruction
-from recollect.models.chat.openai import OpenAIModel
+from recollect.models.chat.openai import OpenAIModel, is_strict, schema_instruction
 
 pytest.importorskip("openai")
 

@@ -12,8 +12,8 @@ from llm_client import KEY, Waits, complete, stream
 from llm_server import Exchange, Step, drops, fails, falls_silent, replies, says, sends, serving
 
 from recollect.errors import ModelError
+from recollect.models.chat.answers import Trouble
 from recollect.models.chat.openai import OpenAIModel
-from recollect.models.chat.trouble import Trouble
 
 pytest.importorskip("openai")
 

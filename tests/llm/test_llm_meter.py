@@ -19,9 +19,7 @@ from recollect.errors import (
     ModelTimeout,
     NoModel,
 )
-from recollect.models.chat.chain import Cooldowns
-from recollect.models.chat.meter import Ceiling, MeteredLLM, ModelCall
-from recollect.models.chat.role import Role
+from recollect.models.chat.roles import Ceiling, Cooldowns, MeteredLLM, ModelCall, Role
 from recollect.ports import LLM, Completion
 from recollect.testing.llm import ScriptedLLM, count_words
 

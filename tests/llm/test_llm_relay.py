@@ -15,12 +15,9 @@ from llm_server import delta, fails, says, sends, serving, streams
 from sample_sizes import sample
 
 from recollect.errors import ModelError, ModelNonsense, ModelRefused
-from recollect.models.chat.absent import NoModelLLM
-from recollect.models.chat.meter import ModelCall
+from recollect.models.chat.answers import RelayReader, Trouble
 from recollect.models.chat.openai import OpenAIModel
-from recollect.models.chat.relay import RelayReader
-from recollect.models.chat.role import Role
-from recollect.models.chat.trouble import Trouble
+from recollect.models.chat.roles import ModelCall, NoModelLLM, Role
 from recollect.openai.messages import calls_metadata
 from recollect.openai.stream import CompleteReply, ReplyStream, sum_usages
 from recollect.ports import LLM

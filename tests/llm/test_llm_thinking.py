@@ -15,9 +15,7 @@ from llm_server import Exchange, Step, fails, falls_silent, replies, says, servi
 
 from recollect import Memory
 from recollect.errors import ModelCutOff, ModelSpent, ModelTimeout
-from recollect.models.chat.meter import ModelCall
-from recollect.models.chat.role import Role
-from recollect.models.chat.thinking import MOST, TIMES, ThinkingRoom, is_unfinished_json
+from recollect.models.chat.roles import MOST, TIMES, ModelCall, Role, ThinkingRoom, is_unfinished_json
 from recollect.ports import LLM, Completion, Request
 from recollect.testing import ScriptedLLM
 

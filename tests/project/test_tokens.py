@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import ConfigError, Memory
-from recollect.models.tokens.estimate import EstimateTokenizer
-from recollect.models.tokens.tiktoken import TiktokenTokenizer, load_ranks
+from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer, load_ranks
 from recollect.ports import Tokenizer
 
 # From OpenAI's guide to counting tokens, and the trivial.

@@ -23,13 +23,13 @@ from hypothesis import strategies as st
 from recollect.cli.main import program
 from recollect.config import Settings
 from recollect.errors import ConfigError, EmbedderError, Forbidden, InvalidInput, NotFound
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.ports import Store, Vectors
+from recollect.server import ServerOptions
 from recollect.server.door import keys
 from recollect.server.door.keys import Keys, create_key, list_keys, revoke_key, write_uses
 from recollect.server.door.loopback import is_loopback
 from recollect.server.hosting import wants_keys
-from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
 from recollect.wiring import open_store
 

@@ -28,7 +28,7 @@ from recollect.config import Secret, Settings
 from recollect.errors import StoreError
 from recollect.models.chat.openai import OpenAIModel
 from recollect.ports import Tx
-from recollect.server.observing import JsonLines
+from recollect.server.middleware import JsonLines
 from recollect.testing.serving import Serving
 from recollect.wiring import open_store
 

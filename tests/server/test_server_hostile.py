@@ -18,8 +18,8 @@ import pytest
 from recollect import AsyncMemory
 from recollect.memory import idempotency
 from recollect.ports import Request
+from recollect.server import ServerOptions
 from recollect.server.app import create_app
-from recollect.server.options import ServerOptions
 from recollect.testing import FrozenClock, ScriptedLLM
 from recollect.testing.serving import Serving
 
@@ -340,7 +340,8 @@ def test_every_answer_keeps_browsers_careful(http: httpx2.Client) -> None:
 
 def test_a_page_that_is_named_may_send_and_read_every_header(server: Serving, http: httpx2.Client) -> None:
     source = Path(create_app.__code__.co_filename).parent
-    written = "".join(path.read_text(encoding="utf-8") for path in source.rglob("*.py"))
+    paths = [*source.rglob("*.py"), *source.rglob("*.json")]
+    written = "".join(path.read_text(encoding="utf-8") for path in paths)
     ours = set(re.findall(r'"(X-Recollect-[A-Za-z-]+)"', written))
     assert len(ours) >= 6
     wanted = {*ours, "Authorization", "Idempotency-Key", "If-None-Match", "X-Request-Id", "traceparent"}

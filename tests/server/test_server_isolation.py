@@ -15,7 +15,7 @@ import pytest
 from every_route import FILLED, MOUNTED, NOWHERE, OF_A_SPACE, PROCESS, PUBLIC, TALK, routes_of
 
 from recollect.model import CommandKind
-from recollect.server.web.session import is_page
+from recollect.server.door.keys import is_page
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 

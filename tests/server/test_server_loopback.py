@@ -9,8 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from recollect.server import ServerOptions
 from recollect.server.door.loopback import is_loopback
-from recollect.server.options import ServerOptions
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 

@@ -22,9 +22,9 @@ from prepared_programs import PreparedProgram
 
 from recollect import AsyncMemory, Memory
 from recollect.cli.serve import run_until_stopped
+from recollect.server import ServerOptions
 from recollect.server.mcp.tools import build_server as protocol
 from recollect.server.mcp.tools import local_caller
-from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
 
 Opening = Callable[[], Any]

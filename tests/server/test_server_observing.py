@@ -21,7 +21,7 @@ from recollect import AsyncMemory
 from recollect.follow.metrics import ActivityCounter
 from recollect.ports import Request
 from recollect.server.app import create_app
-from recollect.server.observing import JsonLines, RequestObserver
+from recollect.server.middleware import JsonLines, RequestObserver
 from recollect.testing import ScriptedLLM
 
 SECRET = "the vault opens at seven"

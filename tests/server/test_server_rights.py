@@ -36,9 +36,8 @@ from every_route import (
 from recollect.log.operations import OPERATIONS, RIGHTS
 from recollect.model import Draft
 from recollect.ports import Request
-from recollect.server.door.keys import TABLE, create_key, load_session_secret, rows_of
+from recollect.server.door.keys import COOKIE, TABLE, Sessions, create_key, is_page, load_session_secret, rows_of
 from recollect.server.routes.description import checked_operations
-from recollect.server.web.session import COOKIE, Sessions, is_page
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from recollect.server.door.rates import create_table
-from recollect.server.door.sign_ins import BY_ADDRESS, IN_ALL, SIGN_INS, SignIns, network_of, table_beside
+from recollect.server.door.rates import BY_ADDRESS, IN_ALL, SIGN_INS, SignIns, create_table, network_of, table_beside
 from recollect.testing.serving import Serving
 
 WRONG = f"rk_{'0' * 16}_{'x' * 43}"

@@ -20,8 +20,8 @@ import pytest
 from prepared_programs import PreparedProgram
 
 from recollect import Memory
+from recollect.server import ServerOptions
 from recollect.server.connections import Connection
-from recollect.server.options import ServerOptions
 from recollect.testing.serving import Serving
 
 PATIENCE = 120.0

@@ -13,8 +13,7 @@ from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
 from recollect.follow.task import Task
-from recollect.models.tokens.estimate import EstimateTokenizer
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from recollect.summaries.prompts import episode_batch, episode_summary, level_summary
 from recollect.summaries.rules.lines import SpokenLine
 from recollect.testing.llm import ScriptedLLM

@@ -13,8 +13,7 @@ from sample_sizes import sample
 from recollect.errors import ModelNonsense
 from recollect.follow.task import MAX_QUOTED, MAX_SHOWN, Task, TaskMessage
 from recollect.model import Tiers
-from recollect.models.tokens.estimate import EstimateTokenizer
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from recollect.ports import Request
 from recollect.summaries.prompts import message_tiers
 from recollect.summaries.prompts.message_tiers import Inputs, Reply, build, offline, parse, repair

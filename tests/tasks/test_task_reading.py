@@ -18,7 +18,7 @@ from recollect.facts.prompts.reading import Inputs, Reply
 from recollect.facts.rules.model_facts_check import ReadLine
 from recollect.follow.task import Task
 from recollect.model import FACT_CATEGORIES, FoundFact
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import TiktokenTokenizer
 
 TIME = datetime(2024, 9, 10, 12, tzinfo=UTC)
 TEXT = (

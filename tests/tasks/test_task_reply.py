@@ -10,7 +10,7 @@ from sample_sizes import sample
 from recollect.context.prompt import CLOSE, OPEN, InlineTiers, instructions, parse_inline, render_inline
 from recollect.context.rules.reply_filter import ReplyFilter
 from recollect.context.rules.requests_for_more import parse
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import TiktokenTokenizer
 from recollect.text.fences import message
 
 count = TiktokenTokenizer().count

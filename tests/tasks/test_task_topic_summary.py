@@ -12,7 +12,7 @@ from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
 from recollect.follow.task import Task
-from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens import EstimateTokenizer
 from recollect.summaries.rules.lines import SpokenLine
 from recollect.topics import prompt as topic_summary
 

@@ -20,10 +20,9 @@ from page_reader import PageReader, faults_in
 
 from recollect import Draft, Memory
 from recollect.config import Secret, Settings
-from recollect.server.door.keys import SESSION_SECRET, create_key, list_keys, revoke_key
-from recollect.server.web import search_lab
+from recollect.server.door.keys import COOKIE, SESSION_SECRET, Sessions, create_key, is_page, list_keys, revoke_key
+from recollect.server.web import labs
 from recollect.server.web.people import CATEGORY, FACTS
-from recollect.server.web.session import COOKIE, Sessions, is_page
 from recollect.testing import ScriptedLLM
 from recollect.testing.serving import Serving
 
@@ -498,9 +497,9 @@ def test_every_part_of_a_score_has_a_name_and_a_colour(tmp_path: Path) -> None:
         memory.conversation("chat", user="ann").add("user", "I always take the bus to work.")
         memory.settle()
         (hit,) = memory.search("bus", user="ann")
-    style = (Path(search_lab.__file__).parent / "static" / "style.css").read_text(encoding="utf-8")
+    style = (Path(labs.__file__).parent / "static" / "style.css").read_text(encoding="utf-8")
     for part in (*hit.parts, "fact"):
-        assert part in search_lab.PARTS
+        assert part in labs.PARTS
         assert f".score-{part} " in style or f".score-{part}," in style
 
 

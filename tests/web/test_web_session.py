@@ -11,14 +11,13 @@ from page_reader import faults_in
 
 from recollect.config import Secret, Settings
 from recollect.model import Budget, Receipt, Section
-from recollect.server.door.ended_sessions import MOST, EndedSessions
-from recollect.server.web import context_lab, conversations, pages, session, settings, sign_in
-from recollect.server.web.session import LASTS, Sessions
+from recollect.server.door.keys import LASTS, MOST_ENDED, EndedSessions, Sessions, read_cookie
+from recollect.server.web import administration, conversations, labs, open_pages, pages
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 KEY = "0123456789abcdef"
-STATIC = Path(session.__file__).parent / "static"
-TEMPLATES = Path(session.__file__).parent / "templates"
+STATIC = Path(pages.__file__).parent / "static"
+TEMPLATES = Path(pages.__file__).parent / "templates"
 MOST_BYTES = 130_000  # of all that pages load
 MOST_SENT = 50_000  # of it as it is sent, compressed
 
@@ -53,21 +52,21 @@ def test_each_session_has_a_token_of_its_own() -> None:
 
 
 def test_of_two_cookies_none_is_read() -> None:
-    assert session.read_cookie("a=b; recollect_session=x; c=d") == "x"
-    assert session.read_cookie("recollect_session=x; recollect_session=y") == ""
-    assert session.read_cookie("") == ""
+    assert read_cookie("a=b; recollect_session=x; c=d") == "x"
+    assert read_cookie("recollect_session=x; recollect_session=y") == ""
+    assert read_cookie("") == ""
 
 
 @pytest.mark.parametrize(
     "path", ["https://evil.example", "//evil.example", "/\\evil.example", "/v1/export", "javascript:1", "/web/x\n", ""]
 )
 def test_after_signing_in_one_goes_to_a_page_of_ours(path: str) -> None:
-    assert sign_in.own_path(path) == "/"
+    assert open_pages.own_path(path) == "/"
 
 
 def test_after_signing_in_one_comes_back_to_the_page_one_asked_for() -> None:
     for path in ("/", "/?space=a", "/web/person?id=a"):
-        assert sign_in.own_path(path) == path
+        assert open_pages.own_path(path) == path
 
 
 def test_a_cursor_of_the_list_names_its_place_again() -> None:
@@ -79,7 +78,7 @@ def test_a_cursor_of_the_list_names_its_place_again() -> None:
 
 def test_a_context_is_split_at_the_fences_that_the_builder_wrote() -> None:
     text = "MEMORY\nhow to\n\n=== WHAT IS KNOWN ===\n- name: Al\n=== OTHER ===\n=== END WHAT IS KNOWN ===\n\nthe end"
-    parts = list(context_lab.split_system(text))
+    parts = list(labs.split_system(text))
     assert [part.section for part in parts] == ["system", "profile", "system"]
     assert "=== OTHER ===" in parts[1].text
     assert "".join(part.text for part in parts).replace("\n", "") == text.replace("\n", "")
@@ -87,7 +86,7 @@ def test_a_context_is_split_at_the_fences_that_the_builder_wrote() -> None:
 
 def test_the_bar_of_a_context_is_as_long_as_its_sections_together() -> None:
     sections = (Section("system", 30), Section("profile", 0), Section("recent", 60))
-    shares = list(context_lab.section_shares(Receipt("estimate", Budget(), 100, sections)))
+    shares = list(labs.section_shares(Receipt("estimate", Budget(), 100, sections)))
     assert [(share.name, share.width) for share in shares] == [("system", 30.0), ("recent", 60.0), ("joints", 10.0)]
     assert [share.start for share in shares] == [0.0, 30.0, 90.0]
 
@@ -95,7 +94,7 @@ def test_the_bar_of_a_context_is_as_long_as_its_sections_together() -> None:
 def test_secrets_are_never_shown_and_each_setting_says_where_it_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_CHAT_URL", "https://al:hunter2@host/v1?api_key=hunter2")
     loaded = Settings.load(store="postgresql://al:hunter2@host/db", chat_key=Secret("hunter2"))
-    lines = {line.name: line for line in settings.setting_lines(loaded)}
+    lines = {line.name: line for line in administration.setting_lines(loaded)}
     assert not any("hunter2" in f"{line}" for line in lines.values())
     assert lines["chat_key"].value == "set"
     assert lines["store"].source == "argument"
@@ -110,7 +109,7 @@ def test_what_pages_load_is_what_was_published_and_little() -> None:
         assert source.startswith("https://registry.npmjs.org/")
     loaded = [path for path in STATIC.iterdir() if path.suffix in (".js", ".css", ".svg")]
     assert sum(path.stat().st_size for path in loaded) < MOST_BYTES
-    assert sum(len(sign_in.compress_file(path)) for path in loaded) < MOST_SENT
+    assert sum(len(open_pages.compress_file(path)) for path in loaded) < MOST_SENT
 
 
 def test_templates_escape_everything_and_run_nothing_inline() -> None:
@@ -133,8 +132,8 @@ def test_ended_sessions_are_known_until_their_time_is_over_and_never_grow_withou
     assert not ended.includes(other)
     later = NOW + LASTS
     assert list(ended.add(sessions.begin(KEY, later), later).seconds) != [first.nonce]
-    for _ in range(MOST):
+    for _ in range(MOST_ENDED):
         ended = ended.add(sessions.begin(KEY, NOW), NOW)
-    assert len(ended.seconds) < MOST
+    assert len(ended.seconds) < MOST_ENDED
     assert ended.includes(other)  # too many to name: all that began by then
     assert not ended.includes(sessions.begin(KEY, NOW + timedelta(seconds=1)))

@@ -1,7 +1,7 @@
 """The OpenAI Agents SDK's `Session`: a conversation of the memory, whose items come back as they were given.
 
 A message is kept as a message; a tool's call and its output are kept as text that can be found, with the item itself in
-the metadata. `pop_item` and `clear_session` change what the session shows, and nothing in the log; see `threads`.
+the metadata. `pop_item` and `clear_session` change what the session shows, and nothing in the log; see `bridge`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from recollect.adapters.bridge import AnyMemory, run_async, run_shielded
-from recollect.adapters.threads import Thread
+from recollect.adapters.bridge import AnyMemory, Thread, run_async, run_shielded
 from recollect.errors import InvalidInput, MissingExtra
 from recollect.memory.faces import MemoryFace
 from recollect.model import Draft, Message, Role

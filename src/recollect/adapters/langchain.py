@@ -1,7 +1,7 @@
 """LangChain's chat message history: a session is a conversation of the memory, kept word for word.
 
 Each message comes back as it was given, tool calls and all: what a role and a text do not say is in its metadata. A
-message with an id is kept once, however often it is added. `clear` begins a new conversation; see `threads`.
+message with an id is kept once, however often it is added. `clear` begins a new conversation; see `bridge`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from recollect.adapters.bridge import AnyMemory, run_async, run_blocking, run_shielded
-from recollect.adapters.threads import Thread
+from recollect.adapters.bridge import AnyMemory, Thread, run_async, run_blocking, run_shielded
 from recollect.errors import InvalidInput, MissingExtra
 from recollect.memory.faces import MemoryFace
 from recollect.model import Draft, Message, Role

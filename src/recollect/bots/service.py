@@ -26,7 +26,7 @@ from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.errors import StoreUnwritable
 from recollect.masking import MaskingFormatter, masked_logger
-from recollect.models.chat.chain import Chain
+from recollect.models.chat.roles import Chain
 from recollect.summaries.rules.days import parse_time_zone
 from recollect.wiring import AsyncMemory, chat_models, split_names
 

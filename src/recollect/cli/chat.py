@@ -127,7 +127,7 @@ def silence_logs() -> Iterator[None]:
 
 def model_names(settings: Settings) -> str:
     """The names of the models that will reply. Fails if there is none, before a store is created."""
-    from recollect.models.chat.absent import HOW_TO, NoModelLLM
+    from recollect.models.chat.roles import HOW_TO, NoModelLLM
     from recollect.wiring import chat_models
 
     async def read_names() -> str:

@@ -182,7 +182,7 @@ def check_embedder(settings: Settings, identity: list[str]) -> Iterator[CheckRes
 
 def check_models(role: str, models: Sequence[LLM], ask: bool) -> Iterator[CheckResult]:
     """The models of a role, and with `ask` what they answer."""
-    from recollect.models.chat.absent import NoModelLLM
+    from recollect.models.chat.roles import NoModelLLM
 
     async def check_model(model: LLM) -> CheckResult:
         try:

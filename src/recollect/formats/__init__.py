@@ -5,9 +5,8 @@ the file. A reader keeps what was said as it was said, with its true time, autho
 message or one conversation in memory at a time. What it cannot read it hands over as a `BadRecord`.
 """
 
-from recollect.formats.detect import FORMATS, detect
 from recollect.formats.jsonl import dump
-from recollect.formats.read import Reader, open_records
+from recollect.formats.read import FORMATS, Reader, detect, open_records
 from recollect.model import BadRecord, Record
 
 __all__ = ["FORMATS", "BadRecord", "Reader", "Record", "detect", "dump", "open_records"]

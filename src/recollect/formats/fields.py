@@ -2,18 +2,21 @@
 
 Every function takes a value and the name it has in the file, and either returns the value as that type or
 raises `ImportFailed` with the name and what was expected. No reader touches a value from a file in any other
-way, so a string where an object should be is a bad record and never a traceback.
+way, so a string where an object should be is a bad record and never a traceback. A bad record is a value, not an
+exception (`attempt`): it never stops the reading, and the caller decides what to do with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any, TypeVar
 
 from recollect.errors import ImportFailed
-from recollect.formats.values import Refused
+from recollect.formats.source import Refused
+from recollect.model import BadRecord, Record
 from recollect.parsing import KEPT_DEPTH
 
 T = TypeVar("T")
@@ -144,3 +147,23 @@ def _kind(value: Any) -> str:
     if isinstance(value, str):
         return "text"
     return "a list" if isinstance(value, list) else "an object"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a file does not say: whose chats these are, who the assistant is, the zone of bare times."""
+
+    user: str | None = None
+    assistant_ids: frozenset[str] = frozenset()
+    zone: tzinfo | None = None
+
+
+def attempt(where: str, make: Callable[[], Record | None]) -> Iterator[Record | BadRecord]:
+    """The record that `make` returns, or a bad record with the reason it raises; nothing if it returns None."""
+    try:
+        record = make()
+    except ImportFailed as error:
+        yield BadRecord(where, str(error))
+    else:
+        if record is not None:
+            yield record

@@ -17,6 +17,8 @@ from typing import Any
 
 from recollect.errors import ImportFailed, InvalidInput
 from recollect.formats.fields import (
+    Options,
+    attempt,
     identifier,
     listing,
     mapping,
@@ -27,7 +29,6 @@ from recollect.formats.fields import (
     text,
     text_or_empty,
 )
-from recollect.formats.record import Options, attempt
 from recollect.formats.source import Stream
 from recollect.model import ROLES, BadRecord, Conversation, Draft, Message, Record, Role
 from recollect.parsing import LIMITS, UnreadableJson, read_json

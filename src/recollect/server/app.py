@@ -19,15 +19,12 @@ from recollect.config import Settings
 from recollect.errors import RecollectError
 from recollect.memory.memory import MemoryEngine
 from recollect.ports import Telemetry
-from recollect.server.degraded import DegradedHeader
+from recollect.server import ServerOptions
 from recollect.server.door.access import Door
-from recollect.server.door.browsers import OriginMiddleware
 from recollect.server.door.keys import Keys
-from recollect.server.incoming import RequestGuard
 from recollect.server.mcp import mounting
-from recollect.server.observing import RequestObserver
+from recollect.server.middleware import DegradedHeader, OriginMiddleware, RequestGuard, RequestObserver
 from recollect.server.openai import endpoint
-from recollect.server.options import ServerOptions
 from recollect.server.problems import Problem, Shape, handle_error
 from recollect.server.routes import conversations, derived, documents, operations, spaces
 from recollect.server.routes.description import openapi_document

@@ -19,7 +19,7 @@ import sys
 from typing import Any
 
 from recollect.framing import StrictProtocol
-from recollect.server.options import WHOLE_BODY
+from recollect.server import WHOLE_BODY
 
 if sys.platform != "win32":
     import resource

@@ -32,11 +32,10 @@ from recollect.follow.metrics import ActivityCounter
 from recollect.masking import mask_what_escapes, masked_logger
 from recollect.memory.memory import MemoryEngine
 from recollect.ports import Store
+from recollect.server import MULTIPROCESS, ServerOptions
 from recollect.server.door.keys import Keys, list_keys, load_session_secret
 from recollect.server.door.loopback import is_loopback
-from recollect.server.door.rates import create_table
-from recollect.server.door.sign_ins import SIGN_INS
-from recollect.server.options import MULTIPROCESS, ServerOptions
+from recollect.server.door.rates import SIGN_INS, create_table
 from recollect.wiring import build, open_store, open_telemetry
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def end_with_parent() -> None:
 
 def log_as_json() -> None:
     """Log one JSON object a line to standard error: our logs, and warnings of the web server and other libraries."""
-    from recollect.server.observing import JsonLines
+    from recollect.server.middleware import JsonLines
 
     logging.logThreads = False  # no line names its thread, and to look it up takes time
     logging.logMultiprocessing = False

@@ -6,6 +6,7 @@ say its cause: that is in the server's log, under the request's id.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -19,8 +20,7 @@ from starlette.types import Scope
 
 from recollect import errors
 from recollect.masking import mask_credentials, masked_logger
-from recollect.server.observing import describe_error
-from recollect.server.web.session import is_page
+from recollect.server.door.keys import is_page
 
 logger = masked_logger("recollect.server")
 
@@ -215,3 +215,9 @@ def methods_at(request: Request) -> set[str]:
         if regex is not None and regex.match(request.scope["path"]):
             methods |= route.methods or set()
     return methods | ({"HEAD"} if "GET" in methods else set())
+
+
+def describe_error(error: BaseException) -> dict[str, Any]:
+    """An error's type and the places in its traceback. Its text is left out, since it may repeat what was said."""
+    frames = traceback.extract_tb(error.__traceback__)[-12:]
+    return {"error": type(error).__name__, "at": [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in frames]}

@@ -32,9 +32,9 @@ class Serving:
     def __init__(
         self, store: str | Store, *, auth: bool = False, options: Any = None, grace: int = 10, **memory_options: Any
     ) -> None:
+        from recollect.server import ServerOptions
         from recollect.server.app import create_app
         from recollect.server.door.keys import Keys, load_session_secret
-        from recollect.server.options import ServerOptions
 
         self.store = open_store(store, Settings()) if isinstance(store, str) else store
         self.memory = AsyncMemory(self.store, **{"telemetry": "off"} | memory_options)

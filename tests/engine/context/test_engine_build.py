@@ -23,8 +23,7 @@ from recollect.context.render import Note, note_pieces
 from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
 from recollect.context.state import ContextState
 from recollect.model import Episode, Hit, Section, Tiers
-from recollect.models.tokens.estimate import EstimateTokenizer
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from recollect.ports import Tokenizer
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)

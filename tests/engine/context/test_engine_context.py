@@ -15,7 +15,7 @@ from sample_sizes import sample
 from recollect import Budget, Context, Draft, InvalidInput, Memory, Role
 from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
 from recollect.model import Section
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import TiktokenTokenizer
 from recollect.testing import FrozenClock, ScriptedLLM
 
 TOKENIZER = TiktokenTokenizer("o200k_base")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.ports import Vectors
 from recollect.testing import FrozenClock
 

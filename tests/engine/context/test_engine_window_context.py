@@ -19,7 +19,7 @@ from recollect.context.prompt import instructions
 from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
 from recollect.context.state import ContextState
 from recollect.model import Section
-from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens import EstimateTokenizer
 from recollect.testing import FrozenClock
 
 FACT = (

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from recollect import Batch, Draft, Memory
 
 CONVERSATIONS = 3
-LOADED = ("stores.sqlite", "stores.jsonfile", "stores.postgres", "models.tokens.tiktoken")  # what is imported on use
+LOADED = ("stores.sqlite", "stores.jsonfile", "stores.postgres", "models.tokens")  # what is imported on use
 
 
 def content(number: int) -> str:

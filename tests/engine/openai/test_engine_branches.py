@@ -13,7 +13,7 @@ from recollect import AsyncMemory, Memory, RecollectError, ScopeError
 from recollect.log.secret_policy import SecretPolicy
 from recollect.memory.openai import branches, relay
 from recollect.model import Batch, Draft, Message
-from recollect.models.chat.absent import NoModelLLM
+from recollect.models.chat.roles import NoModelLLM
 from recollect.openai.messages import opening_id, parse_message
 from recollect.testing.llm import ScriptedLLM
 

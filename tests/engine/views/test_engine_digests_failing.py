@@ -243,8 +243,7 @@ def test_small_merges_have_a_model_of_their_own_and_each_a_chain_c9(store_url: s
 
 
 def test_the_models_of_a_role_are_tried_in_order_c9() -> None:
-    from recollect.models.chat.chain import Cooldowns
-    from recollect.models.chat.role import Role, TaskRouter
+    from recollect.models.chat.roles import Cooldowns, Role, TaskRouter
     from recollect.ports import Request
     from recollect.wiring import small_models
 

@@ -17,7 +17,7 @@ from recollect.context.render import episode_pieces
 from recollect.memory.sync import BlockingConversation
 from recollect.memory.transfer import copy_store
 from recollect.model import Section
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.ports import Completion, Request, Vectors
 from recollect.summaries.rules.lines import render_lines
 from recollect.testing import FrozenClock

@@ -14,8 +14,8 @@ from recollect import AsyncMemory
 from recollect.errors import EmbedderError
 from recollect.memory.preparation import PATTERN_MODULES, SAMPLE, prepare_turns
 from recollect.memory.read_ahead import ReadAhead
-from recollect.models.embedding.static import StaticEmbedder
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.embedding.local import StaticEmbedder
+from recollect.models.tokens import TiktokenTokenizer
 from recollect.ports import Vectors
 from recollect.recall.scope_index import ScopeIndexes
 from recollect.stores.sqlite import SqliteStore

@@ -20,8 +20,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from recollect import Activity, ConfigError, Memory, ModelTimeout, Settings, StoreError
 from recollect.follow.metrics import ActivityCounter, safe_label
 from recollect.memory.memory import MemoryEngine
-from recollect.models.embedding.cache import CachedEmbedder
-from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding import CachedEmbedder
+from recollect.models.embedding.local import StaticEmbedder
 from recollect.ports import Call, Telemetry, Tx
 from recollect.telemetry.otel import OpenTelemetry
 from recollect.telemetry.prometheus import PrometheusTelemetry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens import EstimateTokenizer
 from recollect.summaries.rules.extract import condense, gist
 from recollect.summaries.rules.lines import SpokenLine, render_lines
 

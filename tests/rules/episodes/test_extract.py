@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.models.tokens.estimate import EstimateTokenizer
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from recollect.summaries.rules import extract
 from recollect.summaries.rules.extract import MAX_CHARACTERS, first_sentences, limit_texts, size_limit
 from recollect.summaries.rules.lines import SpokenLine, narrative_lines, render_lines

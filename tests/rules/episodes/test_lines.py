@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.model import ExtractLine, Role
-from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens import EstimateTokenizer
 from recollect.summaries.rules import extract
 from recollect.summaries.rules.lines import (
     SpokenLine,

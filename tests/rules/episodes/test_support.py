@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 import pytest
 
-from recollect.models.tokens.estimate import EstimateTokenizer
+from recollect.models.tokens import EstimateTokenizer
 from recollect.summaries.rules.extract import condense, gist
 from recollect.summaries.rules.lines import SpokenLine, render_lines
 from recollect.text.sentences import Sentence

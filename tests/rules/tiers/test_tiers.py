@@ -13,8 +13,7 @@ from tier_samples import SAMPLES, Sample
 
 from recollect.context.rules.requests_for_more import parse
 from recollect.model import Tiers
-from recollect.models.tokens.estimate import EstimateTokenizer
-from recollect.models.tokens.tiktoken import TiktokenTokenizer
+from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from recollect.summaries.rules.tiers import (
     SHORT,
     TERSE,

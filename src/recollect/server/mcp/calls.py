@@ -28,8 +28,7 @@ from recollect.memory.memory import MemoryEngine
 from recollect.memory.seen_by import SeenMemory
 from recollect.model import Fact
 from recollect.parsing import UnreadableJson, read_json
-from recollect.server.observing import describe_error, logger
-from recollect.server.problems import Problem, problem_of, validation_problem
+from recollect.server.problems import Problem, describe_error, logger, problem_of, validation_problem
 from recollect.text import fences
 
 FAILED = "the memory failed, and its log says why; try once more, and if it fails again go on without it"

@@ -13,6 +13,7 @@ import base64
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from recollect.errors import InvalidInput, RecollectError
 from recollect.log.access import Access
 from recollect.memory.openai import relay
 from recollect.server.door.access import ANONYMOUS, Caller, SpaceHeader, SpaceQuery, access_for, space_of_request
-from recollect.server.openai import schema
 from recollect.server.openai.shapes import (
     MemoryOptions,
     openai_error,
@@ -43,6 +43,9 @@ LARGE = 1 << 16  # bytes of a body that takes long to parse
 DONE = b"data: [DONE]\n\n"
 GONE = 499  # the client has hung up, so nobody reads this answer
 
+# The endpoint in the API's description: the fields that we read; all others are passed on.
+SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("schema.json").read_text(encoding="utf-8"))
+
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
 # The endpoints there are, and those that OpenAI's clients may ask for in vain: they have to read the error.
 PATHS = (
@@ -50,6 +53,18 @@ PATHS = (
     "/v1/images", "/v1/audio", "/v1/files", "/v1/batches", "/v1/threads", "/v1/assistants",
 )  # fmt: skip
 SHAPES: Mapping[str, Shape] = dict.fromkeys(PATHS, openai_error)
+
+
+def responses(answer: str, *, stream: bool = False) -> dict[int | str, dict[str, Any]]:
+    """The responses of a route, for the API's description."""
+    content: dict[str, Any] = {"application/json": {"schema": SCHEMA["answers"][answer]}}
+    if stream:
+        content["text/event-stream"] = {"schema": SCHEMA["event"]}
+    failure = {"application/json": {"schema": SCHEMA["error"]}}
+    bad: dict[int | str, dict[str, Any]] = {
+        int(status): {"description": about, "content": failure} for status, about in SCHEMA["errors"].items()
+    }
+    return {200: {"description": "As OpenAI answers.", "content": content}} | bad
 
 
 def caller_for(operation: str) -> Any:
@@ -76,8 +91,8 @@ def mount(app: FastAPI) -> None:
 @router.post(
     "/chat/completions",
     summary="Answer with memory",
-    openapi_extra=schema.CHAT,
-    responses=schema.responses(schema.COMPLETION, stream=True),
+    openapi_extra=SCHEMA["chat"],
+    responses=responses("completion", stream=True),
 )
 async def chat_completions(caller: Annotated[Caller, caller_for("chat_completions")]) -> Response:
     """OpenAI's chat completions, stream or not; every parameter is passed to the model's server."""
@@ -100,7 +115,7 @@ async def chat_completions(caller: Annotated[Caller, caller_for("chat_completion
     return await respond(caller.request, answer)
 
 
-@router.get("/models", summary="The models", responses=schema.responses(schema.MODELS))
+@router.get("/models", summary="The models", responses=responses("models"))
 async def models(caller: Annotated[Caller, caller_for("models")]) -> Response:
     """The models that are configured, and `recollect`, which is whichever of them answers."""
 
@@ -111,7 +126,7 @@ async def models(caller: Annotated[Caller, caller_for("models")]) -> Response:
     return await respond(caller.request, answer)
 
 
-@router.get("/models/{name:ids}", summary="One model", responses=schema.responses(schema.MODEL))
+@router.get("/models/{name:ids}", summary="One model", responses=responses("model"))
 async def one_model(caller: Annotated[Caller, caller_for("models")], name: str) -> Response:
     """One of the models that are configured."""
 
@@ -126,8 +141,8 @@ async def one_model(caller: Annotated[Caller, caller_for("models")], name: str) 
 @router.post(
     "/embeddings",
     summary="Vectors",
-    openapi_extra=schema.EMBEDDING,
-    responses=schema.responses(schema.EMBEDDINGS),
+    openapi_extra=SCHEMA["embedding"],
+    responses=responses("embeddings"),
 )
 async def embeddings(caller: Annotated[Caller, caller_for("embeddings")]) -> Response:
     """The vectors of texts, made by the embedder of the memory, whatever model is named."""

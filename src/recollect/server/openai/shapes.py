@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from recollect import errors
 from recollect.errors import InvalidInput, ModelError, RecollectError, Refusal
 from recollect.memory.openai.relay import TooLong
-from recollect.models.chat.trouble import log_note
+from recollect.models.chat.answers import log_note
 from recollect.openai.messages import clean_json
 from recollect.parsing import UnreadableJson, read_json
 from recollect.server.problems import Problem, problem_of

@@ -13,8 +13,8 @@ from fastapi.responses import Response
 from recollect.errors import RecollectError, StoreBusy
 from recollect.log.access import Access
 from recollect.memory.memory import MemoryEngine
+from recollect.server import MULTIPROCESS
 from recollect.server.door.access import access_for
-from recollect.server.options import MULTIPROCESS
 from recollect.server.problems import Problem, problem_of
 
 LONGEST_LOOK = 5.0  # seconds: a readiness check must not wait as long as a request does

@@ -2,6 +2,10 @@
 
 A template gets what its page gives it, and `view`: who looks, in which space, with which rights. Times are written in
 UTC, machine-readable; a script shows them in the viewer's zone.
+
+Forms that change something are read once, with the token of the session, and from a page of this server. A form without
+the right token is refused, and so is one that a browser says comes from a page of another origin. The rights of the key
+are asked by the route itself, as those of the REST routes do.
 """
 
 from __future__ import annotations
@@ -14,10 +18,10 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote_plus, urlencode
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
 
-from fastapi import Request
+from fastapi import Depends, Query, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -26,10 +30,12 @@ from starlette.types import Scope
 from recollect import __version__
 from recollect.log.access import Access
 from recollect.log.rules import TOLD
+from recollect.log.scope import ConversationScope, scope_for
+from recollect.memory.inspection.conversations import ListedConversation, recent_lines
+from recollect.server import ServerOptions
 from recollect.server.door.access import Caller
-from recollect.server.options import ServerOptions
+from recollect.server.door.keys import OVERVIEW, SIGN_IN, Sessions
 from recollect.server.problems import Problem
-from recollect.server.web.session import OVERVIEW, SIGN_IN, Sessions
 
 FOLDER = Path(__file__).parent
 POLICY = (
@@ -46,9 +52,23 @@ HEADERS = {
 FRAGMENT = "HX-Request"  # the header by which a script asks for a part of a page
 MAX_SHOWN = 2_000  # characters of a text that a list shows
 CODE = re.compile(r"`([^`]+)`")
+MAX_TURN = 2**31 - 1
+SUGGESTED = 12  # conversations that are offered to choose from
 MINUTE = 60
 HOUR = 3_600
 DAY = 86_400
+
+
+Id = Annotated[str, Query(max_length=256)]
+OptionalId = Id
+RequiredTurn = Annotated[int, Query(ge=1, le=MAX_TURN)]
+Turn = Annotated[int | None, Query(ge=1, le=MAX_TURN)]
+Notice = Annotated[str, Query(alias="done", max_length=32)]
+Skip = Annotated[int, Query(ge=0, le=1_000_000)]
+KIND = "application/x-www-form-urlencoded"
+MAX_FIELDS = 100
+FORGED = "this form did not come from a page of this session: load the page again, and send it once more"
+UNREADABLE = "the form cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +137,22 @@ class PageView:
 
 def view_of(caller: Caller) -> PageView:
     return PageView(caller.request, caller.access, caller.space)
+
+
+def scope_of(caller: Caller, conversation: str) -> ConversationScope:
+    """A conversation, as far as the caller may see it."""
+    return scope_for(caller.access, caller.space, conversation, None)
+
+
+async def suggest_conversations(caller: Caller) -> list[ListedConversation]:
+    """The conversations that changed last, to choose from."""
+    return await recent_lines(caller.memory.runtime, caller.space, caller.access.user, None, SUGGESTED)
+
+
+async def show_choice(caller: Caller, section: str, path: str) -> Response:
+    """A page on which a conversation is chosen."""
+    lines = await suggest_conversations(caller)
+    return show_page(caller, "choose.html", section=section, lines=lines, target=path)
 
 
 def show_page(caller: Caller, template: str, **values: Any) -> Response:
@@ -255,3 +291,49 @@ def write_span(span: timedelta) -> str:
 def write_data(values: Mapping[str, Any] | list[Any]) -> str:
     """Values for a script, for an attribute of an element."""
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+
+
+class FormFields(dict[str, str]):
+    """The fields of a form; of a field that is there twice, the last."""
+
+    def text(self, name: str) -> str:
+        """What a field holds, without space around it; "" if it is not there."""
+        return self.get(name, "").strip()
+
+    def required_text(self, name: str) -> str:
+        """The same; an empty one is refused."""
+        value = self.text(name)
+        if not value:
+            raise Problem(422, "invalid_input", f"{name}: is empty")
+        return value
+
+
+async def read_form(request: Request) -> FormFields:
+    """The fields of a form that was sent from a page of this server, with the session's token."""
+    if is_from_elsewhere(request):
+        raise Problem(403, "forged", FORGED)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != KIND:
+        raise Problem(415, "media_type", UNREADABLE)
+    try:
+        text = (await request.body()).decode("ascii")
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
+    except ValueError:
+        raise Problem(400, "bad_request", UNREADABLE) from None
+    fields = FormFields(pairs)
+    sessions = Sessions(request.app.state.options.session_secret)
+    if not sessions.accepts_token(request.scope.get("session"), fields.get("token", "")):
+        raise Problem(403, "forged", FORGED)
+    return fields
+
+
+def is_from_elsewhere(request: Request) -> bool:
+    """Whether a browser says that a page of another origin sent it."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None and site not in ("same-origin", "none"):
+        return True
+    origin = request.headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+
+
+Form = Annotated[FormFields, Depends(read_form)]

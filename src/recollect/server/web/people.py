@@ -1,13 +1,15 @@
-"""People: who is known in a space, and of one person everything that is known, said and refused.
+"""People: who is known in a space, and of one person everything that is known, said and refused;
+and one fact: what it says, since when, from which messages, and its change by hand, which can be taken back.
 
 A key of one user sees that user, and of them what they may see: the same rules as those of the REST routes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
@@ -16,14 +18,13 @@ from recollect.facts.tables.facts import former_facts_of
 from recollect.facts.viewers import channels_spoken_in
 from recollect.log.access import Viewer, channels_of
 from recollect.log.expiry import parse_expiry
+from recollect.memory.inspection.conversations import names_of_authors
 from recollect.memory.inspection.people import days_of, page_of_people
-from recollect.model import FACT_CATEGORIES, Fact, Statement
+from recollect.model import FACT_CATEGORIES, Fact, FactChange, Statement
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.routes.answers import person_arguments
-from recollect.server.web.conversations import Id, OptionalId
-from recollect.server.web.forms import Form
-from recollect.server.web.pages import redirect, show_page, view_of
-from recollect.server.web.search_lab import parse_day
+from recollect.server.web.labs import parse_day
+from recollect.server.web.pages import Form, Id, Notice, OptionalId, Skip, redirect, show_page, view_of
 
 PAGE = 50  # people in a page
 DAYS = 30  # days of a person that are offered, the last
@@ -41,6 +42,7 @@ NOTICES = {
     "everything": "That would be everything that is known: say what, or erase the person.",
     "undone": "It is as it was before.",
 }
+router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,6 @@ class FactGroup:
 FactSlot = tuple[str, str, str | None]
 
 router = APIRouter(include_in_schema=False)
-Word = Annotated[str, Query(alias="done", max_length=32)]
 
 
 @router.get("/web/people")
@@ -103,10 +104,10 @@ async def show_person(
     caller: Annotated[Caller, caller_for("profile")],
     id: Id,
     channel: OptionalId = "",
-    outcome: Word = "",
+    outcome: Notice = "",
     undo: OptionalId = "",
     category: Annotated[str, Query(max_length=32)] = "",
-    skip: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    skip: Skip = 0,
 ) -> Response:
     """What is known of a person: all that the key may see, or what a channel may see of it; or one category of it."""
     arguments = person_arguments(caller, id)
@@ -178,3 +179,44 @@ async def undo_change(caller: Annotated[Caller, caller_for("undo")], form: Form)
     id = form.required_text("user")
     await caller.memory.undo(form.required_text("id"), **person_arguments(caller, id))
     return redirect(view_of(caller).link("/web/person", id=id, done="undone"))
+
+
+@router.get("/web/fact")
+async def show_fact(caller: Annotated[Caller, caller_for("fact")], user: Id, id: Id) -> Response:
+    """A fact, every value its key has had, and the messages it came from."""
+    arguments = person_arguments(caller, user)
+    fact = await caller.memory.fact(id, **arguments)
+    history = await caller.memory.fact_history(fact.key, **arguments)
+    messages = await caller.memory.why(id, **arguments)
+    names = await names_of_authors(caller.memory.runtime, messages)
+    values = {"user": user, "fact": fact, "history": history[::-1], "messages": messages, "names": names}
+    return show_page(caller, "fact.html", section="People", **values)
+
+
+async def change_fact(
+    caller: Caller, user: str, notice: str, work: Callable[..., Awaitable[FactChange]], **values: Any
+) -> Response:
+    """Do a change and show the person, with the way back."""
+    arguments = person_arguments(caller, user) | values
+    change = await work(**arguments)
+    return redirect(view_of(caller).link("/web/person", id=user, done=notice, undo=change.id))
+
+
+@router.post("/web/fact/add")
+async def add_fact(caller: Annotated[Caller, caller_for("add_fact")], form: Form) -> Response:
+    names = ("category", "key", "value")
+    values: dict[str, Any] = {name: form.required_text(name) for name in names}
+    days = {name: parse_day(name, form.text(name)) for name in ("valid_from", "valid_to")}
+    return await change_fact(caller, form.required_text("user"), "added", caller.memory.add_fact, **values, **days)
+
+
+@router.post("/web/fact/edit")
+async def edit_fact(caller: Annotated[Caller, caller_for("edit_fact")], form: Form) -> Response:
+    work = partial(caller.memory.edit_fact, form.required_text("id"))
+    return await change_fact(caller, form.required_text("user"), "edited", work, value=form.required_text("value"))
+
+
+@router.post("/web/fact/delete")
+async def delete_fact(caller: Annotated[Caller, caller_for("delete_fact")], form: Form) -> Response:
+    work = partial(caller.memory.delete_fact, form.required_text("id"))
+    return await change_fact(caller, form.required_text("user"), "deleted", work)

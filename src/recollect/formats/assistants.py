@@ -1,13 +1,19 @@
-"""ChatGPT's `conversations.json`: a list of conversations, each a tree of messages.
+"""Exports of assistants, a `conversations.json` each: ChatGPT's and Claude's.
+
+ChatGPT's is a list of conversations, each a tree of messages.
 
 The path from the root to the current node is the conversation. Messages that were regenerated or edited away
 are kept too, in `<id>/branch/<leaf>`, from the point where they leave what was read before: every message of
 the tree is in exactly one conversation. A message without words (technical, empty or hidden) is skipped.
+
+Claude's is a list of conversations, each with its messages in order. The content of a message is the text of its text
+blocks, unchanged; tools and thinking go to the metadata. The text of an attachment was pasted in by the person who
+wrote the message, so it is part of the content: it follows their words under a heading of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -16,6 +22,8 @@ from typing import Any
 
 from recollect.errors import ImportFailed
 from recollect.formats.fields import (
+    Options,
+    attempt,
     drop_empty,
     epoch,
     identifier,
@@ -28,9 +36,7 @@ from recollect.formats.fields import (
     text,
     text_or_empty,
 )
-from recollect.formats.record import Options, attempt
-from recollect.formats.source import Stream
-from recollect.formats.values import elements
+from recollect.formats.source import Stream, elements
 from recollect.model import ROLES, BadRecord, Draft, Record, Role
 from recollect.model.clean_names import clean_name
 
@@ -48,21 +54,34 @@ _WORDS = (
 )
 _MEDIA = ("image", "audio", "video")
 _SETTINGS = ("user_editable_context", "model_editable_context")
+_CLAUDE_ROLES: dict[str, Role] = {"human": "user", "assistant": "assistant"}
 
 
-def read(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
-    """The messages of an export, conversation by conversation."""
+ReadConversation = Callable[[Any, str, int, Options], Iterator[Record | BadRecord]]
+
+
+def read_chatgpt(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
+    """The messages of an export of ChatGPT, conversation by conversation."""
+    return _read_conversations(stream, options, lambda *place: _Conversation.of(*place).records())
+
+
+def read_claude(stream: Stream, options: Options) -> Iterator[Record | BadRecord]:
+    """The messages of an export of Claude, conversation by conversation."""
+    return _read_conversations(stream, options, _claude_records)
+
+
+def _read_conversations(stream: Stream, options: Options, read: ReadConversation) -> Iterator[Record | BadRecord]:
     number = 0
     try:
         for value in elements(stream):
             number += 1
             where = f"conversation {number}"
             try:
-                conversation = _Conversation.of(value, where, stream.position, options)
+                records = read(value, where, stream.position, options)
             except ImportFailed as error:
                 yield BadRecord(where, str(error))
             else:
-                yield from conversation.records()
+                yield from records
     except ImportFailed as error:
         yield BadRecord(f"conversation {number + 1}", str(error))
 
@@ -126,14 +145,14 @@ class _Conversation:
         metadata = mapping_or_empty(message.get("metadata"), "metadata")
         if not message or metadata.get("is_visually_hidden_from_conversation"):
             return None
-        kind, content, parts = _content(mapping_or_empty(message.get("content"), "content"))
-        attachments = _attachments(metadata)
+        kind, content, parts = _chatgpt_content(mapping_or_empty(message.get("content"), "content"))
+        attachments = _chatgpt_attachments(metadata)
         if not content.strip():
             content = "\n".join(f"[attachment: {item['name']}]" for item in attachments)
         if not content:
             return None
         author = mapping(message.get("author"), "author")
-        role = _role(author, kind)
+        role = _chatgpt_role(author, kind)
         time = optional(epoch, message.get("create_time") or None, "create_time") or before or self.time
         if time is None:
             raise ImportFailed("create_time: neither the message nor its conversation says when it was")
@@ -165,8 +184,8 @@ def _threads(nodes: dict[str, Any], current: Any) -> Iterator[tuple[str, str | N
     A thread goes up from its leaf to the first node that another thread has. Nodes that no leaf leads to (they
     can only be in a circle) come last, so that none is lost.
     """
-    parents = {id: node.get("parent") if isinstance(node, dict) else None for id, node in nodes.items()}
-    inner = {parent for parent in parents.values() if isinstance(parent, str)}
+    parents = {id: _parent(node, nodes) for id, node in nodes.items()}
+    inner = set(parents.values())
     leaves = [id for id in nodes if id not in inner]
     if not isinstance(current, str) or current not in nodes:
         current = leaves[-1] if leaves else None
@@ -174,15 +193,21 @@ def _threads(nodes: dict[str, Any], current: Any) -> Iterator[tuple[str, str | N
     for leaf in chain((current,), leaves, nodes):
         thread: list[str] = []
         id = leaf
-        while isinstance(id, str) and id in nodes and id not in used_ids:
+        while id is not None and id not in used_ids:
             used_ids.add(id)
             thread.append(id)
             id = parents[id]
         if thread:
-            yield leaf, id if isinstance(id, str) and id in nodes else None, thread[::-1]
+            yield leaf, id, thread[::-1]
 
 
-def _role(author: dict[str, Any], kind: str) -> Role:
+def _parent(node: Any, nodes: dict[str, Any]) -> str | None:
+    """The id of the node before a node, if there is such a node."""
+    parent = node.get("parent") if isinstance(node, dict) else None
+    return parent if isinstance(parent, str) and parent in nodes else None
+
+
+def _chatgpt_role(author: dict[str, Any], kind: str) -> Role:
     name = text(author.get("role"), "author.role")
     if kind in _SETTINGS:
         return "system"
@@ -192,7 +217,7 @@ def _role(author: dict[str, Any], kind: str) -> Role:
     raise ImportFailed(f"author.role: expected one of {', '.join(ROLES)}")
 
 
-def _content(content: dict[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
+def _chatgpt_content(content: dict[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
     """The type of a content, its words, and those of its parts that are not words."""
     kind = text_or_empty(content.get("content_type"), "content_type") or "text"
     if "parts" in content:
@@ -225,7 +250,7 @@ def _parts(parts: list[Any]) -> tuple[str, list[dict[str, Any]]]:
     return "\n".join(filter(None, texts)), others
 
 
-def _attachments(metadata: dict[str, Any]) -> list[dict[str, Any]]:
+def _chatgpt_attachments(metadata: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         drop_empty(
             name=text_or_empty(item.get("name"), "name") or "unnamed",
@@ -235,3 +260,110 @@ def _attachments(metadata: dict[str, Any]) -> list[dict[str, Any]]:
         )
         for item in mappings(metadata.get("attachments"), "attachments")
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chat:
+    id: str
+    title: str
+    user: str | None
+    time: datetime | None
+    options: Options
+
+    @classmethod
+    def of(cls, fields: dict[str, Any], options: Options) -> _Chat:
+        account = mapping_or_empty(fields.get("account"), "account")
+        return cls(
+            id=identifier(fields.get("uuid"), "uuid"),
+            title=text_or_empty(fields.get("name"), "name"),
+            user=options.user or optional(identifier, account.get("uuid"), "account.uuid"),
+            time=optional(partial(moment, zone=options.zone), fields.get("created_at"), "created_at"),
+            options=options,
+        )
+
+
+def _claude_records(value: Any, where: str, position: int, options: Options) -> Iterator[Record | BadRecord]:
+    fields = mapping(value, "conversation")
+    messages = listing(fields.get("chat_messages"), "chat_messages")
+    return _chat_records(messages, _Chat.of(fields, options), where, position)
+
+
+def _chat_records(messages: list[Any], chat: _Chat, where: str, position: int) -> Iterator[Record | BadRecord]:
+    about = drop_empty(title=chat.title)
+    before = chat.time
+    for number, message in enumerate(messages, start=1):
+        place = f"{where}, message {number}"
+        for record in attempt(place, partial(_claude_record, message, chat, about, before, place, position)):
+            if isinstance(record, Record):
+                about = {}
+                before = record.draft.time
+            yield record
+
+
+def _claude_record(
+    message: Any, chat: _Chat, about: dict[str, Any], before: datetime | None, where: str, position: int
+) -> Record | None:
+    fields = mapping(message, "message")
+    attachments = mappings(fields.get("attachments"), "attachments")
+    files = [_file_name(file) for file in mappings(fields.get("files"), "files")]
+    blocks = mappings(fields.get("content"), "content")
+    others = [block for block in blocks if block.get("type") != "text"]
+    content = _claude_content(fields, blocks, attachments, files)
+    if not content:
+        return None
+    sender = text(fields.get("sender"), "sender")
+    if sender not in _CLAUDE_ROLES:
+        raise ImportFailed("sender: expected human or assistant")
+    created_at = fields.get("created_at")
+    time = before if created_at is None else moment(created_at, "created_at", chat.options.zone)
+    if time is None:
+        raise ImportFailed("created_at: neither the message nor its conversation says when it was")
+    details = drop_empty(
+        attachments=[_attachment_metadata(item) for item in attachments],
+        files=files,
+        blocks=others,
+        reply_to=optional(identifier, fields.get("parent_message_uuid"), "parent_message_uuid"),
+    )
+    draft = Draft(
+        role=_CLAUDE_ROLES[sender],
+        content=content,
+        author=chat.user if sender == "human" else None,
+        user=chat.user,
+        time=time,
+        platform_id=identifier(fields.get("uuid"), "uuid"),
+        metadata={**about, **details},
+    )
+    return Record(chat.id, chat.user, draft, where, position)
+
+
+def _claude_content(
+    fields: dict[str, Any], blocks: list[dict[str, Any]], attachments: list[dict[str, Any]], files: list[str]
+) -> str:
+    """The words of a message and of its attachments; if there are none, placeholders such as `[attachment: a.png]`."""
+    words = [text(block.get("text"), "text") for block in blocks if block.get("type") == "text"]
+    body = "\n\n".join(filter(None, words))
+    if not blocks:
+        body = text_or_empty(fields.get("text"), "text")
+    attachment_texts = [
+        f"[attachment: {_file_name(item)}]\n{content}"
+        for item in attachments
+        if (content := text_or_empty(item.get("extracted_content"), "extracted_content"))
+    ]
+    if body.strip() or attachment_texts:
+        return "\n\n".join(filter(None, [body, *attachment_texts]))
+    placeholders = [f"[attachment: {name}]" for name in [*map(_file_name, attachments), *files]]
+    return "\n".join(placeholders or [f"[{_block_label(block)}]" for block in blocks if block.get("type") != "text"])
+
+
+def _attachment_metadata(item: dict[str, Any]) -> dict[str, Any]:
+    return drop_empty(name=_file_name(item), type=item.get("file_type"), size=item.get("file_size"))
+
+
+def _file_name(file: dict[str, Any]) -> str:
+    return text_or_empty(file.get("file_name"), "file_name") or "unnamed"
+
+
+def _block_label(block: dict[str, Any]) -> str:
+    kind = text_or_empty(block.get("type"), "type") or "block"
+    name = text_or_empty(block.get("name"), "name")
+    return f"{kind}: {name}" if name else kind

@@ -1,26 +1,27 @@
-"""Signing in with an API key, and out again; and the files that pages use."""
+"""Pages that need no session: signing in with an API key, and out again; the files that pages use; the reference."""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import json
 import math
 import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.params import Query
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 
 from recollect.errors import StoreError
 from recollect.log.access import Access
-from recollect.server.door.keys import Keys
-from recollect.server.door.sign_ins import SignIns
+from recollect.server.door.keys import COOKIE, DOCS, LASTS, OVERVIEW, PAGES, SIGN_IN, SIGN_OUT, Keys, Session, Sessions
+from recollect.server.door.rates import SignIns
 from recollect.server.problems import Problem, problem_of
-from recollect.server.web.forms import Form
-from recollect.server.web.pages import FOLDER, HEADERS, PageView, html_response, redirect
-from recollect.server.web.session import COOKIE, LASTS, OVERVIEW, PREFIX, SIGN_IN, SIGN_OUT, Session, Sessions
+from recollect.server.web.pages import FOLDER, HEADERS, Form, PageView, environment, html_response, redirect
 
 MAX_NEXT = 2_000  # characters
 YEAR = 31_536_000  # seconds
@@ -35,11 +36,13 @@ ASSET = re.compile(r"[a-z0-9.-]{1,64}", re.IGNORECASE)
 
 router = APIRouter(include_in_schema=False)
 NextPage = Annotated[str, Query(alias="next", max_length=MAX_NEXT)]
+METHODS = ("get", "post", "put", "patch", "delete")
+INDENT = 2
 
 
 def own_path(path: str) -> str:
     """A path of the dashboard to go on to; whatever else was given, the overview."""
-    is_own = path == OVERVIEW or path.startswith((PREFIX, "/?"))
+    is_own = path == OVERVIEW or path.startswith((PAGES, "/?"))
     return path if is_own and not path.startswith(SIGN_OUT) and path.isprintable() else OVERVIEW
 
 
@@ -125,3 +128,84 @@ async def asset(request: Request, name: str) -> Response:
 def compress_file(path: Path) -> bytes:
     """A file as it is sent. Pages are not compressed: their size would tell what is beside a secret token."""
     return gzip.compress(path.read_bytes(), mtime=0)
+
+
+def kind_of(schema: Mapping[str, Any]) -> str:
+    """The type that a schema describes, in a few words."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "anyOf" in schema:
+        kinds = [kind_of(option) for option in schema["anyOf"]]
+        return " or ".join(kind for kind in kinds if kind != "null") or "null"
+    if "enum" in schema:
+        return " | ".join(map(str, schema["enum"]))
+    if schema.get("type") == "array":
+        return f"list of {kind_of(schema.get('items', {}))}"
+    return str(schema.get("type", "any"))
+
+
+def content_of(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of a body or an answer that is JSON."""
+    for media, content in part.get("content", {}).items():
+        if "json" in media:
+            schema: Mapping[str, Any] = content.get("schema", {})
+            return schema
+    return {}
+
+
+def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
+    definition = schemas.get(kind_of(schema), {})
+    examples = definition.get("examples") or ([definition["example"]] if "example" in definition else [])
+    return json.dumps(examples[0], ensure_ascii=False, indent=INDENT) if examples else ""
+
+
+def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every route with its tag."""
+    schemas = document.get("components", {}).get("schemas", {})
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield item[method].get("tags", ["other"])[0], describe(path, method, item[method], schemas)
+
+
+def describe(path: str, method: str, route: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """A route: its method and path, what it does, what it takes, and what it answers with."""
+    body = content_of(route.get("requestBody", {}))
+    answer = content_of(route.get("responses", {}).get("200", {}))
+    return {
+        "method": method.upper(),
+        "path": path,
+        "anchor": f"{method}-{path}".replace("/", "-").replace("{", "").replace("}", ""),
+        "about": route.get("description", route.get("summary", "")),
+        "parameters": [
+            {
+                "name": parameter["name"],
+                "place": parameter["in"],
+                "kind": kind_of(parameter.get("schema", {})),
+                "is_required": parameter.get("required", False),
+                "about": parameter.get("description", ""),
+            }
+            for parameter in route.get("parameters", ())
+        ],
+        "body": kind_of(body) if body else "",
+        "example": example_of(body, schemas),
+        "answer": kind_of(answer) if answer else "",
+    }
+
+
+def build_reference(app: FastAPI, values: Mapping[str, Any]) -> str:
+    document = app.openapi()
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for tag, operation in operations_of(document):
+        groups.setdefault(tag, []).append(operation)
+    about = {tag["name"]: tag.get("description", "") for tag in document.get("tags", ())}
+    return environment().get_template("reference.html").render(groups=groups, about=about, **values)
+
+
+@router.get(DOCS)
+async def show_reference(request: Request) -> Response:
+    """The page, made once: anybody may ask for it."""
+    state = request.app.state
+    if not hasattr(state, "reference"):
+        state.reference = await asyncio.to_thread(build_reference, request.app, {"view": nobody(request)})
+    return HTMLResponse(state.reference, headers=HEADERS)

@@ -1,6 +1,15 @@
-"""What is recorded of a request: one line of JSON, a count, a span; and nothing of what was said.
+"""What every request passes before the door: observation, the rules for browsers, the check of its address.
 
-The line names the route as it is declared, not the path, which contains ids of people.
+Of a request is recorded one line of JSON, a count and a span, and nothing of what was said: the line names the route as
+it is declared, not the path, which contains ids of people.
+
+Pages of the origins in the settings may call with everything, all others with nothing. No cookie opens anything here,
+only a key that somebody gave the page: so such a page may send any header, and may read those that the server sends.
+
+An address whose bytes are not UTF-8 is refused, since guessing would make one id of many. `HEAD` is routed as `GET` and
+answered without the body. An unexpected error becomes a document, and the log gets its type and its place: behind the
+rules for browsers, so that a page of another origin can read that document, too. An answer also says whether the server
+holds messages in memory that are not on the disk yet.
 """
 
 from __future__ import annotations
@@ -9,22 +18,27 @@ import json
 import logging
 import re
 import time
-import traceback
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
 
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.masking import mask_credentials, masked_logger
+from recollect.masking import mask_credentials
+from recollect.memory.memory import MemoryEngine
+from recollect.model import Degraded
 from recollect.ports import Telemetry
+from recollect.server.problems import MEDIA, Problem, describe_error, logger, problem_of, problem_response
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
-logger = masked_logger("recollect.server")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 UNKNOWN = "unknown"
@@ -44,6 +58,20 @@ SECURITY = (
 ID_HEADER = b"x-request-id"
 
 encode_line = json.JSONEncoder(ensure_ascii=False).encode  # made once: `json.dumps` would make one for each line
+NOT_UTF8 = "the address is not UTF-8: write each byte of a character's UTF-8 as %XX"
+NO_MORE = {"type": "http.response.body", "body": b"", "more_body": False}
+HEADER = "Recollect-Degraded"
+EXPOSED = (
+    "ETag",
+    "Idempotent-Replayed",
+    "Mcp-Session-Id",
+    "Retry-After",
+    "WWW-Authenticate",
+    "X-Recollect-Conversation",
+    "X-Recollect-Tokens",
+    "X-Request-Id",
+)
+REFUSED = "a page of this origin may not call this server; the setting `server_origins` names those that may"
 
 
 class JsonLines(logging.Formatter):
@@ -146,12 +174,6 @@ def add_headers(headers: Iterable[tuple[bytes, bytes]], id: str) -> list[tuple[b
     return [*own_headers, (ID_HEADER, id.encode("latin-1")), *missing_headers]
 
 
-def describe_error(error: BaseException) -> dict[str, Any]:
-    """An error's type and the places in its traceback. Its text is left out, since it may repeat what was said."""
-    frames = traceback.extract_tb(error.__traceback__)[-12:]
-    return {"error": type(error).__name__, "at": [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in frames]}
-
-
 def span_opener(provider: TracerProvider | None) -> Callable[[Scope], AbstractContextManager[Any]]:
     """A function that opens a span of OpenTelemetry for a request, in the caller's trace if the request names one.
     Without the API there is no span; without a provider that the program has set up, it is not sent anywhere."""
@@ -179,3 +201,95 @@ def error_status() -> Any:
 
 def no_span() -> AbstractContextManager[None]:
     return nullcontext()
+
+
+class StreamFinished(Exception):
+    """Stops a stream: everything that `HEAD` asks for was sent."""
+
+
+class RequestGuard:
+    """The middleware that refuses unreadable addresses and answers unexpected errors."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_head = scope["method"] == "HEAD"
+        has_begun = False
+        is_over = False
+
+        async def send_message(message: Message) -> None:
+            nonlocal has_begun, is_over
+            if message["type"] == "http.response.start":
+                has_begun = True
+                if is_head:  # the web server leaves the body out
+                    scope["method"] = "HEAD"
+            elif is_head and is_over:
+                raise StreamFinished
+            elif is_head:
+                message = NO_MORE
+                is_over = True
+            await send(message)
+
+        try:
+            check_address(scope)
+            if is_head:
+                scope["method"] = "GET"
+            await self._app(scope, receive, send_message)
+        except StreamFinished:
+            pass
+        except Exception as error:  # noqa: BLE001  the outermost handler
+            if not isinstance(error, Problem):
+                logger.error("failed", extra={"noted": {"request": scope.get("request_id"), **describe_error(error)}})
+            if not has_begun:
+                await problem_response(problem_of(error), scope)(scope, receive, send_message)
+
+
+def check_address(scope: Scope) -> None:
+    for part in (scope.get("raw_path") or b"", scope["query_string"]):
+        if part.isascii() and b"%" not in part:
+            continue
+        try:
+            unquote_to_bytes(part).decode()
+        except UnicodeDecodeError:
+            raise Problem(400, "bad_request", NOT_UTF8) from None
+
+
+class DegradedHeader:
+    """The middleware that adds the header to answers."""
+
+    def __init__(self, app: ASGIApp, memory: MemoryEngine) -> None:
+        self._app = app
+        self._memory = memory
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+
+        async def send_message(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                degraded = self._memory.degraded
+                if degraded is not None:
+                    MutableHeaders(scope=message)[HEADER] = header_value(degraded)
+            await send(message)
+
+        await self._app(scope, receive, send_message if scope["type"] == "http" else send)
+
+
+def header_value(degraded: Degraded) -> str:
+    return f'held={degraded.held}, since="{degraded.since.isoformat()}", reason="{degraded.reason}"'
+
+
+class OriginMiddleware(CORSMiddleware):
+    """Lets pages of these origins in."""
+
+    def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
+        super().__init__(app, allow_origins=origins, allow_methods=["*"], allow_headers=["*"], expose_headers=EXPOSED)
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        response = super().preflight_response(request_headers)
+        if response.status_code < 400:
+            return response
+        headers = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
+        return JSONResponse(Problem(400, "origin", REFUSED).document(), 400, headers, MEDIA)

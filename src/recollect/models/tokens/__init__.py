@@ -1,1 +1,0 @@
-"""Counts of tokens."""
