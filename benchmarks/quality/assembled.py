@@ -32,11 +32,9 @@ from recollect.text.filler import is_filler
 from recollect.text.sentences import sentences
 from recollect.text.smalltalk import is_small_talk
 from recollect.topics.rules import topics as topic_rules
-from recollect.topics.rules.centroids import round_vector
-from recollect.topics.rules.faded import FadedTopics
-from recollect.topics.rules.topic_set import root
-from recollect.topics.rules.topic_words import read_words
-from recollect.topics.rules.topics import Book, IncomingMessage, TopicRule
+from recollect.topics.rules.topic_set import root, round_vector
+from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
+from recollect.topics.rules.words import read_words
 from recollect.topics.view import may_lean
 from recollect.wiring import open_embedder, topic_rule
 

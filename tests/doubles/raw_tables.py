@@ -16,7 +16,7 @@ from typing import Any, LiteralString, cast
 import psycopg
 from psycopg.rows import dict_row
 
-from recollect.topics.rules.lossless_message_compression import unpack
+from recollect.topics.tables import unpack
 
 Row = dict[str, Any]
 

@@ -20,7 +20,7 @@ from recollect.errors import ModelBusy
 from recollect.memory.transfer import TABLES, copy_store
 from recollect.model import Batch
 from recollect.testing import ScriptedLLM
-from recollect.topics.rules.lossless_message_compression import unpack
+from recollect.topics.tables import unpack
 from recollect.wiring import open_store
 
 COUNT = len(SECRETS)

@@ -26,8 +26,8 @@ from pathlib import Path
 
 from recollect.bench.talks import Exchange, Transcript
 from recollect.config import Settings
+from recollect.context.build import PER_MESSAGE, PER_REPLY
 from recollect.context.prompt import OPEN, InlineTiers, render_inline
-from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
 from recollect.errors import InvalidInput, NoModel
 from recollect.follow.ask import ASKED
 from recollect.memory.memory import MemoryEngine

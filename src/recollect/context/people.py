@@ -33,7 +33,7 @@ from recollect.log.access import Viewer, is_claim
 from recollect.log.tables import warn_of_damage
 from recollect.model import FACT_CATEGORIES, Fact, Message, Profile, Statement
 from recollect.ports import Tx
-from recollect.recall.rules.floor import FLOOR
+from recollect.recall.rules.selection import FLOOR
 from recollect.summaries.digest_texts import MergedDigest
 from recollect.text.speaker_labels import person_byline
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from recollect.context import turn
-from recollect.context.request import expect_follow_up
+from recollect.context.state import expect_follow_up
 from recollect.errors import InvalidInput
 from recollect.follow.ask import check_usable
 from recollect.log import rules

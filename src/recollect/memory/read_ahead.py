@@ -17,8 +17,7 @@ from typing import Any
 from recollect.errors import RecollectError
 from recollect.model import Filter
 from recollect.ports import Clock, Embedder, Store, Tokenizer, Tx
-from recollect.recall.index_or_database import IndexSource
-from recollect.recall.message_traits import MessageReader, standing_instructions
+from recollect.recall.passages import IndexSource, MessageReader, standing_instructions
 from recollect.recall.scope_index import ScopeIndexes
 
 QUIET = 0.5  # seconds until turns are prepared: a program that ends sooner does not pay for it

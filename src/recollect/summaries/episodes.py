@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,66 @@ from recollect.follow.view import Run, SaveResult
 from recollect.masking import masked_logger
 from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
-from recollect.summaries.episode_boundaries import CHARACTERS, LONGEST, bounds_after, is_reply, lines_of, stack_vectors
 from recollect.summaries.prompts import episode_batch, episode_summary, level_summary
-from recollect.summaries.rules.level_merging import next_merge
-from recollect.summaries.rules.lines import SpokenLine, from_object, narrative_lines, to_object
-from recollect.summaries.rules.segments import PAUSE, continues
+from recollect.summaries.rules.lines import SpokenLine, from_object, narrative_lines, to_object, whole_line
+from recollect.summaries.rules.segments import PAUSE, continues, cuts, next_merge
+from recollect.text.standalone_sentences import is_bound
+
+LONGEST = 30  # messages in one episode of level 1
+CHARACTERS = 4  # of a token, about
+
+
+def stack_vectors(vectors: Sequence[Vectors | None]) -> Vectors:
+    """One row for each message; zeros for one that has no vector."""
+    width = max((len(vector) for vector in vectors if vector is not None), default=1)
+    rows = [np.zeros(width, np.float32) if vector is None else vector for vector in vectors]
+    return np.array(rows, np.float32).reshape(len(vectors), width)
+
+
+def part_bounds(messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
+    """The start and end of each part into which a run of messages is cut."""
+    if not messages:
+        return []
+    sizes = [len(message.content) // CHARACTERS + 1 for message in messages]
+    gaps = list(pairwise(messages))
+    starts = [
+        0,
+        *cuts(
+            vectors,
+            sizes,
+            [message.role == "user" for message in messages],
+            pauses=[False, *(after.time - before.time > PAUSE for before, after in gaps)],
+            replies=[False, *(is_reply(before, after) for before, after in gaps)],
+            longest=LONGEST,
+        ),
+        len(messages),
+    ]
+    return list(pairwise(starts))
+
+
+def bounds_after(before: Message | None, messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
+    """The parts of a run; a reply to the message before the run is a part of its own, if others follow it there."""
+    bounds = part_bounds(messages, vectors)
+    if before is None or not bounds or bounds[0][1] == 1 or not is_reply(before, messages[0]):
+        return bounds
+    return [(0, 1), (1, bounds[0][1]), *bounds[1:]]
+
+
+def is_reply(before: Message, after: Message) -> bool:
+    """Whether a message answers the question that the message before it ends in."""
+    return (before.role, before.author) != (after.role, after.author) and is_bound(before.content, after.content)
+
+
+def lines_of(episode: Episode) -> tuple[ExtractLine, ...]:
+    """The lines of a summary. Without them, what a model wrote is prose, and another text stays as it is."""
+    if episode.lines or not episode.summary:
+        return episode.lines
+    to_lines = narrative_lines if episode.made_by == "model" else whole_line
+    return to_lines(episode.summary, episode.last, episode.ended)
+
+
+# -- writing
+
 
 log = masked_logger("recollect.episodes")
 
@@ -491,3 +546,63 @@ def make_record(row: Mapping[str, Any]) -> EpisodeRecord:
 
 
 known_record = lru_cache(maxsize=2048)(make_record)
+
+
+# -- search
+
+
+def active_rows(tx: Tx, space: str, conversation: str) -> list[Mapping[str, Any]]:
+    """The rows of the episodes that are part of no other, in order of level and turn."""
+    return tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None}, kept=True)
+
+
+def nearest_episodes(
+    tx: Tx, where: Filter, vector: Vectors, limit: int, least: float, known_rows: Sequence[Mapping[str, Any]] = ()
+) -> list[Episode]:
+    """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first. `known_rows`
+    are read already.
+
+    The search starts with the active episodes and descends from each into the part that is closer still: so it costs
+    the same however long the history is.
+    """
+    scope: dict[str, Any] = {"space": where.space, "parent": None}
+    scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
+    hits = [(to_record(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope, known=known_rows)]
+    close_hits = sorted(
+        (hit for hit in descend_to_closest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1]
+    )
+    return [record.episode for record, _ in close_hits]
+
+
+def descend_to_closest(
+    tx: Tx, hits: Sequence[tuple[EpisodeRecord, float]], vector: Vectors
+) -> list[tuple[EpisodeRecord, float]]:
+    """Each of these episodes, or its closest part at any level that is closer still. One query for each level."""
+    best = list(hits)
+    open_positions = set(range(len(hits)))
+    for level in range(max((record.episode.level for record, _ in hits), default=1), 1, -1):
+        positions = [position for position in open_positions if best[position][0].episode.level == level]
+        parts = part_rows(tx, [best[position][0].episode for position in positions], kept=True)
+        for position in positions:
+            rows = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
+            cosines = cosines_to(rows, vector)
+            cosine = max(cosines, default=0.0)
+            if not cosines or cosine <= best[position][1]:
+                open_positions.discard(position)
+            else:
+                best[position] = (to_record(rows[cosines.index(cosine)]), cosine)
+    return best
+
+
+def cosines_to(rows: Sequence[Mapping[str, Any]], vector: Vectors) -> list[float]:
+    stored_vectors = tuple([row["vec"] for row in rows])
+    return np.vecdot(read_vectors(stored_vectors, len(vector)), vector).tolist() if rows else []
+
+
+@lru_cache(maxsize=512)
+def read_vectors(stored_vectors: tuple[bytes | None, ...], width: int) -> Vectors:
+    """Vectors of rows as rows of a matrix, zeros where a row has none: a search compares the same ones again and
+    again."""
+    zeros = bytes(2 * width)
+    data = b"".join([zeros if vector is None else vector for vector in stored_vectors])
+    return np.frombuffer(data, np.float16).reshape(len(stored_vectors), width).astype(np.float32)

@@ -19,7 +19,7 @@ from recollect.model import Message, Tiers
 from recollect.ports import Tokenizer, Tx
 from recollect.summaries.prompts import message_tiers
 from recollect.summaries.rules import tiers as rules
-from recollect.summaries.rules.shown_tier import tier_after_request
+from recollect.summaries.rules.tiers import tier_after_request
 
 NEAR = 60  # turns from the end of a conversation that are given tiers as they come, if the window holds them
 BATCH_CHARACTERS = 8_000  # of messages whose tiers are asked for in one call; a longer message is asked for alone

@@ -8,9 +8,8 @@ from typing import Any
 
 from recollect.ports import Tx
 from recollect.topics import tables as rows
-from recollect.topics.rules.faded import FadedTopics
 from recollect.topics.rules.topic_set import TopicSet
-from recollect.topics.rules.topics import Book
+from recollect.topics.rules.topics import Book, FadedTopics
 from recollect.topics.stamp import Stamp
 
 

@@ -26,12 +26,9 @@ from recollect.recall.standalone import depends_on_context
 from recollect.topics import tables as rows
 from recollect.topics.cache import CachedTopics, load_topics
 from recollect.topics.rules import topics as rule
-from recollect.topics.rules.centroids import Row, round_vectors
 from recollect.topics.rules.drift import REACH, read_ahead
-from recollect.topics.rules.faded import FadedTopics
-from recollect.topics.rules.topic_set import TopicSet, root
-from recollect.topics.rules.topic_state import TopicState
-from recollect.topics.rules.topics import Book, IncomingMessage, TopicRule
+from recollect.topics.rules.topic_set import Row, TopicSet, TopicState, root, round_vectors
+from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 from recollect.topics.stamp import Stamp
 
 VIEW = "topics"

@@ -23,10 +23,9 @@ from recollect.model.views import UNKNOWN_TRAITS
 from recollect.ports import Store, Tx
 from recollect.recall import passages as recall
 from recollect.recall import scope_index
-from recollect.recall.index_or_database import StoreSource, open_source
+from recollect.recall.passages import StoreSource, open_source
 from recollect.recall.rules.ranking import Weights
-from recollect.recall.scope_index import ScopeIndexes
-from recollect.recall.scope_index_queries import places_of_highest
+from recollect.recall.scope_index import ScopeIndexes, places_of_highest
 from recollect.recall.view import traits_of
 from recollect.testing.samples import T0, append_messages, make_message
 from recollect.text.terms import analyse

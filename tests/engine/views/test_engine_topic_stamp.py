@@ -16,8 +16,8 @@ from recollect.follow.follower import settle
 from recollect.follow.view import Run, SaveResult
 from recollect.model import Filter
 from recollect.ports import Lag
-from recollect.topics.rules.lossless_message_compression import unpack
 from recollect.topics.stamp import MAX_TOPICS, MAX_WRITES, Stamp
+from recollect.topics.tables import unpack
 
 TALK = (
     "My tomatoes have brown spots on their leaves.",

@@ -22,7 +22,7 @@ from recollect.memory.sync import BlockingConversation, BlockingMemory
 from recollect.memory.transfer import copy_store
 from recollect.ports import Request
 from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.topics.rules.lossless_message_compression import unpack
+from recollect.topics.tables import unpack
 from recollect.wiring import build, open_store
 
 DAY = timedelta(days=1)

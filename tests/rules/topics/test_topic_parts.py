@@ -8,9 +8,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.topics.rules.centroids import MOST_MOVED, move_centroid, round_vector, round_vectors
-from recollect.topics.rules.topic_set import SPAN, TopicSet, group_parts, parts, roots
-from recollect.topics.rules.topic_state import TopicState
+from recollect.topics.rules.topic_set import (
+    MOST_MOVED,
+    SPAN,
+    TopicSet,
+    TopicState,
+    group_parts,
+    move_centroid,
+    parts,
+    roots,
+    round_vector,
+    round_vectors,
+)
 from recollect.topics.rules.topics import Book
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)

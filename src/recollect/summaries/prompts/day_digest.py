@@ -22,9 +22,9 @@ from recollect.follow.task import DATA, build_request, object_schema, repair_req
 from recollect.model import Message
 from recollect.ports import Request
 from recollect.summaries.rules import extract
+from recollect.summaries.rules.days import People, replace_mentions, transcript
 from recollect.summaries.rules.lines import SpokenLine, member_lines, render_lines
 from recollect.summaries.rules.tiers import clean
-from recollect.summaries.rules.xml_transcript import People, replace_mentions, transcript
 from recollect.text.fences import Fenced, escape_line, plain_name, section
 
 name = "day_digest"

@@ -1,7 +1,7 @@
 """Writes tiers 1 and 2 of a message, or of several in one call.
 
-Messages that are too short for tiers need no model (`summaries.rules.tiers.is_short`): they are their own tiers, whatever a
-model writes. A model's tiers are checked and cut by `summaries.rules.tiers.accept`; an answer with a fault cannot be used.
+Messages that are too short for tiers are their own tiers, whatever a model writes. A model's tiers are checked and cut by
+`summaries.rules.tiers.check_tiers`; an answer with a fault cannot be used.
 """
 
 from __future__ import annotations

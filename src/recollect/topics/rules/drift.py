@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from recollect.model import Role
 from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.word_runs import lower_words
-from recollect.topics.rules.centroids import is_zero
-from recollect.topics.rules.topic_words import MessageWords, detect_language, read_words
+from recollect.topics.rules.topic_set import is_zero
+from recollect.topics.rules.words import MessageWords, detect_language, read_words
 
 Row = NDArray[np.float32]
 

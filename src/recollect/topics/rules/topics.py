@@ -2,10 +2,16 @@
 
 A conversation's topics are a fold over its messages in order, and over the users' votes, tags and merges between them:
 the same log gives the same topics, however it was processed. The time of an event is the time of its message, never
-that of the clock. A user's message goes to the topic it fits best (`matching`), stays with the current one, or opens a
-new one if the subject shifts (`drift`); a message without content of its own (a nod, an emoji, "and the second one?")
-and a message of another role belong to the topic they follow. A merge loses nothing: a topic that is part of another
-keeps its own centroid and count, and can be split off unchanged.
+that of the clock. A user's message goes to the topic it fits best, stays with the current one, or opens a new one if
+the subject shifts (`drift`); a message without content of its own (a nod, an emoji, "and the second one?") and a
+message of another role belong to the topic they follow. A merge loses nothing: a topic that is part of another keeps
+its own centroid and count, and can be split off unchanged.
+
+A fit is the cosine to the centroid, and is compared with the embedder's threshold. Two things correct it. In a
+conversation whose topics are all alike, or for a message that is a little like everything, a cosine says less: how far
+the mean cosine with the other topics is above that of unrelated texts is taken off. And words that the message shares
+with the topic, the rare ones above all, close a part of the gap to 1. With one topic and no word in common, a fit is
+the cosine itself.
 """
 
 from __future__ import annotations
@@ -20,13 +26,159 @@ import numpy as np
 
 from recollect.model import Role
 from recollect.model.topics import IMPORTANCE
-from recollect.topics.rules.centroids import Row, direction, move_centroid
-from recollect.topics.rules.drift import LIKELY, REACH, DriftMessage, Scale, shift
-from recollect.topics.rules.matching import Fits, fit_topics
-from recollect.topics.rules.titles import DueTitle, KeyTitle, OpeningTitle, is_due
-from recollect.topics.rules.topic_set import States, TopicSet, parts, size_of
-from recollect.topics.rules.topic_state import TopicState, current_priority, fade_time
-from recollect.topics.rules.topic_words import NO_WORDS, MessageWords, Rarity, TopicWords
+from recollect.topics.rules.drift import BUILT_IN, LIKELY, REACH, DriftMessage, Scale, shift
+from recollect.topics.rules.topic_set import (
+    Row,
+    Similarities,
+    States,
+    TopicSet,
+    TopicState,
+    current_priority,
+    direction,
+    fade_time,
+    move_centroid,
+    parts,
+    size_of,
+)
+from recollect.topics.rules.words import (
+    NO_WORDS,
+    DueTitle,
+    KeyTitle,
+    MessageWords,
+    OpeningTitle,
+    Rarity,
+    TopicWords,
+    is_due,
+    shared_weight,
+    total_weight,
+)
+
+LOOKED_AT = 8
+"""Topics, the nearest, whose words are compared with those of a message."""
+MANY = 64
+"""Topics from which on the nearest are found by array work."""
+FEW_TOPICS = 3
+"""Others topics that their mean cosine is trusted with half."""
+WORDS = 0.8
+"""The part of the gap to 1 that is closed if all words of a message are words of the topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """The fit of a message to the nearest topics, by their opening turn."""
+
+    by_topic: Mapping[int, float]
+
+    def best(self, without: int | None = None) -> tuple[int | None, float]:
+        """The topic of the best fit; among equals the oldest."""
+        fits = [(fit, -topic) for topic, fit in self.by_topic.items() if topic != without]
+        if not fits:
+            return None, -1.0
+        fit, negative = max(fits)
+        return -negative, fit
+
+    def to(self, topic: int | None) -> float:
+        return -1.0 if topic is None else self.by_topic.get(topic, -1.0)
+
+
+def fit_topics(
+    near: Similarities,
+    words_of: Callable[[int], Sequence[TopicWords] | None],
+    message: Mapping[str, float],
+    scale: Scale,
+    current: int | None = None,
+) -> Fits:
+    """The fits of a message, whose stems have these weights, to the topics nearest to it, and to the current one.
+    `words_of` gives the words of each part of a topic, or None for a topic that takes no more messages."""
+    count = len(near.cosines)
+    if not count:
+        return Fits({})
+    total = float(np.add.reduce(near.cosines))
+    others = count - 1
+    trust = others / (others + FEW_TOPICS)
+    usual = scale.unrelated
+    said = total_weight(message)
+    fits: dict[int, float] = {}
+    for topic, cosine in nearest_topics(near, current).items():
+        parts = words_of(topic)
+        if parts is None:
+            continue
+        mean = (total - cosine) / others if others else 0.0
+        common = (mean - usual) * trust if mean > usual else 0.0
+        shared = 0.0
+        for words in parts if message else ():
+            shared = max(shared, shared_weight(message, words))
+        fits[topic] = cosine - common + (1 - cosine) * WORDS * (shared / said)
+    return Fits(fits)
+
+
+def nearest_topics(near: Similarities, current: int | None) -> dict[int, float]:
+    """The cosines of the nearest topics and of the current one; of a topic with parts, that of the nearest part."""
+    topics = near.topics
+    cosines = near.cosines
+    if len(cosines) > MANY:
+        # Those that are as near as the last one count as well: which of them comes first is not the same everywhere.
+        least = np.partition(cosines, -LOOKED_AT)[-LOOKED_AT]
+        is_near = cosines >= least
+        places = np.flatnonzero(is_near if current is None else is_near | (topics == current))
+        topics = topics[places]
+        cosines = cosines[places]
+    nearest: dict[int, float] = {}
+    for topic, cosine in zip(topics.tolist(), cosines.tolist(), strict=True):
+        if cosine > nearest.get(topic, -2.0):
+            nearest[topic] = cosine
+    if len(nearest) <= LOOKED_AT:
+        return nearest
+    least = sorted(nearest.values())[-LOOKED_AT]
+    return {topic: cosine for topic, cosine in nearest.items() if cosine >= least or topic == current}
+
+
+# -- topics that have left the active set
+
+
+@dataclass(frozen=True)
+class FadedTopics:
+    """The faded topics by their opening turn."""
+
+    states: TopicSet = field(default_factory=lambda: TopicSet(of_faded=True))
+
+    @classmethod
+    def of(cls, states: States) -> FadedTopics:
+        return cls(TopicSet.of(states, of_faded=True))
+
+    def after(self, states: States) -> FadedTopics:
+        """The faded topics after these states, of active or faded topics, have changed."""
+        if isinstance(states, TopicSet):
+            faded_states = states.faded
+            returning = [first for first in states.shared_firsts(self.states) if states[first].faded_at is None]
+        else:
+            faded_states = [state for state in states.values() if state.faded_at is not None]
+            returning = [first for first, state in states.items() if state.faded_at is None and first in self.states]
+        changes: dict[int, TopicState | None] = {
+            state.first: state for state in faded_states if self.states.find(state.first) is not state
+        }
+        changes |= dict.fromkeys(returning)
+        return FadedTopics(self.states.with_changes(changes)) if changes else self
+
+    def with_stored(self, firsts: Iterable[int], states: States) -> FadedTopics:
+        """The faded topics after those of some opening turns were read again."""
+        return FadedTopics(self.states.with_stored(firsts, states))
+
+    def find_return(
+        self, vector: Row, least: float, words: Mapping[str, float] | None = None, scale: Scale = BUILT_IN
+    ) -> int | None:
+        """The topic that a message returns to: the one it fits best, if it fits well enough. `words` are the message's
+        stems with their weights."""
+
+        def words_of(first: int) -> list[TopicWords]:
+            return [part.words for part in self.states.parts(first)]
+
+        best, fit = fit_topics(self.states.near(vector), words_of, words or {}, scale).best()
+        return best if fit >= least else None
+
+
+# -- the fold over messages
+
 
 OTHERS = 0.5
 """The weight in a centroid of a message that is not a user's; a user's has 1."""
