@@ -23,6 +23,7 @@ MODULES = (
     "log/rules.py",
     "log/sealed_changes.py",
     "recall/standalone.py",
+    "summaries/prompts.py",
     "topics/prompt.py",
 )
 

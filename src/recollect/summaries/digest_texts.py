@@ -29,7 +29,16 @@ from recollect.model import Digest, Message, Span
 from recollect.ports import Clock, Telemetry, Tx
 from recollect.summaries import digests
 from recollect.summaries.digests import DIGESTS
-from recollect.summaries.prompts import context_merge, day_digest, week_history
+from recollect.summaries.prompts import (
+    DayInputs,
+    DayReply,
+    MergeInputs,
+    WeekInputs,
+    context_merge,
+    day_digest,
+    shorten_message,
+    week_history,
+)
 from recollect.summaries.rules.days import (
     Participation,
     content_hash,
@@ -72,19 +81,19 @@ class DayWriter:
     ) -> DayEntries:
         """The entries of all who spoke on a day."""
         if not self._asking.has_model:
-            return await self._write_entries(day_digest.Inputs(day, zone, tuple(messages), authors_in(messages), names))
+            return await self._write_entries(DayInputs(day, zone, tuple(messages), authors_in(messages), names))
         sizes = await self._run(self._token_counts, messages, names, zone)
         times = [message.time for message in messages]
         parts = [
-            await self._write_entries(day_digest.Inputs(day, zone, part, authors_in(part), names))
+            await self._write_entries(DayInputs(day, zone, part, authors_in(part), names))
             for part in (tuple(messages[first:end]) for first, end in split_day(sizes, times, self._tokens))
         ]
         return await self._merge_parts(day, zone, messages, names, parts)
 
     def _token_counts(self, messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> list[int]:
-        return [self._count(transcript([day_digest.shorten_message(message)], names, zone)) for message in messages]
+        return [self._count(transcript([shorten_message(message)], names, zone)) for message in messages]
 
-    async def _write_entries(self, inputs: day_digest.Inputs) -> DayEntries:
+    async def _write_entries(self, inputs: DayInputs) -> DayEntries:
         entries = dict[str, str]()
         offline = set[str]()
         outage = None
@@ -95,7 +104,7 @@ class DayWriter:
             outage = outage or answer.outage
         return DayEntries(entries, frozenset(offline), outage)
 
-    async def _ask(self, inputs: day_digest.Inputs) -> TaskResult[day_digest.Reply]:
+    async def _ask(self, inputs: DayInputs) -> TaskResult[DayReply]:
         if self._asking.has_model:
             return await self._asking.ask(day_digest, inputs)
         # In a thread: the built-in writer reads every word.
@@ -126,14 +135,14 @@ class DayWriter:
                 replace(first_messages[user], content=text) for user in members_to_merge for text in notes[user]
             )
             result = await self._write_from_notes(
-                day_digest.Inputs(day, zone, note_messages, tuple(members_to_merge), names, notes=True)
+                DayInputs(day, zone, note_messages, tuple(members_to_merge), names, notes=True)
             )
             entries |= result.entries
             offline |= result.offline
             outage = outage or result.outage
         return DayEntries(entries, frozenset(offline), outage)
 
-    async def _write_from_notes(self, inputs: day_digest.Inputs) -> DayEntries:
+    async def _write_from_notes(self, inputs: DayInputs) -> DayEntries:
         """Make entries from notes, for as many members at a time as fit into one model call."""
         notes_by_member = [
             [message for message in inputs.messages if message.author == user] for user in inputs.members
@@ -387,7 +396,7 @@ class Digests:
     async def _get_week(
         self, request: DigestRequest, user: str, day_digests: Sequence[Digest]
     ) -> Mapping[str, Any] | None:
-        inputs = content_hash(*(f"{day_digest.day} {day_digest.text}" for day_digest in day_digests))
+        inputs = content_hash(*(f"{digest.day} {digest.text}" for digest in day_digests))
         key = FlightKey(request.space, f"week {last_history_day(request)} {request.variant} {user}")
         return await self._once.get(
             key,
@@ -418,7 +427,7 @@ class Digests:
             return digests.public_names(tx, request.space, [user])[user], frozenset(tx.erasures(request.space))
 
         name, erasures = await self._read(load_name)
-        task_inputs = week_history.Inputs(name, day_texts(day_digests))
+        task_inputs = WeekInputs(name, day_texts(day_digests))
         answer = await self._asking.ask(week_history, task_inputs)
         is_pending = bool(answer.outage) or not self._asking.has_model
         row = week_key(request, user) | {
@@ -426,7 +435,7 @@ class Digests:
             "made_by": answer.made_by,
             "made_at": self._clock.now(),
             "pending": int(is_pending),
-            "bucket": OPEN if any(day_digest.pending for day_digest in day_digests) else "",
+            "bucket": OPEN if any(digest.pending for digest in day_digests) else "",
             "inputs": inputs,
         }
         return FlightResult(lambda tx: put_digest(tx, row, erasures), answer.outage)
@@ -474,7 +483,7 @@ class Digests:
         history = visible_digest(viewer, history)
         today = visible_digest(viewer, entries.get(user))
         forget_texts = await self._read(lambda tx: texts_to_forget(tx, request.space, user))
-        inputs = context_merge.Inputs(
+        inputs = MergeInputs(
             name,
             profile,
             text_without_forgotten(today, name, forget_texts) if today else "",
@@ -496,14 +505,12 @@ class Digests:
             return MergedDigest(context_merge.offline(inputs).text, "offline", today, history), False
         return MergedDigest(row["text"], row["made_by"], today, history), is_final and not (row["pending"] and asking)
 
-    def _load_merge(
-        self, tx: Tx, request: DigestRequest, user: str, inputs: context_merge.Inputs
-    ) -> Mapping[str, Any] | None:
+    def _load_merge(self, tx: Tx, request: DigestRequest, user: str, inputs: MergeInputs) -> Mapping[str, Any] | None:
         rows = tx.rows(DIGESTS, where=merge_key(request, user) | {"variant": inputs.hash})
         return rows[0] if rows and not (rows[0]["pending"] and self._asking.has_model) else None
 
     async def _make_merge(
-        self, request: DigestRequest, user: str, inputs: context_merge.Inputs
+        self, request: DigestRequest, user: str, inputs: MergeInputs
     ) -> FlightResult[Mapping[str, Any]]:
         erasures = await self._read(lambda tx: frozenset(tx.erasures(request.space)))
         answer = await self._asking.ask(context_merge, inputs)
@@ -571,13 +578,13 @@ def week_without_model(day_digests: Sequence[Digest], dates: Sequence[date], spa
     """A history without a model: of one day, that day's digest; of several, the built-in writer's stand-in."""
     newest = day_digests[-1]
     is_single = len(day_digests) == 1
-    text = newest.text if is_single else week_history.offline(week_history.Inputs("", day_texts(day_digests))).text
+    text = newest.text if is_single else week_history.offline(WeekInputs("", day_texts(day_digests))).text
     text_fields = (text, newest.made_by if is_single else "offline", newest.made_at, newest.pending or not is_single)
     return Digest(newest.space, newest.user, "week", dates[0], dates[-1], *text_fields, spans)
 
 
 def day_texts(day_digests: Sequence[Digest]) -> tuple[tuple[date, str], ...]:
-    return tuple((day_digest.day, day_digest.text) for day_digest in day_digests)
+    return tuple((digest.day, digest.text) for digest in day_digests)
 
 
 def spans_of(day: StoredDay, user: str) -> tuple[Span, ...]:

@@ -24,7 +24,16 @@ from recollect.follow.view import Run, SaveResult
 from recollect.masking import masked_logger
 from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
-from recollect.summaries.prompts import episode_batch, episode_summary, level_summary
+from recollect.summaries.prompts import (
+    BatchInputs,
+    EpisodeInputs,
+    LevelInputs,
+    SummaryReply,
+    batch_sizes,
+    episode_batch,
+    episode_summary,
+    level_summary,
+)
 from recollect.summaries.rules.lines import SpokenLine, from_object, narrative_lines, to_object, whole_line
 from recollect.summaries.rules.segments import PAUSE, continues, cuts, next_merge
 from recollect.text.standalone_sentences import is_bound
@@ -236,11 +245,11 @@ class Writer:
         reply = await self._run(level_summary.offline, self.level_inputs([part.episode for part in parts]))
         return rewrite_summary(EpisodeRecord(episode, parts[0].user), reply)
 
-    def level_inputs(self, parts: Sequence[Episode]) -> level_summary.Inputs:
+    def level_inputs(self, parts: Sequence[Episode]) -> LevelInputs:
         summaries = tuple(part.summary for part in parts)
         size = sum(self._tokenizer.count(summary) for summary in summaries)
         limit = clamp(size // LEVEL_SHARE, LEVEL_TOKENS)
-        return level_summary.Inputs(summaries, limit, self._tokenizer.count, tuple(map(lines_of, parts)))
+        return LevelInputs(summaries, limit, self._tokenizer.count, tuple(map(lines_of, parts)))
 
     async def with_vector(self, record: EpisodeRecord) -> EpisodeRecord:
         """The episode with the vector of its summary, if it has none yet. If the embedder fails it stays without one:
@@ -257,7 +266,7 @@ class Writer:
 
     def message_inputs(
         self, part: Sequence[Message], before: str, before_lines: tuple[ExtractLine, ...] = ()
-    ) -> episode_summary.Inputs:
+    ) -> EpisodeInputs:
         """The inputs for a summary of messages that continues the summary `before`, which has these lines."""
         messages = [message for message in part if message.is_lasting and message.content.strip()]
         lines = tuple(
@@ -266,7 +275,7 @@ class Writer:
         )
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(before) * SHARE
         limit = clamp(size // SHARE, TOKENS)
-        return episode_summary.Inputs(lines, before, limit, self._tokenizer.count, before_lines)
+        return EpisodeInputs(lines, before, limit, self._tokenizer.count, before_lines)
 
 
 class EpisodesView:
@@ -311,30 +320,26 @@ class EpisodesView:
             return WrittenEpisodes(new_records, SaveResult(lag.done, len(new_records)))
         return WrittenEpisodes(new_records, SaveResult(lag.turns, max(len(new_records), 1)))
 
-    async def _group_records(
-        self, records: Sequence[EpisodeRecord]
-    ) -> list[dict[EpisodeRecord, episode_summary.Inputs | None]]:
+    async def _group_records(self, records: Sequence[EpisodeRecord]) -> list[dict[EpisodeRecord, EpisodeInputs | None]]:
         """The episodes in groups of which each is written in one call, the lowest level first; those of messages with
         what they are written from."""
         inputs = {record: await self._message_inputs(record) for record in records if record.episode.level == 1}
-        sizes = episode_batch.batch_sizes([sum(len(line.text) for line in part.lines) for part in inputs.values()])
+        sizes = batch_sizes([sum(len(line.text) for line in part.lines) for part in inputs.values()])
         remaining = iter(inputs.items())
-        groups: list[dict[EpisodeRecord, episode_summary.Inputs | None]] = [
-            dict(islice(remaining, size)) for size in sizes
-        ]
+        groups: list[dict[EpisodeRecord, EpisodeInputs | None]] = [dict(islice(remaining, size)) for size in sizes]
         groups += [{record: None} for record in records if record.episode.level > 1]
         return groups
 
     async def _ask_model(
-        self, group: Mapping[EpisodeRecord, episode_summary.Inputs | None], new_records: Sequence[EpisodeRecord]
-    ) -> Sequence[TaskResult[episode_summary.Reply] | TaskResult[level_summary.Reply]]:
+        self, group: Mapping[EpisodeRecord, EpisodeInputs | None], new_records: Sequence[EpisodeRecord]
+    ) -> Sequence[TaskResult[SummaryReply] | TaskResult[SummaryReply]]:
         """The model's summaries of a group; one that cannot be used is asked for again, alone."""
         inputs = [part for part in group.values() if part is not None]
         if not inputs:
             return [await self._ask_of_level(record.episode, new_records) for record in group]
         if len(inputs) == 1:
             return [await self._asking.ask(episode_summary, inputs[0])]
-        answer = await self._asking.ask(episode_batch, episode_batch.Inputs(tuple(inputs)))
+        answer = await self._asking.ask(episode_batch, BatchInputs(tuple(inputs)))
         return [
             await self._asking.ask(episode_summary, part)
             if reply is None
@@ -342,15 +347,13 @@ class EpisodesView:
             for part, reply in zip(inputs, answer.reply.replies, strict=True)
         ]
 
-    async def _ask_of_level(
-        self, episode: Episode, new_records: Sequence[EpisodeRecord]
-    ) -> TaskResult[level_summary.Reply]:
+    async def _ask_of_level(self, episode: Episode, new_records: Sequence[EpisodeRecord]) -> TaskResult[SummaryReply]:
         new_episodes = {episode_key(record.episode): record.episode for record in new_records}
         parts = await self._read(lambda tx: parts_of(tx, episode))
         episodes = [new_episodes.get(episode_key(part.episode), part.episode) for part in parts]
         return await self._asking.ask(level_summary, self._writer.level_inputs(episodes))
 
-    async def _message_inputs(self, record: EpisodeRecord) -> episode_summary.Inputs:
+    async def _message_inputs(self, record: EpisodeRecord) -> EpisodeInputs:
         """What an episode is written from: the messages since the model last wrote it, and what it wrote."""
         episode = record.episode
         begin = max(record.base_last, episode.first - 1)
@@ -401,7 +404,7 @@ def newest_episode(active: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
     return max(level_one, key=lambda record: record.episode.first, default=None)
 
 
-def rewrite_summary(record: EpisodeRecord, reply: episode_summary.Reply | level_summary.Reply) -> EpisodeRecord:
+def rewrite_summary(record: EpisodeRecord, reply: SummaryReply | SummaryReply) -> EpisodeRecord:
     """The episode with a summary, and without the vector of the one before."""
     lines = reply.lines or narrative_lines(reply.summary, record.episode.last, record.episode.ended)
     episode = replace(record.episode, summary=reply.summary, lines=lines, made_by="offline")

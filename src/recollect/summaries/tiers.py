@@ -17,7 +17,7 @@ from recollect.follow.task import TaskMessage
 from recollect.follow.view import Run, SaveResult
 from recollect.model import Message, Tiers
 from recollect.ports import Tokenizer, Tx
-from recollect.summaries.prompts import message_tiers
+from recollect.summaries.prompts import TiersInputs, message_tiers
 from recollect.summaries.rules import tiers as rules
 from recollect.summaries.rules.tiers import tier_after_request
 
@@ -108,7 +108,7 @@ class TiersView:
         """The tiers of some messages by turn, by the memory model or else by the built-in writer; and why to ask again
         later."""
         lines = tuple(TaskMessage(message.role, message.content) for message in messages)
-        answer = await self._asking.ask(message_tiers, message_tiers.Inputs(lines, self._tokenizer.count))
+        answer = await self._asking.ask(message_tiers, TiersInputs(lines, self._tokenizer.count))
         tiers_by_turn = {
             message.turn: Tiers(reply_tiers.tier1, reply_tiers.tier2, answer.made_by)
             for message, reply_tiers in zip(messages, answer.reply.tiers, strict=True)
