@@ -461,7 +461,6 @@ OTHERS = frozenset(
         "recall.rules.neighbours.missing_places",
         "recall.rules.neighbours.as_numbers",
         "recall.rules.neighbours.distinct_numbers",
-        "recall.rules.neighbours.is_among",
         "recall.rules.neighbours.joined_columns",
         "recall.rules.neighbours.to_columns",
         "recall.rules.selection.nearest_turns",

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from recollect.context import render
 from recollect.context.render import Piece, message_text, span_texts
@@ -64,9 +63,6 @@ LARGE = 2  # a message that would take more than one part in this many of the ro
 RELEVANT = "relevant"
 COMPLETES = "completes what is relevant"
 CORRECTS = "a correction, or what it corrects"
-# A message that the view has not read yet is in every context of its conversation until it has: its tiers are written
-# once, which takes milliseconds, and not for each of them.
-tiers_of_unread = lru_cache(maxsize=1024)(offline_tiers)
 
 
 class WindowPieces:
@@ -104,7 +100,7 @@ class WindowPieces:
     def _tiers_of(self, message: Message) -> Tiers:
         tiers = self._state.tiers.get(message.turn)
         if tiers is None or tiers.made_by == "none":
-            offline = tiers_of_unread(message.content, self._count)
+            offline = offline_tiers(message.content, self._count)
             tiers = replace(tiers or Tiers(), tier1=offline.tier1, tier2=offline.tier2, made_by=offline.made_by)
         return tiers
 
@@ -445,17 +441,8 @@ def fit_times(frame: Frame, state: ContextState, room: int, count: Callable[[str
 
 
 def times_line(state: ContextState, turns: Collection[int]) -> str:
-    """When messages of the conversation were said: those of the window in `turns`, and those beside the context. It is
-    asked for once or twice for the same turns."""
-    key = frozenset(turns)
-    line = state.times_lines.get(key)
-    if line is None:
-        line = state.times_lines[key] = write_times_line(state, turns)
-    return line
-
-
-def write_times_line(state: ContextState, turns: Collection[int]) -> str:
-    """The line of `times_line`. What was said just now needs no more than the day."""
+    """When messages of the conversation were said: those of the window in `turns`, and those beside the context. What
+    was said just now needs no more than the day."""
     shown_messages = [*state.beside, *(message for message in state.window if message.turn in turns)]
     shown_messages.sort(key=lambda message: message.turn)
     if all(state.calendar.is_just_now(message.time) for message in shown_messages):
@@ -515,10 +502,8 @@ def candidates(
     pieces_by_section = {
         "profile": render.note_pieces(state.profile, state.channel, count, labels),
         "summaries": [
-            *render.episode_pieces(newest_first, count, labels=labels, texts=state.texts),
-            *render.episode_pieces(
-                past_episodes, count, "a past episode close to the message", labels=labels, texts=state.texts
-            ),
+            *render.episode_pieces(newest_first, count, labels=labels),
+            *render.episode_pieces(past_episodes, count, "a past episode close to the message", labels=labels),
         ],
         "found": search_pieces,
         "retrieved": retrieved_pieces,

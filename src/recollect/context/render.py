@@ -13,10 +13,9 @@ Wed 2 Feb 2022, 18:00 to 18:20`. While all of them are of the last ten minutes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from functools import lru_cache
 
 from recollect.model import Episode, ExtractLine, Hit, Item, Message, TopicMessage
 from recollect.recall.rules import selection
@@ -40,7 +39,6 @@ def local_time(moment: datetime, zone: tzinfo) -> datetime:
         return moment.astimezone(UTC)
 
 
-@lru_cache(maxsize=4096)
 def day_text(day: date) -> str:
     """A day with its weekday: `Wed 2 Feb 2022`."""
     weekday = WEEKDAYS[day.weekday()][:SHORT].capitalize()
@@ -176,20 +174,6 @@ class Piece:
         return replace(self.item, reason=reason)
 
 
-class SameLines:
-    """The lines of a summary as a key: equal only to the same object, since to compare all lines takes longer. An
-    episode that is read again has the same object while its row is the same."""
-
-    def __init__(self, lines: Sequence[ExtractLine]) -> None:
-        self.lines = lines
-
-    def __hash__(self) -> int:
-        return id(self.lines)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameLines) and other.lines is self.lines
-
-
 def hit_pieces(
     hits: Sequence[Hit],
     reason: str,
@@ -249,15 +233,10 @@ def episode_pieces(
     *,
     names: Mapping[str, str] | None = None,
     labels: Labels | None = None,
-    texts: MutableMapping[Hashable, str] | None = None,
 ) -> list[Piece]:
     """Summaries, each with its turns; the days stand in its lines. The words of each line are escaped for themselves,
-    as those of a retrieved message are. People are shown by their labels in the context, or by their `names`. `texts`
-    are summaries as they were rendered before."""
+    as those of a retrieved message are. People are shown by their labels in the context, or by their `names`."""
     pieces = []
-    name_key = frozenset((names or {}).items())
-    label_key = frozenset((labels or {}).items())
-    texts = {} if texts is None else texts
     for episode in episodes:
         lines = episode.lines or narrative_lines(episode.summary)
         place = f"Turns {episode.first}-{episode.last}"
@@ -265,12 +244,8 @@ def episode_pieces(
             days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
             place += f", {' to '.join(days)}"
         is_timeless = episode.made_by == "model" or not episode.lines
-        key = (SameLines(episode.lines) if episode.lines else episode.summary, is_timeless, name_key, label_key)
-        body = texts.get(key)
-        if body is None:
-            shown_lines = tuple(replace(line, time=None) for line in lines) if is_timeless else lines
-            body = texts[key] = render_lines(shown_lines, names, labels=labels, escaped=True)
-        text = fences.Fenced(f"{place}: {body}")
+        shown_lines = tuple(replace(line, time=None) for line in lines) if is_timeless else lines
+        text = fences.Fenced(f"{place}: {render_lines(shown_lines, names, labels=labels, escaped=True)}")
         item_reason = reason or f"summary of level {episode.level}"
         if episode.pending:
             item_reason += ", by the built-in writer until the model has written it"

@@ -9,8 +9,7 @@ is something to show.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Hashable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
@@ -31,7 +30,6 @@ from recollect.topics.rules.topics import IncomingMessage
 from recollect.topics.view import LAST, TopicPage, Topics, may_lean
 
 EXCHANGE = 4  # messages that tell what a follow-up question is about
-AFTER_REPLY = 0.05  # seconds: whoever has waited for the reply goes on first
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +64,6 @@ def task_messages(messages: Sequence[Message]) -> tuple[TaskMessage, ...]:
     return tuple(TaskMessage(message.role, message.content) for message in messages)
 
 
-def expect_follow_up(question: Message, reply: Message) -> None:
-    """Have a short exchange read when the caller has the reply: the next question may depend on it."""
-    exchange = task_messages([question, reply])
-    if sum(len(message.text) for message in exchange) <= standalone.SHORT_EXCHANGE:
-        asyncio.get_running_loop().call_later(AFTER_REPLY, standalone.exchange_terms, exchange)
-
-
 LARGE = 200_000  # characters of the material of a context; the usual budget holds about 120,000
 
 
@@ -82,7 +73,7 @@ class ContextState:
     the model is shown anyway, beside the context; `author` is who wrote the current one, if known. `is_whole` says that
     `earlier`, which has left the window, and the window are the whole conversation: it can be sent as it is, with other
     instructions and what was found `elsewhere`, and then `sends_whole`. `names` says what people are called, by id;
-    `now` and `zone` which day it is, and where; `texts` are summaries as they were rendered before."""
+    `now` and `zone` which day it is, and where."""
 
     text: str
     instructions: str
@@ -110,7 +101,6 @@ class ContextState:
     names: Mapping[str, str] = field(default_factory=dict)
     now: datetime | None = None
     zone: tzinfo = UTC
-    texts: MutableMapping[Hashable, str] = field(default_factory=dict)
 
     @property
     def people(self) -> set[str]:
@@ -135,11 +125,6 @@ class ContextState:
             yield from self.topic.lines
 
     @cached_property
-    def times_lines(self) -> dict[frozenset[int], str]:
-        """What was said about the times of messages, by the turns that it is about."""
-        return {}
-
-    @cached_property
     def labels(self) -> fences.Labels:
         """The label of each author in the context; no two are the same."""
         messages = [*self.window, *(hit.message for hit in (*self.found, *self.retrieved))]
@@ -150,13 +135,13 @@ class ContextState:
         speakers += [] if self.author is None else [("user", self.author)]
         return author_labels(speakers, self.names)
 
-    @cached_property
+    @property
     def shows_authors(self) -> bool:
         """Whether messages say who wrote them: in a channel, and in a chat in which several people write."""
         authors = {message.author for message in self.window if message.role == "user"}
         return self.channel or len(authors) > 1
 
-    @cached_property
+    @property
     def current(self) -> str:
         """The current message as it is sent."""
         return current_text(self.text, self.author, self.shows_authors, self.labels)

@@ -238,7 +238,6 @@ class ContextBuilder:
             author=None if request.question is None else request.question.author,
             now=request.now,
             zone=zone_of(tx, self._scope.space, self._runtime.parts.time_zone),
-            texts=self._runtime.indexes.texts,
         )
         if request.markers and spoken.is_whole:
             searching = self._has_other_conversations(tx, person)

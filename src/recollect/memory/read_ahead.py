@@ -82,10 +82,9 @@ class ReadAhead:
 
 
 def read_scope(indexes: ScopeIndexes, space: str, user: str | None, now: datetime, tx: Tx) -> None:
-    """Read the new passages of a scope, find its standing instructions, and compute what every search needs of it."""
+    """Read the new passages of a scope, and find its standing instructions."""
     view = indexes.view(tx, space, user, ahead=True)
     if view is not None:
-        view.compute_columns()
         source = IndexSource(view, now)
         reader = MessageReader(tx, source, space, {})
         standing_instructions(reader, source, Filter(space, user), source.tally().languages)

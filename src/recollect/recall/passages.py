@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 from itertools import repeat
 from typing import Protocol
 
@@ -29,45 +28,12 @@ from recollect.model.passages import NEVER, PassageCandidate, Posting, Tally
 from recollect.model.vectors import products
 from recollect.model.views import UNKNOWN_TRAITS
 from recollect.ports import Tx, Vectors
+from recollect.recall.rules import neighbours as neighbour_rules
 from recollect.recall.rules import query as query_rules
+from recollect.recall.rules import ranking as ranking_rules
 from recollect.recall.rules import selection as floor_rules
-from recollect.recall.rules.neighbours import (
-    LONG_LINES,
-    REACH,
-    USER,
-    Numbers,
-    PassageColumns,
-    Passages,
-    Surroundings,
-    adjacent_keys,
-    distinct_numbers,
-    is_among,
-    mean_lengths,
-    missing_places,
-    split_key,
-    surroundings,
-)
-from recollect.recall.rules.ranking import (
-    ADVICE_STANDING,
-    PARTS,
-    STANDING_LIFTED,
-    STANDING_WORDS,
-    Ranking,
-    Traits,
-    Weights,
-    WordLikeness,
-    best_by_themselves,
-    count_particulars,
-    coverage_penalties,
-    fuse,
-    is_preference,
-    is_question,
-    is_standing,
-    shortlist,
-    traits,
-    word_scores,
-    word_worth,
-)
+from recollect.recall.rules.neighbours import Numbers, PassageColumns, Passages, Surroundings
+from recollect.recall.rules.ranking import Ranking, Traits, Weights, WordLikeness
 from recollect.recall.scope_index import Occurrences, Rows, ScopeIndexes, ScopeView, unit_vector
 from recollect.recall.word_likeness import Likeness, best_likeness, knows_language, line_codes, no_likeness
 from recollect.text.terms import query_groups
@@ -246,7 +212,9 @@ class StoreSource:
 
     def passages_at(self, where: Filter, known: Passages, keys: Numbers, groups: Groups) -> Passages:
         columns = self._columns or PassageColumns(len(groups))
-        places = [(known.conversation_names[number], turn) for number, turn in map(split_key, keys.tolist())]
+        places = [
+            (known.conversation_names[number], turn) for number, turn in map(neighbour_rules.split_key, keys.tolist())
+        ]
         expired_docs = frozenset(self._expired.tolist())
         passages = self._tx.passages_at(where, places, groups)
         candidates = [passage for passage in passages if passage.doc not in expired_docs]
@@ -310,7 +278,7 @@ class MessageReader:
         """The traits of the messages of passages in these rows; 0 for what no person said. Only texts that nobody has
         looked at yet are read for that."""
         docs = passages.docs[rows]
-        is_user = passages.roles[rows] == USER
+        is_user = passages.roles[rows] == neighbour_rules.USER
         known = self._source.traits(docs)
         if np.logical_or.reduce(known < 0):
             known = self._with_unknown(passages, rows, known, is_user)
@@ -329,7 +297,7 @@ class MessageReader:
         self.read([ids[place] for place in places])
         for place in places:
             if ids[place] in self.messages:
-                known[place] = traits(self.messages[ids[place]].content)
+                known[place] = ranking_rules.traits(self.messages[ids[place]].content)
         self._source.keep_traits(passages.docs[rows][places], known[places])
         return np.maximum(known, 0)
 
@@ -345,22 +313,16 @@ def standing_instructions(
         return kept_numbers
     whole_scope = where
     where = replace(where, role="user")
-    postings = source.postings(where, groups_of(STANDING_WORDS, frozenset(languages)), PER_STANDING_WORD)
+    postings = source.postings(where, query_groups(ranking_rules.STANDING_WORDS, languages), PER_STANDING_WORD)
     docs = [np.asarray(posting.docs, np.int64) for posting in postings if len(posting.docs)]
-    numbers = distinct_numbers(np.concatenate([np.empty(0, np.int64), *docs]))
+    numbers = neighbour_rules.distinct_numbers(np.concatenate([np.empty(0, np.int64), *docs]))
     known = source.traits(numbers)
     if (known >= 0).all():
-        standing = np.asarray(numbers[is_standing(known)])
+        standing = np.asarray(numbers[ranking_rules.is_standing(known)])
         source.keep_standing(whole_scope, standing)
         return standing
     passages = source.passages(where, numbers, ())
-    return np.asarray(passages.docs[is_standing(reader.traits(passages))])
-
-
-@lru_cache(maxsize=64)
-def groups_of(words: str, languages: frozenset[str]) -> list[tuple[str, ...]]:
-    """The groups of terms of some words, which are looked for in every search."""
-    return query_groups(words, languages)
+    return np.asarray(passages.docs[ranking_rules.is_standing(reader.traits(passages))])
 
 
 # -- the search
@@ -382,7 +344,7 @@ NO_PASSAGES = np.empty(0, np.int64)
 TEXT_PARTS = ("detail", "reply", "preference", "standing", "coverage")
 """What a message gets for its text, and for what other messages of its occasion are found, in the order of rows."""
 DETAIL, REPLY, PREFERENCE, STANDING, COVERAGE = range(len(TEXT_PARTS))
-ALL_PARTS = (*PARTS, *TEXT_PARTS)
+ALL_PARTS = (*ranking_rules.PARTS, *TEXT_PARTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,7 +386,7 @@ def search(
     postings = source.postings(where, groups, PER_WORD)
     proposals = propose_passages(source, where, parsed_query, postings, tally, vector, limit)
     scorer = PassageScorer(source, where, groups, [posting.frequency for posting in postings], tally, vector)
-    candidates = scorer.score(distinct_numbers(np.concatenate([*proposals, standing])))
+    candidates = scorer.score(neighbour_rules.distinct_numbers(np.concatenate([*proposals, standing])))
     parsed_query = query_rules.add_authors(parsed_query, query, candidates.authors, tally.languages)
     message_limit = max(READ, limit + MORE)
     candidates = candidates.best(parsed_query, weights, max(BEST, message_limit), standing)
@@ -432,7 +394,7 @@ def search(
         in_many_places = parsed_query.several or len(parsed_query.authors) > 1
         far_count = len(candidates.passages) if in_many_places else FAR
         candidates = scorer.add_neighbours(candidates, max(NEAR, limit), far_count)
-    around = surroundings(candidates.passages)
+    around = neighbour_rules.surroundings(candidates.passages)
     is_later = None if question is None else is_from(candidates.passages, question)
     size = scope_size(tx, where, tally)
     relevances = candidates.relevances(scorer.frequencies, parsed_query, size, weights, is_later, around)
@@ -461,7 +423,7 @@ def propose_passages(
     limit: int,
 ) -> list[Numbers]:
     """The passages whose words are worth most, and those nearest in meaning."""
-    proposals = [shortlist(postings, tally, max(BY_TEXT, limit))]
+    proposals = [ranking_rules.shortlist(postings, tally, max(BY_TEXT, limit))]
     if vector.any():
         proposals.append(source.nearest(where, vector, max(BY_VECTOR, limit)))
         proposals += nearest_then(source, where, parsed_query, vector)
@@ -485,9 +447,9 @@ class ScoredPassages:
         self, parsed_query: query_rules.ParsedQuery, weights: Weights, limit: int, standing: Numbers
     ) -> ScoredPassages:
         """Those that earn most by themselves, best first, and after them other standing instructions."""
-        rows = best_by_themselves(self.passages, self.words, self.cosines, parsed_query, weights, limit)
+        rows = ranking_rules.best_by_themselves(self.passages, self.words, self.cosines, parsed_query, weights, limit)
         if len(standing):
-            is_other = is_among(self.passages.docs, standing)
+            is_other = np.isin(self.passages.docs, standing)
             is_other[rows] = False
             rows = np.concatenate([rows, is_other.nonzero()[0]])
         return ScoredPassages(self.passages.take(rows), self.words.take(rows, axis=0), self.cosines.take(rows))
@@ -526,7 +488,9 @@ class PassageComparison:
         self, parsed_query: query_rules.ParsedQuery, now: datetime, weights: Weights, limit: int | None
     ) -> Ranking:
         words, cosines = self.candidates.words, self.candidates.cosines
-        return fuse(self.passages, words, cosines, parsed_query, now, weights, limit, self.around, self.likeness)
+        return ranking_rules.fuse(
+            self.passages, words, cosines, parsed_query, now, weights, limit, self.around, self.likeness
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,7 +509,7 @@ class PassageScorer:
         return self._score(self.source.passages(self.where, docs, self.groups))
 
     def _score(self, passages: Passages) -> ScoredPassages:
-        words = word_scores(passages, self.frequencies, self.tally)
+        words = ranking_rules.word_scores(passages, self.frequencies, self.tally)
         return ScoredPassages(passages, words, self.source.cosines(passages, self.vector))
 
     def add_neighbours(self, candidates: ScoredPassages, near_count: int, far_count: int) -> ScoredPassages:
@@ -560,7 +524,7 @@ class PassageScorer:
 
     def compare(self, candidates: ScoredPassages, around: Surroundings) -> PassageComparison:
         """The passages with what stands around them, which is known, and how near their words are."""
-        worth = word_worth(self.frequencies, self.tally)
+        worth = ranking_rules.word_worth(self.frequencies, self.tally)
         likeness = WordLikeness(self._likeness(candidates.passages), worth)
         return PassageComparison(candidates, around, likeness)
 
@@ -574,37 +538,31 @@ class PassageScorer:
         messages are long there."""
         reaches = np.zeros(len(passages), np.int64)
         reaches[:near_count] = 1
-        reaches[:far_count] = REACH
-        keys = missing_places(passages, adjacent_keys(passages, reaches))
+        reaches[:far_count] = neighbour_rules.REACH
+        keys = neighbour_rules.missing_places(passages, neighbour_rules.adjacent_keys(passages, reaches))
         # A message that the filter excludes may still complete one that it includes.
         where = self.where
         scope = Filter(where.space, where.user, where.author, where.conversation, expired_by=where.expired_by)
         neighbours = self.source.passages_at(scope, passages, keys, self.groups)
         all_passages = passages.join(neighbours)
-        if np.maximum.reduce(all_passages.lengths, initial=0) < LONG_LINES:  # as in most chats
+        if np.maximum.reduce(all_passages.lengths, initial=0) < neighbour_rules.LONG_LINES:  # as in most chats
             return all_passages
-        is_long = mean_lengths(passages, all_passages) >= LONG_LINES
+        is_long = neighbour_rules.mean_lengths(passages, all_passages) >= neighbour_rules.LONG_LINES
         if not np.logical_or.reduce(is_long):
             return all_passages
         reaches[is_long] = np.arange(len(passages))[is_long] < near_count
-        keys = adjacent_keys(passages, reaches)
-        return passages.join(neighbours.take(is_among(neighbours.keys, keys)))
+        keys = neighbour_rules.adjacent_keys(passages, reaches)
+        return passages.join(neighbours.take(np.isin(neighbours.keys, keys)))
 
 
 def weights_for(reading: query_rules.ParsedQuery, weights: Weights) -> Weights:
     """The weights as they are for a query: preferences count for advice; instructions count, but not for an account of
     what was said, nor where somebody wants several things of their own."""
     is_account = reading.recount or (reading.own and reading.several and not reading.advice)
-    return weights_for_kind(weights, reading.advice, is_account)
-
-
-@lru_cache(maxsize=64)
-def weights_for_kind(weights: Weights, is_advice: bool, is_account: bool) -> Weights:
-    """Weights with which preferences count only for advice, and instructions most for it, but not for an account."""
-    standing = weights.standing * (ADVICE_STANDING if is_advice else 1.0)
+    standing = weights.standing * (ranking_rules.ADVICE_STANDING if reading.advice else 1.0)
     return replace(
         weights,
-        preference=weights.preference if is_advice else 0.0,
+        preference=weights.preference if reading.advice else 0.0,
         standing=0.0 if is_account else standing,
     )
 
@@ -704,7 +662,7 @@ def with_standing(best: NDArray[np.intp], passages: Passages, ranking: Ranking, 
     where none speaks, nothing is added."""
     if not len(standing) or not passages.has_assistant:
         return best
-    rows = (is_among(passages.docs, standing) & (ranking.scores > 0)).nonzero()[0]
+    rows = (np.isin(passages.docs, standing) & (ranking.scores > 0)).nonzero()[0]
     known = set(passages.message_ids[best].tolist())
     others = [row for row in rows.tolist() if passages.message_ids[row] not in known]
     return np.array([*best.tolist(), *others], np.intp)
@@ -728,7 +686,9 @@ def read_hits(
         is_relevant = (ranked_messages.relevances[rows] >= floor).tolist()
         order = [place for place in order if is_relevant[place]]
     if weights.coverage:
-        penalties = coverage_penalties(scores[order].tolist(), ranked_messages.occasions(rows[order]), weights.coverage)
+        penalties = ranking_rules.coverage_penalties(
+            scores[order].tolist(), ranked_messages.occasions(rows[order]), weights.coverage
+        )
         parts[COVERAGE, order] = penalties
         scores = (scores + parts[COVERAGE]).round(6)
         order.sort(key=(-scores).tolist().__getitem__)
@@ -770,17 +730,19 @@ def text_parts(reader: MessageReader, ranked_messages: RankedMessages, weights: 
     traits = reader.traits(passages, rows)
     is_assisted = passages.has_assistant
     parts = np.zeros((len(TEXT_PARTS), len(rows)))
-    parts[DETAIL] = (weights.assisted_detail if is_assisted else weights.detail) * count_particulars(traits)
+    parts[DETAIL] = (weights.assisted_detail if is_assisted else weights.detail) * ranking_rules.count_particulars(
+        traits
+    )
     if weights.preference:
-        parts[PREFERENCE] = weights.preference * is_preference(traits)
+        parts[PREFERENCE] = weights.preference * ranking_rules.is_preference(traits)
     if not is_assisted:
         is_answer = follows_question(reader, ranked_messages)
-        parts[REPLY] = weights.statement * ~is_question(traits) + weights.answer * is_answer
+        parts[REPLY] = weights.statement * ~ranking_rules.is_question(traits) + weights.answer * is_answer
     elif weights.standing:
-        places = is_standing(traits).nonzero()[0]
+        places = ranking_rules.is_standing(traits).nonzero()[0]
         scores = ranked_messages.ranking.scores[rows] + parts[DETAIL].round(6) + parts[PREFERENCE]
         by_score = np.argsort(-scores[places], kind="stable")
-        parts[STANDING, places[by_score[:STANDING_LIFTED]]] = weights.standing
+        parts[STANDING, places[by_score[: ranking_rules.STANDING_LIFTED]]] = weights.standing
     return parts.round(6)
 
 
@@ -789,7 +751,7 @@ def follows_question(reader: MessageReader, ranked_messages: RankedMessages) -> 
     previous_rows = ranked_messages.comparison.around.previous_rows(ranked_messages.rows)
     is_known = previous_rows >= 0
     follows = np.zeros(len(previous_rows), np.bool_)
-    follows[is_known] = is_question(reader.traits(ranked_messages.passages, previous_rows[is_known]))
+    follows[is_known] = ranking_rules.is_question(reader.traits(ranked_messages.passages, previous_rows[is_known]))
     return follows
 
 

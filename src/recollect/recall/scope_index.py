@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property, lru_cache
 from itertools import count, pairwise
 from math import inf
 from typing import Any
@@ -30,23 +28,14 @@ from recollect.model import ROLES, Filter
 from recollect.model.passages import NEVER, PassageBlock, ScopeState, Tally
 from recollect.model.vectors import products
 from recollect.ports import Tx, Vectors
-from recollect.recall.rules.neighbours import Numbers, Passages, place_keys
+from recollect.recall import word_likeness
+from recollect.recall.rules.neighbours import Numbers, Passages, PassageTable, place_keys
 from recollect.recall.rules.ranking import Traits
-from recollect.recall.word_likeness import (
-    Codes,
-    Likeness,
-    knows_language,
-    likeness_of_words,
-    line_codes,
-    load_known_words,
-    spread_codes,
-    term_code,
-)
+from recollect.recall.word_likeness import Codes, Likeness
 
 MICROSECONDS = 1e6
 Rows = NDArray[np.intp]
 NO_ROWS = np.empty(0, np.intp)
-GROUP = 32  # scores, of which the highest is looked at first
 ROW_BITS = 32  # of a place of a term: the low bits are of its row, the others of its group
 LAST_ROW = (1 << ROW_BITS) - 1
 POSITION_BITS = 32  # of a sorted term: the low bits say where it is, the others are of its number
@@ -61,31 +50,25 @@ def sort_terms(codes: Codes, first: int = 0) -> Codes:
     """Positions of terms, from the first on, so that those of equal terms are together: each number is of its term and
     its position."""
     positions = np.arange(first, first + len(codes), dtype=np.uint64)
-    return np.sort((spread_codes(codes) << np.uint64(POSITION_BITS)) | positions)
+    return np.sort((word_likeness.spread_codes(codes) << np.uint64(POSITION_BITS)) | positions)
 
 
 @dataclass(frozen=True)
-class ScopeView:
-    """`owners` are the rows of the terms, `ends` where the terms of each row end, `words` the places of the terms in
-    the table of words that are alike, if they were looked up; `sorted_terms` are the first terms by their numbers, and
-    `sorted_new_terms` those after them; `places` are the keys of all messages in order, and `place_rows` the row of
-    each."""
+class ScopeView(PassageTable):
+    """A scope at one moment. `owners` are the rows of the terms, `ends` where the terms of each row end, `words` the
+    places of the terms in the table of words that are alike, if it knows words of their languages; `sorted_terms` are
+    all terms by their numbers; `places` are the keys of all messages in order, and `place_rows` the row of each;
+    `standing` are the rows that are standing instructions, once a search of the whole scope has found them."""
 
-    message_ids: NDArray[np.object_]
     micros: Numbers
-    lengths: Numbers
-    conversations: Numbers
-    turns: Numbers
-    roles: Numbers
-    authors: Numbers
     languages: Numbers
     expires: Numbers
     ends: Numbers
+    starts: Numbers
     terms: Codes
     owners: NDArray[np.int32]
     words: NDArray[np.uint16]
     sorted_terms: Codes
-    sorted_new_terms: Codes
     vectors: Vectors
     has_vector: NDArray[np.bool_]
     traits: Traits
@@ -93,76 +76,35 @@ class ScopeView:
     place_rows: Rows
     first_expiry: int
     all_have_vectors: bool
-    conversation_names: Sequence[str]
-    author_names: Sequence[str]
-    language_names: Sequence[str]
+    tally: Tally
+    standing: dict[Filter, Numbers] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.micros)
 
-    @cached_property
-    def tally(self) -> Tally:
-        """How much there is, as the store counts it."""
-        counts = np.bincount(self.languages).tolist() if len(self) else []
-        names = sorted(name for name, count in zip(self.language_names, counts, strict=False) if count)
-        return Tally(len(self), int(self.lengths.sum()), tuple(names))
-
-    @cached_property
-    def standing(self) -> dict[Filter, Numbers]:
-        """The rows that are standing instructions, once a search of the whole scope has found them."""
-        return {}
-
-    @cached_property
-    def moments(self) -> NDArray[np.float64]:
-        """When the messages were said, in seconds since 1970."""
-        return self.micros / MICROSECONDS
-
-    def compute_columns(self) -> None:
-        """Compute what is computed once of all rows, so that the next search finds it."""
-        _ = self.moments, self._starts
-
     def occurrences(self, groups: Sequence[Sequence[str]]) -> Occurrences:
         """Where the terms of some groups occur."""
-        sought = codes_of_groups(tuple(map(tuple, groups)))
-        terms, positions, found = self._find_sorted(self.sorted_terms, sought)
-        found_groups = sought.groups[found].tolist() if sought.has_several else []
-        in_order = len(set(found_groups)) == len(found_groups)
-        if len(self.terms) > len(self.sorted_terms):
-            new_terms, new_positions = self._find_new(sought)
-            terms = np.concatenate([terms, new_terms])
-            positions = np.concatenate([positions, new_positions])
-            in_order = in_order and not len(new_terms)
+        sought = codes_of_groups(groups)
+        terms, positions = self._find(sought)
         rows = self.owners.take(positions).astype(np.intp)
         term_groups = sought.groups.take(terms)
-        if not in_order:  # of a group of several terms, rows come term by term
+        if sought.has_several:  # of a group of several terms, rows come term by term
             places = np.sort((term_groups << ROW_BITS) | rows)  # in a fifth of the time of `np.lexsort`
             rows = places & LAST_ROW
             term_groups = places >> ROW_BITS
         return Occurrences(rows, term_groups, len(self), len(groups))
 
-    def _find_sorted(self, sorted_terms: Codes, sought: GroupCodes) -> tuple[Numbers, Rows, NDArray[np.bool_]]:
-        """Where the terms of groups occur among sorted ones: for each time the place of the term in the groups, and the
-        position; and for each term of the groups whether it may occur."""
-        first = sorted_terms.searchsorted(sought.keys)
-        sizes = sorted_terms.searchsorted(sought.keys | POSITIONS, side="right") - first
-        positions = (sorted_terms[ranges(first, sizes)] & POSITIONS).astype(np.intp)
+    def _find(self, sought: GroupCodes) -> tuple[Numbers, Rows]:
+        """Where the terms of groups occur: for each time the place of the term in the groups, and the position."""
+        first = self.sorted_terms.searchsorted(sought.keys)
+        sizes = self.sorted_terms.searchsorted(sought.keys | POSITIONS, side="right") - first
+        positions = (self.sorted_terms[ranges(first, sizes)] & POSITIONS).astype(np.intp)
         terms = np.arange(len(sizes)).repeat(sizes)
         is_same = self.terms.take(positions) == sought.codes.take(terms)
-        if not np.logical_and.reduce(is_same):  # two terms whose numbers differ only in the bits that are not sorted by
-            positions = positions[is_same]
-            terms = terms[is_same]
-        return terms, positions, sizes > 0
-
-    def _find_new(self, sought: GroupCodes) -> tuple[Numbers, Rows]:
-        """The same for the terms that came after those that are sorted."""
-        terms, positions, _ = self._find_sorted(self.sorted_new_terms, sought)
-        count = len(self.sorted_terms) + len(self.sorted_new_terms)
-        unsorted_terms = self.terms[count:]
-        if not len(unsorted_terms):
+        if np.logical_and.reduce(is_same):
             return terms, positions
-        candidates = np.isin(unsorted_terms, sought.codes).nonzero()[0]
-        which, places = (unsorted_terms[candidates] == sought.codes[:, np.newaxis]).nonzero()
-        return np.concatenate([terms, which]), np.concatenate([positions, candidates[places] + count])
+        # Two terms whose numbers differ only in the bits that are not sorted by.
+        return terms[is_same], positions[is_same]
 
     def mask(self, where: Filter, now: datetime) -> NDArray[np.bool_] | None:
         """Which rows a filter means that have not expired by now; None for all."""
@@ -234,29 +176,12 @@ class ScopeView:
         """The passages of these rows, given where terms occur."""
         return Passages(self, rows, occurrences.counts(rows))
 
-    @cached_property
-    def _starts(self) -> Numbers:
-        """Where the terms of each row begin."""
-        return np.concatenate([np.zeros(1, np.int64), self.ends[:-1]])
-
-    def _places_of_terms(self, rows: Rows) -> TermPlaces:
-        """Where the terms of these rows are, one row's after the other's."""
-        starts = self._starts[rows]
-        sizes = self.ends[rows] - starts
-        ends = np.add.accumulate(sizes)
-        first = ends - sizes
-        positions = np.arange(ends[-1] if len(ends) else 0)
-        positions += (starts - first).repeat(sizes)
-        return TermPlaces(positions, sizes, first)
-
     def likeness(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Likeness:
         """How near the words of these rows are to each group of terms."""
-        places = self._places_of_terms(rows)
-        if len(self.words) == len(self.terms):
-            words: NDArray[Any] = self.words[places.positions]
-        else:
-            words = load_known_words().find(self.terms[places.positions])
-        return likeness_of_words(words, places.sizes, places.starts, groups)
+        starts = self.starts[rows]
+        sizes = self.ends[rows] - starts
+        words = self.words[ranges(starts, sizes)]
+        return word_likeness.likeness_of_words(words, sizes, np.add.accumulate(sizes) - sizes, groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,16 +215,6 @@ class Occurrences:
 
 
 @dataclass(frozen=True, slots=True)
-class TermPlaces:
-    """Where the terms of some rows are among all terms of a scope, one row's after the other's; how many each row has;
-    and where those of each row begin among these."""
-
-    positions: Numbers
-    sizes: Numbers
-    starts: Numbers
-
-
-@dataclass(frozen=True, slots=True)
 class GroupCodes:
     """The terms of some groups as numbers, in their order, what they are sorted by, and the number of the group of
     each; and whether a group has several."""
@@ -310,32 +225,17 @@ class GroupCodes:
     has_several: bool
 
 
-@lru_cache(maxsize=256)
-def codes_of_groups(groups: tuple[tuple[str, ...], ...]) -> GroupCodes:
-    """The terms of the groups of a query as numbers: they are looked for several times in a search."""
-    codes = np.array([term_code(term) for group in groups for term in group], np.uint64)
+def codes_of_groups(groups: Sequence[Sequence[str]]) -> GroupCodes:
+    """The terms of the groups of a query as numbers."""
+    codes = np.array([word_likeness.term_code(term) for group in groups for term in group], np.uint64)
     numbers = np.array([number for number, group in enumerate(groups) for _ in group], np.int64)
-    keys = spread_codes(codes) << np.uint64(POSITION_BITS)
+    keys = word_likeness.spread_codes(codes) << np.uint64(POSITION_BITS)
     return GroupCodes(codes, keys, numbers, len(codes) > len(groups))
 
 
 def places_of_highest(scores: Vectors, limit: int) -> Rows:
-    """The places of so many highest scores, of more than so many, and of all that are as high as the last of these. To
-    find the last of the highest takes long, so it is looked for among those that are not below the last of the highest
-    of some groups of scores: at least as many are as high as that."""
-    groups = len(scores) // GROUP
-    if groups <= limit:
-        return np.flatnonzero(scores >= lowest_of_highest(scores, limit))
-    highest = np.maximum.reduce(scores[: groups * GROUP].reshape(GROUP, groups), axis=0)
-    places = np.flatnonzero(scores >= lowest_of_highest(highest, limit))
-    scores = scores[places]
-    return np.asarray(places[scores >= lowest_of_highest(scores, limit)])
-
-
-def lowest_of_highest(scores: Vectors, limit: int) -> np.float32:
-    """The lowest of so many highest scores."""
-    lowest: np.float32 = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-    return lowest
+    """The places of so many highest scores, of more than so many, and of all that are as high as the last of these."""
+    return np.flatnonzero(scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit])
 
 
 def ranges(first: Numbers, sizes: Numbers) -> Numbers:
@@ -360,9 +260,7 @@ def number_of(names: Sequence[str], name: str) -> int:
 FIRST_ROWS = 256
 SPARE = 8  # room for one more passage in so many, if an array has to grow
 SCOPE_TERMS = 3  # of each passage: its space, its user and its conversation
-NEW_TERMS = 20_000  # or a quarter of all, that are sorted by themselves: more are sorted with all others
 BYTES_PER_PASSAGE = 1_600  # about: a vector of 256 numbers, fifteen terms, the columns
-MAX_TEXTS = 2_000
 BLOCK = 16_384  # passages that are read at a time
 # Passages of a scope from which on its first search is one of the database: to read all of them takes longer, and many
 # a process, such as a command, asks once.
@@ -452,12 +350,10 @@ class ScopeIndex:
         self.version = (0, 0, 0)
         self.lock = threading.Lock()
         self._view: ScopeView | None = None
-        self._views = 0
         self.nbytes = 0
         self._columns = empty_columns()
         self._words = Column(np.empty(0, np.uint16))
         self._sorted_terms = np.empty(0, np.uint64)
-        self._sorted_new_terms = np.empty(0, np.uint64)
         self._places: Numbers = np.empty(0, np.int64)
         self._place_rows: Rows = NO_ROWS
         self._conversations = Numbering()
@@ -466,8 +362,7 @@ class ScopeIndex:
 
     def _count_bytes(self) -> int:
         columns = (*self._columns.values(), self._words)
-        sorted_bytes = self._sorted_terms.nbytes + self._sorted_new_terms.nbytes
-        return sum(column.nbytes for column in columns) + sorted_bytes + 16 * len(self._places)
+        return sum(column.nbytes for column in columns) + self._sorted_terms.nbytes + 16 * len(self._places)
 
     def __len__(self) -> int:
         return self._columns["docs"].size
@@ -480,68 +375,48 @@ class ScopeIndex:
     def _terms(self) -> Column:
         return self._columns["terms"]
 
-    def view(self, *, ahead: bool = False) -> ScopeView:
-        """The passages as they are now. `ahead`: nobody waits for it, so new terms are put among all others: a search
-        then looks for its words once."""
-        if self._view is not None and self._views > 1:  # nothing has come or gone since
-            return self._view
-        self._views += 1
-        if self._has_many_new_terms():
-            self._sorted_terms = sort_terms(self._terms.view())
-            self._sorted_new_terms = np.empty(0, np.uint64)
-            self._view = None
-        if self._views > 1:
-            self._sort_new_terms()
-            if ahead and len(self) <= QUICK:  # of more, all terms would have to be copied for too long
-                self._merge_new_terms()
-        if self._has_unknown_words():
-            codes = self._terms.view()[self._words.size :]
-            self._words = self._words.extended(load_known_words().find(codes), self._terms.size)
-            self._view = None
+    def view(self) -> ScopeView:
+        """The passages as they are now."""
         if self._view is None:
+            self._sort_new_terms()
+            self._look_up_new_words()
             self._sort_places()
             self.nbytes = self._count_bytes()
             columns = {name: column.view() for name, column in self._columns.items() if name != "docs"}
             self._view = ScopeView(
                 **columns,
+                starts=np.concatenate([np.zeros(1, np.int64), columns["ends"][:-1]]),
+                moments=columns["micros"] / MICROSECONDS,
                 words=self._words.view(),
                 sorted_terms=self._sorted_terms,
-                sorted_new_terms=self._sorted_new_terms,
                 places=self._places,
                 place_rows=self._place_rows,
                 first_expiry=int(columns["expires"].min(initial=NEVER)),
                 all_have_vectors=bool(columns["has_vector"].all()),
                 conversation_names=self._conversations.names,
                 author_names=self._authors.names,
-                language_names=self._languages.names,
+                tally=self._tally(),
             )
         return self._view
 
-    def _has_many_new_terms(self) -> bool:
-        """Whether all terms should be sorted. For a single search it takes less time to look through them."""
-        size = self._terms.size
-        return self._views > 1 and size - len(self._sorted_terms) > max(NEW_TERMS, size // 4)
+    def _tally(self) -> Tally:
+        """How much there is, as the store counts it."""
+        counts = np.bincount(self._columns["languages"].view(), minlength=len(self._languages.names)).tolist()
+        names = sorted(name for name, count in zip(self._languages.names, counts, strict=True) if count)
+        return Tally(len(self), int(self._columns["lengths"].view().sum()), tuple(names))
 
     def _sort_new_terms(self) -> None:
-        """Sort the terms that came since the others were sorted: to put a few among as many as those takes no time."""
-        sorted_count = len(self._sorted_terms) + len(self._sorted_new_terms)
-        new_terms = sort_terms(self._terms.view()[sorted_count:], sorted_count)
-        if len(new_terms):
-            self._view = None
-            places = self._sorted_new_terms.searchsorted(new_terms)
-            self._sorted_new_terms = np.insert(self._sorted_new_terms, places, new_terms)
+        """Put the terms that came since among all others, which are sorted."""
+        count = len(self._sorted_terms)
+        new_terms = sort_terms(self._terms.view()[count:], count)
+        places = self._sorted_terms.searchsorted(new_terms)
+        self._sorted_terms = np.insert(self._sorted_terms, places, new_terms) if count else new_terms
 
-    def _merge_new_terms(self) -> None:
-        """Put the new terms, which are sorted, among all others."""
-        if len(self._sorted_new_terms):
-            self._view = None
-            places = self._sorted_terms.searchsorted(self._sorted_new_terms)
-            self._sorted_terms = np.insert(self._sorted_terms, places, self._sorted_new_terms)
-            self._sorted_new_terms = np.empty(0, np.uint64)
-
-    def _has_unknown_words(self) -> bool:
-        """Whether there are terms to look up in the table of words. A single search looks up those that it needs."""
-        return self._views > 1 and self._words.size < self._terms.size and knows_language(self._languages.names)
+    def _look_up_new_words(self) -> None:
+        """Find the terms that came since in the table of words, if it knows words of their languages."""
+        if word_likeness.knows_language(self._languages.names):
+            codes = self._terms.view()[self._words.size :]
+            self._words = self._words.extended(word_likeness.load_known_words().find(codes), self._terms.size)
 
     def _sort_places(self) -> None:
         size = len(self._places)
@@ -584,7 +459,6 @@ class ScopeIndex:
         self._columns = columns
         self._words = words
         self._sorted_terms = sorted_terms
-        self._sorted_new_terms = np.empty(0, np.uint64)
         self._places = places
         self._place_rows = place_rows
 
@@ -594,7 +468,7 @@ class ScopeIndex:
         count = len(block.docs)
         if not count:
             return
-        codes, sizes = line_codes(block.terms, SCOPE_TERMS)
+        codes, sizes = word_likeness.line_codes(block.terms, SCOPE_TERMS)
         ids = np.empty(count, object)
         ids[:] = block.message_ids
         has_vector = np.isin(block.docs, vector_docs, assume_unique=True)
@@ -642,8 +516,7 @@ class TooMuchToRead(Exception):
 
 
 class ScopeIndexes:
-    """The indexes in use, up to a number of bytes. `texts` are what contexts have rendered of the store and need again;
-    they are forgotten when something was removed from it."""
+    """The indexes in use, up to a number of bytes."""
 
     def __init__(self, max_bytes: int, large: int = LARGE) -> None:
         self.max_bytes = max_bytes
@@ -654,8 +527,6 @@ class ScopeIndexes:
         self._asked: set[tuple[str, str | None]] = set()  # large scopes that were searched once, in the database
         self._searched: set[tuple[str, str | None]] = set()  # those held, since they were read ahead
         self._unread: set[tuple[str, str | None]] = set()  # to be read ahead: large ones, and those with new passages
-        self.texts: dict[Hashable, str] = {}
-        self._removals = 0
         self._lock = threading.Lock()
 
     def view(
@@ -676,9 +547,6 @@ class ScopeIndexes:
             raise TooMuchToRead
         if check_embedder is not None:
             check_embedder(state.embedder)
-        if state.removals != self._removals or len(self.texts) > MAX_TEXTS:
-            self._removals = state.removals
-            self.texts = {}
         if state.docs * BYTES_PER_PASSAGE > self.max_bytes or self._is_first_of_large((space, user), state):
             return None
         if ahead and (space, user) not in self._indexes and (space, user) not in self._asked:
@@ -692,7 +560,7 @@ class ScopeIndexes:
         with index.lock:
             if index.version != state.version:
                 index = self._bring_up_to_date(tx, (space, user), index, state)
-            view = index.view(ahead=ahead)
+            view = index.view()
         self._trim((space, user))
         return view
 
@@ -787,30 +655,12 @@ class ScopeIndexes:
 
 def read_passages(tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, room: int) -> None:
     """Add to an index what a snapshot has after its last passage. `room` is for how many passages in all."""
-    for block, vector_docs, vectors in read_blocks(tx, scope, index.last_doc):
+    block_size = BLOCK
+    while block_size == BLOCK:
+        block = tx.passages_after(*scope, index.last_doc, BLOCK)
+        block_size = len(block.docs)
+        upto = int(block.docs[-1]) if block_size else index.last_doc
         try:
-            index.extend(block, vector_docs, vectors, room)
+            index.extend(block, *tx.vectors_after(*scope, index.last_doc, upto), room)
         except (AttributeError, TypeError, ValueError, OverflowError):  # a value of another kind than its column
             raise StoreError("a row of the index cannot be read; make it anew: recollect rebuild index") from None
-
-
-def read_blocks(
-    tx: Tx, scope: tuple[str, str | None], last_doc: int
-) -> Iterator[tuple[PassageBlock, Numbers, Vectors]]:
-    """The passages after one, with their vectors. Of many, the next are read in a thread while the last are used."""
-
-    def read(after: int) -> tuple[PassageBlock, Numbers, Vectors]:
-        block = tx.passages_after(*scope, after, BLOCK)
-        upto = int(block.docs[-1]) if len(block.docs) else after
-        return block, *tx.vectors_after(*scope, after, upto)
-
-    part = read(last_doc)
-    if len(part[0].docs) < BLOCK:
-        yield part
-        return
-    with ThreadPoolExecutor(1, thread_name_prefix="recollect-index") as reader:
-        while len(part[0].docs) == BLOCK:
-            next_part = reader.submit(read, int(part[0].docs[-1]))
-            yield part
-            part = next_part.result()
-    yield part

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ _MASKS = np.array([(1 << (8 * count)) - 1 for count in range(WORD_BYTES + 1)], n
 _MULTIPLIER = np.uint64(MULTIPLIER)
 
 
-@lru_cache(maxsize=4096)
 def term_code(term: str) -> int:
     """The number of one term."""
     data = term.encode()
@@ -88,8 +87,6 @@ def spread_codes(codes: Codes) -> Codes:
 Likeness = NDArray[np.float32]
 
 SLOT_BITS = 19  # of a word's number, by which it is looked up: one in eighty loses its place to a more frequent one
-MANY_GROUPS = 8  # of terms, as a whole message has them,
-FILLED = 4  # and places for each word of some passages, up to which all are filled up to the length of the longest
 AT_ONCE = 64  # words compared at a time: for more the library starts threads, which takes longer than the work
 
 
@@ -109,7 +106,9 @@ class KnownWords:
 
     def vectors_of(self, groups: Sequence[Sequence[str]]) -> NDArray[np.float32]:
         """The vector of each group of terms, of length one: that of its most frequent word."""
-        places = [min(map(place_of_term, group)) for group in groups]
+        codes = np.array([term_code(term) for group in groups for term in group], np.uint64)
+        starts = np.add.accumulate([0, *(len(group) for group in groups[:-1])])
+        places = np.minimum.reduceat(self.find(codes), starts)
         return self.rows.take(places, axis=0) * self.scales.take(places)[:, np.newaxis]
 
 
@@ -136,13 +135,7 @@ def likeness_of_words(
     if not len(words) or not groups:
         return no_likeness(len(sizes), groups)
     likeness, rows = compare_words(words, groups)
-    longest = int(np.maximum.reduce(sizes))
-    if len(groups) >= MANY_GROUPS and longest * len(sizes) <= FILLED * len(words):
-        # A column for each passage, filled up to the longest: for many groups that takes half as long as `reduceat`.
-        columns = np.full((longest, len(sizes)), len(likeness) - 1)
-        columns.T[np.arange(longest) < sizes[:, np.newaxis]] = rows
-        best = np.maximum.reduce(likeness.take(columns, axis=0), axis=0)
-    elif np.logical_and.reduce(sizes):
+    if np.logical_and.reduce(sizes):
         best = np.maximum.reduceat(likeness.take(rows, axis=0), starts, axis=0)
     else:
         has_terms = sizes > 0
@@ -175,15 +168,6 @@ def best_likeness(terms: Codes, sizes: NDArray[np.int64], groups: Sequence[Seque
         return no_likeness(len(sizes), groups)
     starts = np.add.accumulate(sizes) - sizes
     return likeness_of_words(load_known_words().find(terms), sizes, starts, groups)
-
-
-@lru_cache(maxsize=4096)
-def place_of_term(term: str) -> int:
-    """The place of a term in the table: as `KnownWords.find`, which takes longer for one."""
-    known = load_known_words()
-    code = term_code(term)
-    place = int(known.slots[(code * MULTIPLIER & BITS) >> (64 - SLOT_BITS)])
-    return place if int(known.codes[place]) == code else len(known.codes) - 1
 
 
 def no_likeness(passages: int, groups: Sequence[Sequence[str]]) -> Likeness:

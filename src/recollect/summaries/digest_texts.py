@@ -27,30 +27,11 @@ from recollect.follow.single_flight import FlightKey, FlightResult, SingleFlight
 from recollect.log.access import Viewer, is_claim
 from recollect.model import Digest, Message, Span
 from recollect.ports import Clock, Telemetry, Tx
-from recollect.summaries import digests
+from recollect.summaries import digests, prompts
 from recollect.summaries.digests import DIGESTS
-from recollect.summaries.prompts import (
-    DayInputs,
-    DayReply,
-    MergeInputs,
-    WeekInputs,
-    context_merge,
-    day_digest,
-    shorten_message,
-    week_history,
-)
-from recollect.summaries.rules.days import (
-    Participation,
-    content_hash,
-    day_of,
-    fingerprint,
-    history_days,
-    hour_bucket,
-    is_current,
-    parse_time_zone,
-    split_day,
-    transcript,
-)
+from recollect.summaries.prompts import DayInputs, DayReply, MergeInputs, WeekInputs
+from recollect.summaries.rules import days
+from recollect.summaries.rules.days import Participation
 from recollect.text.sentences import split_sentences
 
 MEMBERS = 60  # in one model call: an answer has room for so many entries
@@ -63,6 +44,18 @@ class DayEntries:
     entries: Mapping[str, str]
     offline: frozenset[str]
     outage: str | None = None
+
+    @classmethod
+    def join(cls, parts: Iterable[DayEntries]) -> DayEntries:
+        """The entries of several answers; of a member with several, the last."""
+        entries = dict[str, str]()
+        offline = set[str]()
+        outage = None
+        for part in parts:
+            entries |= part.entries
+            offline |= part.offline
+            outage = outage or part.outage
+        return cls(entries, frozenset(offline), outage)
 
 
 class DayWriter:
@@ -86,29 +79,27 @@ class DayWriter:
         times = [message.time for message in messages]
         parts = [
             await self._write_entries(DayInputs(day, zone, part, authors_in(part), names))
-            for part in (tuple(messages[first:end]) for first, end in split_day(sizes, times, self._tokens))
+            for part in (tuple(messages[first:end]) for first, end in days.split_day(sizes, times, self._tokens))
         ]
         return await self._merge_parts(day, zone, messages, names, parts)
 
     def _token_counts(self, messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> list[int]:
-        return [self._count(transcript([shorten_message(message)], names, zone)) for message in messages]
+        return [self._count(days.transcript([prompts.shorten_message(message)], names, zone)) for message in messages]
 
     async def _write_entries(self, inputs: DayInputs) -> DayEntries:
-        entries = dict[str, str]()
-        offline = set[str]()
-        outage = None
-        for start in range(0, len(inputs.members), MEMBERS):
-            answer = await self._ask(replace(inputs, members=inputs.members[start : start + MEMBERS]))
-            entries |= answer.reply.entries
-            offline |= answer.reply.offline
-            outage = outage or answer.outage
-        return DayEntries(entries, frozenset(offline), outage)
+        answers = [
+            await self._ask(replace(inputs, members=inputs.members[start : start + MEMBERS]))
+            for start in range(0, len(inputs.members), MEMBERS)
+        ]
+        return DayEntries.join(
+            DayEntries(answer.reply.entries, answer.reply.offline, answer.outage) for answer in answers
+        )
 
     async def _ask(self, inputs: DayInputs) -> TaskResult[DayReply]:
         if self._asking.has_model:
-            return await self._asking.ask(day_digest, inputs)
+            return await self._asking.ask(prompts.day_digest, inputs)
         # In a thread: the built-in writer reads every word.
-        return TaskResult(await self._run(day_digest.offline, inputs), "offline")
+        return TaskResult(await self._run(prompts.day_digest.offline, inputs), "offline")
 
     async def _merge_parts(
         self,
@@ -127,20 +118,18 @@ class DayWriter:
             for user in dict.fromkeys(first_messages)
         }
         members_to_merge = [user for user, texts in notes.items() if len(texts) > 1]
-        entries = {user: texts[0] for user, texts in notes.items() if len(texts) == 1}
-        offline = {user for part in parts for user in part.offline}
-        outage = next((part.outage for part in parts if part.outage), None)
+        single_entries = {user: texts[0] for user, texts in notes.items() if len(texts) == 1}
+        results = [replace(DayEntries.join(parts), entries=single_entries)]
         if members_to_merge:
             note_messages = tuple(
                 replace(first_messages[user], content=text) for user in members_to_merge for text in notes[user]
             )
-            result = await self._write_from_notes(
-                DayInputs(day, zone, note_messages, tuple(members_to_merge), names, notes=True)
+            results.append(
+                await self._write_from_notes(
+                    DayInputs(day, zone, note_messages, tuple(members_to_merge), names, notes=True)
+                )
             )
-            entries |= result.entries
-            offline |= result.offline
-            outage = outage or result.outage
-        return DayEntries(entries, frozenset(offline), outage)
+        return DayEntries.join(results)
 
     async def _write_from_notes(self, inputs: DayInputs) -> DayEntries:
         """Make entries from notes, for as many members at a time as fit into one model call."""
@@ -149,16 +138,13 @@ class DayWriter:
         ]
         sizes = [sum(self._token_counts(notes, inputs.names, inputs.zone)) for notes in notes_by_member]
         times = [notes[0].time for notes in notes_by_member]
-        entries = dict[str, str]()
-        offline = set[str]()
-        outage = None
-        for first, end in split_day(sizes, times, self._tokens):
+        results = list[DayEntries]()
+        for first, end in days.split_day(sizes, times, self._tokens):
             messages = tuple(note for notes in notes_by_member[first:end] for note in notes)
-            result = await self._write_entries(replace(inputs, messages=messages, members=inputs.members[first:end]))
-            entries |= result.entries
-            offline |= result.offline
-            outage = outage or result.outage
-        return DayEntries(entries, frozenset(offline), outage)
+            results.append(
+                await self._write_entries(replace(inputs, messages=messages, members=inputs.members[first:end]))
+            )
+        return DayEntries.join(results)
 
 
 def authors_in(messages: Iterable[Message]) -> tuple[str, ...]:
@@ -204,7 +190,7 @@ class DigestRequest:
         return str(self.zone)
 
     def hour(self, day: date) -> str:
-        return hour_bucket(self.now, self.zone) if day == self.today else ""
+        return days.hour_bucket(self.now, self.zone) if day == self.today else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +238,9 @@ class Digests:
         """A request as of today or another `day`. Waits until all messages of the space so far are noted."""
         await self._caught_up(space)
         row = await self._read(lambda tx: digests.space_row(tx, space))
-        zone = parse_time_zone(row["time_zone"] or self._zone)
+        zone = days.parse_time_zone(row["time_zone"] or self._zone)
         now = self._clock.now()
-        today = day_of(now, zone)
+        today = days.day_of(now, zone)
         return DigestRequest(space, zone, now, today, today if day is None else day, WaitLimit(seconds), row["version"])
 
     # -- a day
@@ -294,9 +280,11 @@ class Digests:
         # If there are fewer messages now, some have expired (an erasure deletes the digest, too): the stored digest
         # says more than a new one could.
         has_fewer = sum(activity.messages for activity in activities) < int(head["text"])
-        inputs = head["inputs"] if has_fewer else fingerprint(activities)
+        inputs = head["inputs"] if has_fewer else days.fingerprint(activities)
         return StoredDay(
-            rows, activities, is_current(head, inputs=inputs, hour=request.hour(day), asking=self._asking.has_model)
+            rows,
+            activities,
+            days.is_current(head, inputs=inputs, hour=request.hour(day), asking=self._asking.has_model),
         )
 
     def _load_current_day(self, tx: Tx, request: DigestRequest, day: date) -> StoredDay | None:
@@ -315,7 +303,7 @@ class Digests:
             activities, messages, names, erasures = await self._read(load_inputs)
             day_entries = await self._diary.write_day(day, request.zone, messages, names)
         hour = request.hour(day)
-        inputs = fingerprint(activities)
+        inputs = days.fingerprint(activities)
 
         def save(tx: Tx) -> StoredDay | None:
             if frozenset(tx.erasures(request.space)) != erasures:
@@ -361,7 +349,8 @@ class Digests:
 
         def load_week(tx: Tx) -> tuple[dict[date, StoredDay], tuple[Span, ...], Mapping[str, Any] | None]:
             activities_by_day = {
-                day: digests.activities_on(tx, request.space, day, user_id=user) for day in history_days(request.on)
+                day: digests.activities_on(tx, request.space, day, user_id=user)
+                for day in days.history_days(request.on)
             }
             spans = digests.activity_spans(
                 activity for activities in activities_by_day.values() for activity in activities
@@ -379,7 +368,7 @@ class Digests:
         day_digests = [by_user[user] for by_user, _ in entries if user in by_user]
         is_complete = len(day_digests) == len(active_days)
         if is_complete and len(day_digests) == 1:
-            return week_without_model(day_digests, history_days(request.on), spans), entries[0][1]
+            return week_without_model(day_digests, days.history_days(request.on), spans), entries[0][1]
         row = await self._get_week(request, user, day_digests) if is_complete else None
         if row is not None:
             return to_digest(row, spans), True
@@ -388,7 +377,7 @@ class Digests:
         return (
             to_digest(row, spans)
             if row
-            else week_without_model(day_digests, history_days(request.on), spans)
+            else week_without_model(day_digests, days.history_days(request.on), spans)
             if day_digests
             else None
         ), False
@@ -396,7 +385,7 @@ class Digests:
     async def _get_week(
         self, request: DigestRequest, user: str, day_digests: Sequence[Digest]
     ) -> Mapping[str, Any] | None:
-        inputs = content_hash(*(f"{digest.day} {digest.text}" for digest in day_digests))
+        inputs = days.content_hash(*(f"{digest.day} {digest.text}" for digest in day_digests))
         key = FlightKey(request.space, f"week {last_history_day(request)} {request.variant} {user}")
         return await self._once.get(
             key,
@@ -414,7 +403,7 @@ class Digests:
 
     def _load_last_week(self, tx: Tx, request: DigestRequest, user: str) -> Mapping[str, Any] | None:
         """The newest stored history: of today, or of one of the days before that a history covers."""
-        for day in (last_history_day(request), *(day.isoformat() for day in reversed(history_days(request.on)))):
+        for day in (last_history_day(request), *(day.isoformat() for day in reversed(days.history_days(request.on)))):
             rows = tx.rows(DIGESTS, where=week_key(request, user) | {"day": day})
             if rows:
                 return rows[0]
@@ -428,7 +417,7 @@ class Digests:
 
         name, erasures = await self._read(load_name)
         task_inputs = WeekInputs(name, day_texts(day_digests))
-        answer = await self._asking.ask(week_history, task_inputs)
+        answer = await self._asking.ask(prompts.week_history, task_inputs)
         is_pending = bool(answer.outage) or not self._asking.has_model
         row = week_key(request, user) | {
             "text": answer.reply.text,
@@ -456,7 +445,7 @@ class Digests:
             self._asking.has_model,
         )
         channel = (viewer.channel or "") if viewer is not None else ""
-        key = (request.space, user, channel, content_hash(name, profile))
+        key = (request.space, user, channel, days.content_hash(name, profile))
         validity = (request.version, *conditions)
         cache_entry = self._cache.get(key)
         is_hit = cache_entry is not None and cache_entry[0] == validity
@@ -493,7 +482,7 @@ class Digests:
         asking = self._asking.has_model
         is_final = is_today_fresh and is_history_fresh and not any(part.pending and asking for part in parts)
         if not inputs.several:
-            return MergedDigest(context_merge.offline(inputs).text, "offline", today, history), is_final
+            return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), is_final
         row = await self._read(lambda tx: self._load_merge(tx, request, user, inputs)) or await self._once.get(
             FlightKey(request.space, f"merge {inputs.hash} {user}"),
             lambda tx: self._load_merge(tx, request, user, inputs),
@@ -501,8 +490,8 @@ class Digests:
             request.patience,
         )
         if row is None:
-            self._telemetry.count("fallback", kind=context_merge.name, outcome="late")
-            return MergedDigest(context_merge.offline(inputs).text, "offline", today, history), False
+            self._telemetry.count("fallback", kind=prompts.context_merge.name, outcome="late")
+            return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), False
         return MergedDigest(row["text"], row["made_by"], today, history), is_final and not (row["pending"] and asking)
 
     def _load_merge(self, tx: Tx, request: DigestRequest, user: str, inputs: MergeInputs) -> Mapping[str, Any] | None:
@@ -513,7 +502,7 @@ class Digests:
         self, request: DigestRequest, user: str, inputs: MergeInputs
     ) -> FlightResult[Mapping[str, Any]]:
         erasures = await self._read(lambda tx: frozenset(tx.erasures(request.space)))
-        answer = await self._asking.ask(context_merge, inputs)
+        answer = await self._asking.ask(prompts.context_merge, inputs)
         row = merge_key(request, user) | {
             "variant": inputs.hash,
             "text": answer.reply.text,
@@ -569,7 +558,7 @@ def merge_key(request: DigestRequest, user: str) -> dict[str, Any]:
 
 def to_digest(row: Mapping[str, Any], spans: tuple[Span, ...]) -> Digest:
     end = date.fromisoformat(row["day"])
-    begin = end if row["kind"] == "day" else history_days(end + timedelta(days=1))[0]
+    begin = end if row["kind"] == "day" else days.history_days(end + timedelta(days=1))[0]
     text_fields = (row["text"], row["made_by"], row["made_at"], bool(row["pending"]))
     return Digest(row["space"], row["user_id"], row["kind"], begin, end, *text_fields, spans)
 
@@ -578,7 +567,7 @@ def week_without_model(day_digests: Sequence[Digest], dates: Sequence[date], spa
     """A history without a model: of one day, that day's digest; of several, the built-in writer's stand-in."""
     newest = day_digests[-1]
     is_single = len(day_digests) == 1
-    text = newest.text if is_single else week_history.offline(WeekInputs("", day_texts(day_digests))).text
+    text = newest.text if is_single else prompts.week_history.offline(WeekInputs("", day_texts(day_digests))).text
     text_fields = (text, newest.made_by if is_single else "offline", newest.made_at, newest.pending or not is_single)
     return Digest(newest.space, newest.user, "week", dates[0], dates[-1], *text_fields, spans)
 
@@ -620,7 +609,7 @@ def recent_speakers(tx: Tx, space: str, day: date) -> list[str]:
     return sorted(
         {
             activity.user
-            for earlier_day in history_days(day)
+            for earlier_day in days.history_days(day)
             for activity in digests.activities_on(tx, space, earlier_day)
         }
     )

@@ -144,7 +144,7 @@ def public_names(tx: Tx, space: str, members: Iterable[str]) -> dict[str, str]:
 
 
 def space_row(tx: Tx, space: str) -> Mapping[str, Any]:
-    rows = tx.rows(SPACES, where={"space": space}, kept=True)
+    rows = tx.rows(SPACES, where={"space": space})
     return rows[0] if rows else {"space": space, "time_zone": None, "noted": None, "version": 0}
 
 

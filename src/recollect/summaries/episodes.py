@@ -10,9 +10,8 @@ that has grown the model is asked only about what is new.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any
 
@@ -24,16 +23,8 @@ from recollect.follow.view import Run, SaveResult
 from recollect.masking import masked_logger
 from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
-from recollect.summaries.prompts import (
-    BatchInputs,
-    EpisodeInputs,
-    LevelInputs,
-    SummaryReply,
-    batch_sizes,
-    episode_batch,
-    episode_summary,
-    level_summary,
-)
+from recollect.summaries import prompts
+from recollect.summaries.prompts import EpisodeInputs, LevelInputs, SummaryReply
 from recollect.summaries.rules.lines import SpokenLine, from_object, narrative_lines, to_object, whole_line
 from recollect.summaries.rules.segments import PAUSE, continues, cuts, next_merge
 from recollect.text.standalone_sentences import is_bound
@@ -209,7 +200,7 @@ class Writer:
             times = (part[0].time, part[-1].time)
             record = EpisodeRecord(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
         reply = await self._run(
-            episode_summary.offline,
+            prompts.episode_summary.offline,
             self.message_inputs([*question, *part], record.episode.summary, lines_of(record.episode)),
         )
         return rewrite_summary(record, reply)
@@ -242,7 +233,7 @@ class Writer:
         episode = Episode(
             first.space, first.conversation, first.level + 1, first.first, last.last, first.began, last.ended, ""
         )
-        reply = await self._run(level_summary.offline, self.level_inputs([part.episode for part in parts]))
+        reply = await self._run(prompts.level_summary.offline, self.level_inputs([part.episode for part in parts]))
         return rewrite_summary(EpisodeRecord(episode, parts[0].user), reply)
 
     def level_inputs(self, parts: Sequence[Episode]) -> LevelInputs:
@@ -324,7 +315,7 @@ class EpisodesView:
         """The episodes in groups of which each is written in one call, the lowest level first; those of messages with
         what they are written from."""
         inputs = {record: await self._message_inputs(record) for record in records if record.episode.level == 1}
-        sizes = batch_sizes([sum(len(line.text) for line in part.lines) for part in inputs.values()])
+        sizes = prompts.batch_sizes([sum(len(line.text) for line in part.lines) for part in inputs.values()])
         remaining = iter(inputs.items())
         groups: list[dict[EpisodeRecord, EpisodeInputs | None]] = [dict(islice(remaining, size)) for size in sizes]
         groups += [{record: None} for record in records if record.episode.level > 1]
@@ -338,10 +329,10 @@ class EpisodesView:
         if not inputs:
             return [await self._ask_of_level(record.episode, new_records) for record in group]
         if len(inputs) == 1:
-            return [await self._asking.ask(episode_summary, inputs[0])]
-        answer = await self._asking.ask(episode_batch, BatchInputs(tuple(inputs)))
+            return [await self._asking.ask(prompts.episode_summary, inputs[0])]
+        answer = await self._asking.ask(prompts.episode_batch, prompts.BatchInputs(tuple(inputs)))
         return [
-            await self._asking.ask(episode_summary, part)
+            await self._asking.ask(prompts.episode_summary, part)
             if reply is None
             else TaskResult(reply, answer.made_by, answer.outage)
             for part, reply in zip(inputs, answer.reply.replies, strict=True)
@@ -351,7 +342,7 @@ class EpisodesView:
         new_episodes = {episode_key(record.episode): record.episode for record in new_records}
         parts = await self._read(lambda tx: parts_of(tx, episode))
         episodes = [new_episodes.get(episode_key(part.episode), part.episode) for part in parts]
-        return await self._asking.ask(level_summary, self._writer.level_inputs(episodes))
+        return await self._asking.ask(prompts.level_summary, self._writer.level_inputs(episodes))
 
     async def _message_inputs(self, record: EpisodeRecord) -> EpisodeInputs:
         """What an episode is written from: the messages since the model last wrote it, and what it wrote."""
@@ -435,7 +426,7 @@ def reconcile_with_model(record: EpisodeRecord, current: EpisodeRecord) -> Episo
 
 
 def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
-    """Lock a conversation: nobody else writes its episodes until the transaction ends."""
+    """Lock a conversation: nobody else writes its episodes or topics until the transaction ends."""
     stored_conversation = tx.conversation(space, conversation)
     assert stored_conversation is not None  # it has messages
     tx.lock_conversation(
@@ -481,9 +472,7 @@ def episode_tree(tx: Tx, space: str, conversation: str) -> list[Episode]:
     return sorted(active, key=lambda episode: (-episode.level, episode.first))
 
 
-def part_rows(
-    tx: Tx, episodes: Sequence[Episode], *, kept: bool = False
-) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
+def part_rows(tx: Tx, episodes: Sequence[Episode]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
     """The rows of the parts of episodes of one level, by the conversation and the first turn of the episode."""
     if not episodes:
         return {}
@@ -491,7 +480,7 @@ def part_rows(
     firsts = tuple(dict.fromkeys(episode.first for episode in episodes))
     where = {"space": episodes[0].space, "conversation": chats, "level": episodes[0].level - 1, "parent": firsts}
     parts: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for row in tx.rows(TABLE, where=where, kept=kept):
+    for row in tx.rows(TABLE, where=where):
         parts.setdefault((row["conversation"], row["parent"]), []).append(row)
     return parts
 
@@ -522,15 +511,7 @@ def episode_row(record: EpisodeRecord) -> dict[str, Any]:
     }
 
 
-lines_in = lru_cache(maxsize=2048)(from_object)  # of an object of a row, which is the same while its text is
-
-
 def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
-    """A row as a record. A row that is kept is the same object when it is read again, and so is its record."""
-    return known_record(row) if isinstance(row, Hashable) else make_record(row)
-
-
-def make_record(row: Mapping[str, Any]) -> EpisodeRecord:
     episode = Episode(
         row["space"],
         row["conversation"],
@@ -543,12 +524,9 @@ def make_record(row: Mapping[str, Any]) -> EpisodeRecord:
         row["made_by"],
         bool(row["pending"]),
         row["parent"] is None,
-        lines=lines_in(row["extract"]),
+        lines=from_object(row["extract"]),
     )
     return EpisodeRecord(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])
-
-
-known_record = lru_cache(maxsize=2048)(make_record)
 
 
 # -- search
@@ -556,7 +534,7 @@ known_record = lru_cache(maxsize=2048)(make_record)
 
 def active_rows(tx: Tx, space: str, conversation: str) -> list[Mapping[str, Any]]:
     """The rows of the episodes that are part of no other, in order of level and turn."""
-    return tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None}, kept=True)
+    return tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
 
 
 def nearest_episodes(
@@ -585,7 +563,7 @@ def descend_to_closest(
     open_positions = set(range(len(hits)))
     for level in range(max((record.episode.level for record, _ in hits), default=1), 1, -1):
         positions = [position for position in open_positions if best[position][0].episode.level == level]
-        parts = part_rows(tx, [best[position][0].episode for position in positions], kept=True)
+        parts = part_rows(tx, [best[position][0].episode for position in positions])
         for position in positions:
             rows = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
             cosines = cosines_to(rows, vector)
@@ -598,14 +576,10 @@ def descend_to_closest(
 
 
 def cosines_to(rows: Sequence[Mapping[str, Any]], vector: Vectors) -> list[float]:
-    stored_vectors = tuple([row["vec"] for row in rows])
-    return np.vecdot(read_vectors(stored_vectors, len(vector)), vector).tolist() if rows else []
-
-
-@lru_cache(maxsize=512)
-def read_vectors(stored_vectors: tuple[bytes | None, ...], width: int) -> Vectors:
-    """Vectors of rows as rows of a matrix, zeros where a row has none: a search compares the same ones again and
-    again."""
-    zeros = bytes(2 * width)
-    data = b"".join([zeros if vector is None else vector for vector in stored_vectors])
-    return np.frombuffer(data, np.float16).reshape(len(stored_vectors), width).astype(np.float32)
+    """The cosine of each row; 0 for one without a vector."""
+    if not rows:
+        return []
+    zeros = bytes(2 * len(vector))
+    data = b"".join([row["vec"] or zeros for row in rows])
+    matrix = np.frombuffer(data, np.float16).reshape(len(rows), len(vector)).astype(np.float32)
+    return np.vecdot(matrix, vector).tolist()

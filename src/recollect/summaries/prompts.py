@@ -33,15 +33,8 @@ from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, Prompt, TaskMessage, build_request, fence_text, object_schema
 from recollect.model import ExtractLine, Message, Tiers
 from recollect.ports import Request
-from recollect.summaries.rules import extract, tiers
-from recollect.summaries.rules.days import (
-    People,
-    content_hash,
-    join_sources,
-    merge_sources,
-    replace_mentions,
-    transcript,
-)
+from recollect.summaries.rules import days, extract, tiers
+from recollect.summaries.rules.days import People
 from recollect.summaries.rules.lines import SpokenLine, member_lines, narrative_lines, render_lines
 from recollect.summaries.rules.tiers import Count, clean
 from recollect.text.fences import Fenced, attribution, escape, escape_line, plain_name, section
@@ -575,7 +568,7 @@ def build_day(inputs: DayInputs) -> Request:
     entry = object_schema({"id": ids, "summary": {"type": "string"}})
     parts = [
         Fenced(f"The day is {inputs.day.isoformat()}, {inputs.day:%A}." + (f" {_NOTES}" if inputs.notes else "")),
-        section("MESSAGES", [transcript(map(shorten_message, inputs.messages), inputs.names, inputs.zone)]),
+        section("MESSAGES", [days.transcript(map(shorten_message, inputs.messages), inputs.names, inputs.zone)]),
         section("MEMBERS", member_lines, between="\n"),
     ]
     base_tokens, member_tokens, max_tokens = _DAY_TOKENS
@@ -673,7 +666,9 @@ def _entry_fault(summary: str, grounds: Grounds) -> str:
 
 def _own_entry(id: str, inputs: DayInputs) -> str:
     """What a member said, the most important sentences; with notes, what those say."""
-    contents = [replace_mentions(message.content, inputs.names) for message in inputs.messages if message.author == id]
+    contents = [
+        days.replace_mentions(message.content, inputs.names) for message in inputs.messages if message.author == id
+    ]
     max_characters = extract.size_limit([len(text) for text in contents], OWN)
     texts = [text[:max_characters] for text in contents]
     member = plain_name(inputs.names.get(id, id)) or "A member"
@@ -727,9 +722,9 @@ Answer with JSON only, as in: {json.dumps({"summary": _WEEK_EXAMPLE}, ensure_asc
 
 
 def build_week(inputs: WeekInputs) -> Request:
-    days = [Fenced(f"{day.isoformat()} ({day:%A}): {escape_line(text[:MAX_DAY])}") for day, text in inputs.days]
+    diary = [Fenced(f"{day.isoformat()} ({day:%A}): {escape_line(text[:MAX_DAY])}") for day, text in inputs.days]
     member = plain_name(inputs.name) or "the member"
-    parts = [section("MEMBER", [Fenced(member)]), section("DIARY", days, between="\n")]
+    parts = [section("MEMBER", [Fenced(member)]), section("DIARY", diary, between="\n")]
     return build_request(_WEEK_SYSTEM, "\n".join(parts), max_tokens=200 + WEEK_SIZE, schema=_SUMMARY_SCHEMA)
 
 
@@ -767,12 +762,12 @@ class MergeInputs:
     @property
     def hash(self) -> str:
         """Equal for two merges of the same texts."""
-        return content_hash(self.name, self.profile, self.today, self.history)
+        return days.content_hash(self.name, self.profile, self.today, self.history)
 
     @property
     def several(self) -> bool:
         """Whether there is anything to merge: one text alone stays as it is."""
-        return len(merge_sources(self.profile, self.today, self.history)) > 1
+        return len(days.merge_sources(self.profile, self.today, self.history)) > 1
 
 
 _MERGE_EXAMPLE = (
@@ -791,7 +786,7 @@ Answer with JSON only, as in: {json.dumps({"summary": _MERGE_EXAMPLE}, ensure_as
 
 def build_merge(inputs: MergeInputs) -> Request:
     parts = [section("MEMBER", [Fenced(plain_name(inputs.name) or "the member")])]
-    for title, text in merge_sources(inputs.profile, inputs.today, inputs.history):
+    for title, text in days.merge_sources(inputs.profile, inputs.today, inputs.history):
         parts.append(section(title.upper(), [escape(text)]))
     parts.append(Fenced(f"Write at most {_merge_limit(inputs)} characters."))
     return build_request(_MERGE_SYSTEM, "\n".join(parts), max_tokens=200 + _merge_limit(inputs), schema=_SUMMARY_SCHEMA)
@@ -803,7 +798,7 @@ def parse_merge(text: str, inputs: MergeInputs) -> TextReply:
 
 
 def offline_merge(inputs: MergeInputs) -> TextReply:
-    return TextReply(join_sources(inputs.profile, inputs.today, inputs.history, LABELS))
+    return TextReply(days.join_sources(inputs.profile, inputs.today, inputs.history, LABELS))
 
 
 def _merge_limit(inputs: MergeInputs) -> int:

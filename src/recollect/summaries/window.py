@@ -230,7 +230,7 @@ def reconcile_with_stored(tx: Tx, record: episodes.EpisodeRecord) -> episodes.Ep
 
 def last_archived_turn(tx: Tx, space: str, conversation: str) -> int:
     """The last turn that has left the window; 0 if none has."""
-    rows = tx.rows("chunks", limit=1, where={"space": space, "conversation": conversation}, newest=True, kept=True)
+    rows = tx.rows("chunks", limit=1, where={"space": space, "conversation": conversation}, newest=True)
     return int(rows[0]["last"]) if rows else 0
 
 

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -84,28 +85,18 @@ def put_states(tx: Tx, place: Place, states: Iterable[TopicState]) -> None:
     tx.put(TABLE, [state_row(place, state) for state in states])
 
 
+PLAIN_COLUMNS = (
+    *("first", "title", "made_by", "created_at", "last_active_at", "centroid", "count", "accesses", "returns"),
+    *("importance", "ups", "downs", "tags", "packed", "packed_upto", "opened", "faded_at", "merged_into"),
+)
+"""Columns of a topic that hold what the field of that name does."""
+
+
 def state_row(place: Place, state: TopicState) -> dict[str, Any]:
     return {
         **place,
-        "first": state.first,
-        "title": state.title,
-        "made_by": state.made_by,
-        "created_at": state.created_at,
-        "last_active_at": state.last_active_at,
-        "centroid": state.centroid,
-        "count": state.count,
-        "accesses": state.accesses,
-        "returns": state.returns,
-        "importance": state.importance,
-        "ups": state.ups,
-        "downs": state.downs,
-        "tags": state.tags,
-        "packed": state.packed,
-        "packed_upto": state.packed_upto,
-        "opened": state.opened,
+        **{name: getattr(state, name) for name in PLAIN_COLUMNS},
         "active": int(state.faded_at is None),
-        "faded_at": state.faded_at,
-        "merged_into": state.merged_into,
         "apart": tuple(map(str, sorted(state.apart))),
         "pending": int(state.pending),
         "words": state.words.to_object(),
@@ -113,26 +104,11 @@ def state_row(place: Place, state: TopicState) -> dict[str, Any]:
 
 
 def to_state(row: Mapping[str, Any]) -> TopicState:
+    columns = {name: row[name] for name in PLAIN_COLUMNS}
+    columns |= {"centroid": bytes(row["centroid"]), "tags": tuple(row["tags"])}
     return TopicState(
-        first=row["first"],
-        title=row["title"],
-        created_at=row["created_at"],
-        last_active_at=row["last_active_at"],
-        centroid=bytes(row["centroid"]),
-        count=row["count"],
-        accesses=row["accesses"],
-        returns=row["returns"],
-        importance=row["importance"],
-        ups=row["ups"],
-        downs=row["downs"],
-        tags=tuple(row["tags"]),
-        packed=row["packed"],
-        opened=row["opened"],
-        faded_at=row["faded_at"],
-        merged_into=row["merged_into"],
+        **columns,
         apart=frozenset(map(int, row["apart"])),
-        made_by=row["made_by"],
-        packed_upto=row["packed_upto"],
         pending=bool(row["pending"]),
         words=TopicWords.from_object(row["words"]),
     )
@@ -369,41 +345,6 @@ def _read_lines(speakers: Sequence[Sequence[str]], lines: Sequence[str]) -> list
 
 
 # The most frequent phrases stand last: they are nearest. A change here needs another version of the form.
-_PHRASES = """
-because although different important information something someone everything everyone anything another through
-together tomorrow yesterday today tonight weekend Monday Tuesday Wednesday Thursday Friday Saturday Sunday January
-February March April June July August September October November December morning afternoon evening minutes hours
-months years ago restaurant hospital university company project meeting schedule appointment question problem
-solution example experience recommendation suggestion option favorite favourite birthday holiday vacation travel
-flight hotel ticket budget money price dollars euros recipe cooking dinner lunch breakfast coffee kitchen garden
-house apartment family friends mother father sister brother daughter husband wife children school teacher student
-learning language reading writing music movie football running exercise health doctor weather summer winter spring
-computer phone email website database server password version install function error code file python Here are some
-tips for you: 1. **2. **3. **- **Make sure to Consider using Start with a few minutes of Additionally, However,
-Remember to Finally, Overall, In general, For example, such as depending on as well as in order to rather than at
-least a couple of a little bit of one of the most best way to first time last week next week every day at the same
-time as soon as possible on the other hand in the end by the way of course no worries You're welcome! Let me know if
-you have any other questions! Is there anything else I can help you with? That sounds great! That's a great idea!
-That's awesome! I'm glad to hear that. I'm sorry to hear that. Congratulations! Good luck with Have you thought
-about Have you tried Have you ever What do you think about What kind of How long does it take How much does it cost
-How often do you How about you? Could you please tell me more about Can you recommend Can you help me with I'd like
-to I would love to I was wondering if I've been thinking about I've been trying to I've been working on I'm looking
-forward to I'm planning to I'm thinking of I'm not sure I don't know I don't think I didn't I can't wait to I
-couldn't It's been It would be It was so There are several There is a You can also You might want to You could try
-You should If you want to If you're Do you have any Do you want Would you like We're going to We should They have
-They were She said He said my friend my family and I my new with my for my about the from the on the in the of the
-to the at the with the for the and the that the is the was the to be to get to make to see to go to do have been has
-been will be can be would be should be doesn't isn't wasn't won't wouldn't haven't really just want need like know
-think going good great thanks thank you so much! Thanks for the Hi! Hey, Hello Yes, No, Well, Oh, Wow, Sure, Okay,
-What When Where Which Why How Who This That These Those Then There They their them your you're you'll you've it's
-that's I'll I've I'm we're don't about after again all always also and any are around as at back be because been
-before being between both but by can come could day did do does down each even every feel few find first for from
-get give go had has have he help her here him his how I if in into is it its keep last let like little long look lot
-made make many maybe me might more most much my need never new next not now of off on one only or other our out over
-own people place pretty probably put right said same say see she should since so some soon start still such sure
-take tell than that the their them then there these they thing things this those three time to too try two under
-until up us use used using very want was way we well went were what when where which while who why will with without
-work would year yes yet you your. The I . It , but , and . I . You , so ?
-"""
+_PHRASES = resources.files("recollect.topics").joinpath("data/phrases.txt")
 _LINE_FRAMES = '. \n1 1 60 \n0 1 60 [["user", "user"], ["assistant", "assistant"]]'
-DICTIONARY = (" ".join(_PHRASES.split()) + _LINE_FRAMES).encode()
+DICTIONARY = (" ".join(_PHRASES.read_text("utf-8").split()) + _LINE_FRAMES).encode()

@@ -17,12 +17,12 @@ from recollect.follow.view import Run, SaveResult
 from recollect.model import ExtractLine
 from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
-from recollect.summaries.episodes import CALLS, CHARACTERS, SHARE, TOKENS, clamp
+from recollect.summaries.episodes import CALLS, CHARACTERS, SHARE, TOKENS, clamp, lock_conversation
 from recollect.summaries.rules.lines import SpokenLine, from_object, to_object, whole_line
 from recollect.topics import prompt as topic_summary
 from recollect.topics import tables as rows
 from recollect.topics.rules.topic_set import TopicState
-from recollect.topics.view import TITLES, Topics, lock_conversation
+from recollect.topics.view import TITLES, Topics
 
 BUILT_IN_CALLS = 64  # topics that the built-in writer writes in one step
 FEW_TURNS = 512  # turns that a conversation is behind, of which few topics are pending

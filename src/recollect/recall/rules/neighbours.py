@@ -13,9 +13,8 @@ occasion; and all that is said on one occasion is a little about the same thing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +38,6 @@ def distinct_numbers(numbers: Numbers) -> Numbers:
     return np.asarray(ordered[is_first])
 
 
-def is_among(numbers: Numbers, others: Numbers) -> NDArray[np.bool_]:
-    """Which of the numbers are among others, which are in order. As `np.isin`, which takes several times as long."""
-    if not len(others):
-        return np.zeros(len(numbers), np.bool_)
-    places = np.minimum(others.searchsorted(numbers), len(others) - 1)
-    return np.asarray(others.take(places) == numbers)
-
-
 def place_keys(conversations: Numbers, turns: Numbers) -> Numbers:
     """A number for each place, a conversation and a turn in it; turns that follow each other have numbers that do."""
     return conversations * KEYS_APART + turns
@@ -57,45 +48,19 @@ def split_key(key: int) -> tuple[int, int]:
     return key // KEYS_APART, key % KEYS_APART
 
 
-class PassageTable(Protocol):
+@dataclass(frozen=True)
+class PassageTable:
     """Columns of many passages, in which the same row is of the same passage; `moments` are seconds since 1970."""
 
-    @property
-    def message_ids(self) -> NDArray[np.object_]: ...
-    @property
-    def moments(self) -> NDArray[np.float64]: ...
-    @property
-    def lengths(self) -> Numbers: ...
-    @property
-    def conversations(self) -> Numbers: ...
-    @property
-    def turns(self) -> Numbers: ...
-    @property
-    def roles(self) -> Numbers: ...
-    @property
-    def authors(self) -> Numbers: ...
-    @property
-    def conversation_names(self) -> Sequence[str]: ...
-    @property
-    def author_names(self) -> Sequence[str]: ...
-
-
-T = TypeVar("T")
-
-
-class ComputedOnce(Generic[T]):
-    """An attribute of passages that is computed when it is first asked for: a search needs few columns of most.
-    `functools.cached_property` does the same with a lock, which takes as long as the work."""
-
-    def __init__(self, compute: Callable[[Passages], T]) -> None:
-        self._compute = compute
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, passages: Passages, owner: type) -> T:
-        column = passages.__dict__[self._name] = self._compute(passages)
-        return column
+    message_ids: NDArray[np.object_]
+    moments: NDArray[np.float64]
+    lengths: Numbers
+    conversations: Numbers
+    turns: Numbers
+    roles: Numbers
+    authors: Numbers
+    conversation_names: Sequence[str]
+    author_names: Sequence[str]
 
 
 class Passages:
@@ -111,40 +76,40 @@ class Passages:
     def __len__(self) -> int:
         return len(self.rows)
 
-    @ComputedOnce
+    @property
     def message_ids(self) -> NDArray[np.object_]:
         return self.table.message_ids.take(self.rows)
 
-    @ComputedOnce
+    @property
     def moments(self) -> NDArray[np.float64]:
         return self.table.moments.take(self.rows)
 
-    @ComputedOnce
+    @property
     def lengths(self) -> Numbers:
         return self.table.lengths.take(self.rows)
 
-    @ComputedOnce
+    @property
     def conversations(self) -> Numbers:
         return self.table.conversations.take(self.rows)
 
-    @ComputedOnce
+    @property
     def turns(self) -> Numbers:
         return self.table.turns.take(self.rows)
 
-    @ComputedOnce
+    @property
     def roles(self) -> Numbers:
         return self.table.roles.take(self.rows)
 
-    @ComputedOnce
+    @property
     def authors(self) -> Numbers:
         return self.table.authors.take(self.rows)
 
-    @ComputedOnce
+    @property
     def keys(self) -> Numbers:
         """The keys of their places."""
         return place_keys(self.conversations, self.turns)
 
-    @ComputedOnce
+    @property
     def has_assistant(self) -> bool:
         """Whether an assistant speaks in one of them."""
         return bool(np.logical_or.reduce(self.roles == ASSISTANT))
@@ -182,24 +147,9 @@ class Passages:
             return -1
 
 
-@dataclass(frozen=True, slots=True)
-class ReadColumns:
-    """A table of passages that were read from a database."""
-
-    message_ids: NDArray[np.object_]
-    moments: NDArray[np.float64]
-    lengths: Numbers
-    conversations: Numbers
-    turns: Numbers
-    roles: Numbers
-    authors: Numbers
-    conversation_names: Sequence[str]
-    author_names: Sequence[str]
-
-
-def joined_columns(first: Passages, second: Passages) -> ReadColumns:
+def joined_columns(first: Passages, second: Passages) -> PassageTable:
     """A table of the columns of both, one after the other; the second knows the names of the first."""
-    return ReadColumns(
+    return PassageTable(
         np.concatenate([first.message_ids, second.message_ids]),
         np.concatenate([first.moments, second.moments]),
         np.concatenate([first.lengths, second.lengths]),
@@ -227,7 +177,7 @@ class PassageColumns:
         conversations = [self._conversations.setdefault(row.conversation, len(self._conversations)) for row in rows]
         authors = [self._authors.setdefault(row.author, len(self._authors)) for row in rows]
         roles = [ROLES.index(row.role) if row.role in ROLES else -1 for row in rows]
-        table = ReadColumns(
+        table = PassageTable(
             message_ids=ids,
             moments=np.array([row.time.timestamp() for row in rows], np.float64),
             lengths=as_numbers([row.length for row in rows]),
@@ -412,7 +362,7 @@ def adjacent_keys(passages: Passages, reaches: Numbers) -> Numbers:
 
 def missing_places(passages: Passages, keys: Numbers) -> Numbers:
     """Those of the keys at which none of these passages is."""
-    return np.asarray(keys[~is_among(keys, np.sort(passages.keys))])
+    return np.asarray(keys[~np.isin(keys, passages.keys)])
 
 
 def mean_lengths(passages: Passages, known: Passages) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,19 +81,14 @@ def text_to_compare(query: str, now: datetime) -> str:
     text = query
     for span in spans(query, now):
         text = text.replace(span.text, " ")
-    words = [word for word in _REQUEST_WORD.findall(text) if not _is_of_request(word.casefold())]
+    request_words = function_words("en").union(REQUEST_WORDS.split(), ("tip",))
+    words = [word for word in _REQUEST_WORD.findall(text) if request_words.isdisjoint(_forms_of(word.casefold()))]
     return " ".join(words) or query
 
 
-def _is_of_request(word: str) -> bool:
-    """Whether a word is of a request and not of its subject; "I've" and "kitchen's" are what is before the sign."""
-    stem = _APOSTROPHE.split(word)[0]
-    return word in _request_words() or stem in _request_words()
-
-
-@cache
-def _request_words() -> frozenset[str]:
-    return function_words("en").union(REQUEST_WORDS.split(), ("tip",))
+def _forms_of(word: str) -> tuple[str, str]:
+    """A word as it is, and what is before its apostrophe: "I've" and "kitchen's" are of the same request as "I"."""
+    return word, _APOSTROPHE.split(word)[0]
 
 
 def asks_to_recount(query: str) -> bool:
@@ -147,14 +142,8 @@ def speaks_of_a_life(query: str) -> bool:
     """Whether a query is about what its speaker has, did or was told."""
     if _OWN_LIFE.search(_REQUEST_FORM.sub(" ", query)) or _UNSPACED.search(query):
         return True
-    pattern = _pattern_for(detect(query))
-    return pattern is not None and pattern.search(query) is not None
-
-
-@cache
-def _pattern_for(language: str) -> re.Pattern[str] | None:
-    words = _POSSESSIVES.get(language)
-    return re.compile(rf"(?<![\w'’-])(?:{words})(?![\w'’-])", re.IGNORECASE) if words else None
+    words = _POSSESSIVES.get(detect(query))
+    return bool(words) and bool(re.search(rf"(?<![\w'’-])(?:{words})(?![\w'’-])", query, re.IGNORECASE))
 
 
 # -- words that say little about what a question asks for
@@ -265,7 +254,7 @@ def add_authors(
     named_authors = authors_in(query, authors)
     if not named_authors:
         return parsed_query
-    names = {group for name in named_authors for group in _groups_of_name(name, tuple(languages))}
+    names = {group for name in named_authors for group in query_groups(name, languages)}
     emphasis = tuple(
         NAME if group in names else factor
         for group, factor in zip(parsed_query.groups, parsed_query.emphasis, strict=True)
@@ -289,7 +278,7 @@ def asks_for_several(query: str) -> bool:
 def _is_named(parts: list[str], words: list[str], folded_words: list[str]) -> bool:
     if not parts or (len(parts) == 1 and len(parts[0]) < 2):
         return False
-    plain = len(parts[0]) > 2 and parts[0] not in _everyday_words()
+    plain = len(parts[0]) > 2 and parts[0] not in function_words("en")
     for at, word in enumerate(folded_words):
         if word != parts[0]:
             continue
@@ -301,18 +290,8 @@ def _is_named(parts: list[str], words: list[str], folded_words: list[str]) -> bo
     return False
 
 
-@lru_cache(maxsize=1_024)  # a search asks for the same few authors each time
 def _parts_of_name(author: str) -> list[str]:
     return [part.casefold() for part in _WORD.findall(author)]
-
-
-@lru_cache(maxsize=1_024)
-def _groups_of_name(author: str, languages: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return query_groups(author, languages)
-
-
-def _everyday_words() -> Collection[str]:
-    return function_words("en")
 
 
 def _term_groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[str, ...]]:

@@ -20,7 +20,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +44,6 @@ something: what is known of a text is one small number."""
 
 STANDING_WORDS = "always never"
 """One of these a standing instruction has: whoever looks for them looks for these words."""
-INSTRUCTION_WORDS = tuple(STANDING_WORDS.split())
-PREFERENCE_WORDS = (
-    *("prefer", "enjoy", "love", "like", "hate", "avoid", "favo", "interested in"),
-    *("fan", "rather than", "want", "eat", "drink", "stand"),
-)
-"""Without one of these words, a text is not searched for the pattern, which takes thirty times as long."""
 STANDING_LIFTED = 3
 """Standing instructions that are lifted, at most."""
 ADVICE_STANDING = 1.5
@@ -85,21 +78,12 @@ def detail(text: str) -> int:
 
 def states_preference(text: str) -> bool:
     """Whether a message says what its author likes or wants."""
-    text = text[:LOOKED_AT]
-    return may_have(text, PREFERENCE_WORDS) and _PREFERENCE.search(text) is not None
+    return _PREFERENCE.search(text[:LOOKED_AT]) is not None
 
 
 def is_standing_instruction(text: str) -> bool:
     """Whether a message tells how to answer from now on."""
-    text = text[:LOOKED_AT]
-    return may_have(text, INSTRUCTION_WORDS) and _INSTRUCTION.search(text) is not None
-
-
-def may_have(text: str, words: Sequence[str]) -> bool:
-    """Whether a text has one of these words, in any case; of one with letters beyond ASCII that is not known."""
-    if not text.isascii():
-        return True
-    return any(map(text.lower().__contains__, words))
+    return _INSTRUCTION.search(text[:LOOKED_AT]) is not None
 
 
 def traits(text: str) -> int:
@@ -285,18 +269,11 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
 
 def word_worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
     """How much a word says about the passages that have it: the rarer, the more."""
-    return _worth(tuple(frequencies), tally.docs)
-
-
-@lru_cache(maxsize=64)  # a search asks several times
-def _worth(frequencies: tuple[int, ...], docs_count: int) -> NDArray[np.float64]:
     if not frequencies:
         return np.empty(0)
     having = np.array(frequencies, dtype=np.float64)
-    docs = max(float(docs_count), float(having.max()))
-    worth = np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
-    worth.flags.writeable = False
-    return worth
+    docs = max(float(tally.docs), float(having.max()))
+    return np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,18 +21,9 @@ from math import fsum
 from typing import Any, NamedTuple
 
 from recollect.model import ExtractLine
+from recollect.summaries.rules import lines as spoken
 from recollect.summaries.rules import tiers
-from recollect.summaries.rules.lines import (
-    NAMELESS,
-    Lines,
-    SpokenLine,
-    guard_words,
-    prefix,
-    render_lines,
-    speaker_labels,
-    speaker_of,
-    whole_line,
-)
+from recollect.summaries.rules.lines import Lines, SpokenLine
 from recollect.summaries.rules.tiers import drop_dangling
 from recollect.text import fences
 from recollect.text.corrections import ComparedSentence, find_corrections, is_retraction, says_new_value
@@ -43,7 +34,6 @@ from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.names_times_amounts import WHEN
 from recollect.text.sentence_forms import ALONE, SourcedSentence, drop_addition
 from recollect.text.sentences import Kind, Sentence, clauses, limit_text, sentences, split_sentences
-from recollect.text.short_text_cache import remember_short_texts
 from recollect.text.standalone_sentences import find_supports, stands_alone
 from recollect.text.word_weights import is_unspaced, stems, weigh
 
@@ -191,7 +181,6 @@ def _total_weight(roots: Iterable[str], weights: Mapping[str, float]) -> float:
     return fsum([weight(root, _NOTE) for root in roots])  # exact: roots have no order
 
 
-@remember_short_texts
 def _read_wordings(
     text: str, kind: Kind, language: str, is_line: bool, is_short_correction: bool
 ) -> tuple[tuple[str, frozenset[str], float], ...]:
@@ -249,7 +238,6 @@ def _bonus(statement: SummarySentence, *, opens: bool) -> float:
     return bonus + (0.4 if statement.sentence.is_question and not statement.is_answered else 0.0)
 
 
-@remember_short_texts
 def _read_signs(text: str) -> tuple[bool, bool, bool]:
     """Whether a sentence tells a decision, a plan or a change in life; gives a new value; has a number or a date."""
     counts = _DIGIT.search(text) is not None or WHEN.search(text) is not None
@@ -277,7 +265,7 @@ class _Choice:
 
     def __post_init__(self) -> None:
         self.room = self.limit
-        self.labels = speaker_labels(statement.line for statement in self.statements)
+        self.labels = spoken.speaker_labels(statement.line for statement in self.statements)
         for form in self.forms:
             self.by_place.setdefault(form.place, []).append(form)
         self.chains = {place: self._find_chain(place) for place in self.by_place}
@@ -355,7 +343,7 @@ class _Choice:
         """The forms taken, in order; those that gained least are dropped again while the text is over the limit."""
         while self.taken:
             lines = self._build_lines()
-            if self.count(render_lines(lines)) <= self.limit:
+            if self.count(spoken.render_lines(lines)) <= self.limit:
                 return lines
             needed = {at for place in self.taken for at in self.chains[place] or ()}
             droppable = [place for place in self.taken if place not in needed]
@@ -420,7 +408,7 @@ class _Choice:
     def _label_cost(self, place: int) -> int:
         before = max((other for other in self.taken if other < place), default=None)
         line_before = None if before is None else self.statements[before].line
-        label = prefix(self.statements[place].line, line_before, self.labels)
+        label = spoken.prefix(self.statements[place].line, line_before, self.labels)
         return self.count(f" {label.rstrip()}") if label else 0
 
     def _beginning(self, form: Wording, limit: int) -> Wording:
@@ -441,7 +429,10 @@ def gist(lines: Sequence[SpokenLine], limit: int, count: Count) -> tuple[Extract
     """A summary of the messages in at most `limit` tokens."""
     texts = limit_texts([line.text for line in lines])
     speakers = dict.fromkeys([(line.role, line.author) for line in lines])
-    labels = {*NAMELESS, *speaker_labels(ExtractLine(0, role, author, "") for role, author in speakers).values()}
+    labels = {
+        *spoken.NAMELESS,
+        *spoken.speaker_labels(ExtractLine(0, role, author, "") for role, author in speakers).values(),
+    }
     statements = list(_read_statements(lines, texts, labels))
     language = _language(statements)
     statements = _with_corrections(_with_supports(statements, language), language)
@@ -466,7 +457,7 @@ def _read_statements(
             kind = sentence.kind
             if kind not in lines_by_kind:
                 lines_by_kind[kind] = ExtractLine(line.turn, line.role, line.author, "", line.time, kind)
-            guarded_words = guard_words(words, labels)
+            guarded_words = spoken.guard_words(words, labels)
             if guarded_words != words:
                 sentence = replace(sentence, text=guarded_words)
             yield SummarySentence(number, lines_by_kind[kind], sentence)
@@ -540,7 +531,8 @@ def _language(statements: Sequence[SummarySentence]) -> str:
 def _with_supports(statements: Sequence[SummarySentence], language: str) -> list[SummarySentence]:
     """The statements with what each needs to be understood; if none stands alone, all of them do."""
     sourced = [
-        SourcedSentence(statement.source, speaker_of(statement.line), statement.sentence) for statement in statements
+        SourcedSentence(statement.source, spoken.speaker_of(statement.line), statement.sentence)
+        for statement in statements
     ]
     supports = find_supports(sourced, language)
     if not any(support.stands for support in supports):
@@ -600,7 +592,7 @@ def _with_corrections(statements: Sequence[SummarySentence], language: str) -> l
     claims = [
         ComparedSentence(
             statement.line.turn,
-            speaker_of(statement.line),
+            spoken.speaker_of(statement.line),
             statement.stands and statement.needs is None,
             statement.sentence.text,
             language,
@@ -641,7 +633,7 @@ def _first_excerpt(lines: Iterable[ExtractLine], limit: int, count: Count) -> tu
         text = tiers.clean(line.text)
         if limit < 1 or not has_word(text):
             continue
-        for form in (replace(line, text=text), whole_line(text, line.turn)[0]):
+        for form in (replace(line, text=text), spoken.whole_line(text, line.turn)[0]):
             if excerpt := _shorten_line(form, limit, count):
                 return (excerpt,)
     return ()
@@ -657,7 +649,7 @@ def _shorten_line(line: ExtractLine, limit: int, count: Count) -> ExtractLine | 
         if not has_word(text):
             return None
         shorter = replace(line, text=text)
-        excess = count(render_lines([shorter])) - limit
+        excess = count(spoken.render_lines([shorter])) - limit
         if excess <= 0:
             return shorter
         room -= excess

@@ -10,13 +10,10 @@ among the centroids, when it may leave) is derived once. A topic and the topics 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, lru_cache
 from heapq import nlargest
-from itertools import groupby
 from math import log2, sqrt
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -124,7 +121,6 @@ def fade_time(state: TopicState, least: float) -> datetime:
         return datetime.max.replace(tzinfo=UTC)
 
 
-@lru_cache(maxsize=4_096)
 def _time_before_leaving(importance: float, accesses: int, least: float) -> timedelta:
     return remaining_time(importance, half_life(accesses), least) - EARLY
 
@@ -136,11 +132,6 @@ Row = NDArray[np.float32]
 
 SLOWEST = 0.12
 """The least share of a further message in a centroid: the centroid follows the drift of the conversation."""
-MOST_MOVED = 6
-"""Centroids that are kept beside a matrix that has them as they were before: to copy it takes longer than to compare
-these by themselves."""
-SMALL = 16
-"""Centroids of a part that is compared together with others."""
 
 
 def round_vector(vector: Any) -> Row:
@@ -169,13 +160,9 @@ def is_zero(vector: Row) -> bool:
     return not np.count_nonzero(vector)
 
 
-@lru_cache(maxsize=1_024)
 def direction(centroid: bytes) -> Row:
-    """A centroid as a row that cannot be changed. Converting from half precision takes ten times as long as comparing,
-    and a centroid is read several times while its topic is current."""
-    row = round_vector(np.frombuffer(centroid, np.float16))
-    row.flags.writeable = False
-    return row
+    """A centroid as a row."""
+    return round_vector(np.frombuffer(centroid, np.float16))
 
 
 def move_centroid(centroid: bytes, count: int, vector: Row, share: float = 1.0) -> bytes:
@@ -216,67 +203,35 @@ class Similarities:
         return {first: self.to(first) for first in set(self.topics[self.cosines >= least].tolist())}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Centroids:
-    """The centroids of topics and their parts, ready to compare: the opening turn and the topic of each, in order.
-    `moved_rows`, by their places, are in place of those of `matrix`."""
+    """The centroids of topics and their parts, ready to compare: the opening turn and the topic of each, in order."""
 
     firsts: Sequence[int] = ()
     topics: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     matrix: Row = field(default_factory=lambda: np.empty((0, 0), np.float32))
-    moved_rows: Mapping[int, Row] = field(default_factory=dict)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other  # arrays are compared member by member
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    @property
-    def rows(self) -> Row:
-        """All centroids as one matrix."""
-        if not self.moved_rows:
-            return self.matrix
-        rows = self.matrix.copy()
-        for place, row in self.moved_rows.items():
-            rows[place] = row
-        return rows
 
     def cosines(self, vector: Row) -> Row:
         """The cosines of a vector with each of them."""
-        cosines = np.asarray(np.vecdot(self.matrix, vector))
-        for place, row in self.moved_rows.items():
-            cosines[place] = row.dot(vector)
-        return cosines
+        return np.asarray(np.vecdot(self.matrix, vector))
 
     def with_rows(self, firsts: Collection[int], rows: Sequence[tuple[int, int, bytes]]) -> Centroids:
         """These centroids without those of the topics of these opening turns, and with these: opening turn, topic and
         centroid of each."""
-        if len(firsts) == len(rows) == 1:
-            first, topic, centroid = rows[0]
-            place = bisect_left(self.firsts, first)
-            if place < len(self.firsts) and self.firsts[place] == first and self.topics[place] == topic:
-                return self.with_row(first, centroid)
         places = [place for place, first in enumerate(self.firsts) if first not in firsts]
         staying = [self.firsts[place] for place in places]
         if not rows:
             has_all = len(places) == len(self.firsts)
-            return self if has_all else Centroids(staying, self.topics[places], self.rows[places])
+            return self if has_all else Centroids(staying, self.topics[places], self.matrix[places])
         all_firsts = [*staying, *(first for first, _, _ in rows)]
         topics = np.concatenate([self.topics[places], np.array([topic for _, topic, _ in rows], np.int64)])
         new_rows = np.stack([direction(centroid) for _, _, centroid in rows])
-        all_rows = np.concatenate([self.rows[places], new_rows]) if places else new_rows
+        all_rows = np.concatenate([self.matrix[places], new_rows]) if places else new_rows
         in_order = sorted(all_firsts)
         if in_order == all_firsts:
             return Centroids(all_firsts, topics, all_rows)
         order = np.argsort(all_firsts)
         return Centroids(in_order, topics[order], all_rows[order])
-
-    def with_row(self, first: int, centroid: bytes) -> Centroids:
-        """These centroids with another one of a topic that is among them."""
-        moved_rows = {**self.moved_rows, bisect_left(self.firsts, first): direction(centroid)}
-        moved = Centroids(self.firsts, self.topics, self.matrix, moved_rows)
-        return moved if len(moved_rows) <= MOST_MOVED else Centroids(self.firsts, self.topics, moved.rows)
 
 
 NO_CENTROIDS = Centroids()
@@ -284,7 +239,7 @@ NO_CENTROIDS = Centroids()
 
 def compare_with_centroids(vector: Row, parts: Iterable[Centroids]) -> Similarities:
     """The cosines of a vector with centroids; none for a zero vector."""
-    parts = [] if is_zero(vector) else join_small_parts([part for part in parts if len(part.firsts)])
+    parts = [] if is_zero(vector) else [part for part in parts if len(part.firsts)]
     if not parts:
         return Similarities(np.empty(0, np.int64), np.empty(0, np.float32))
     if len(parts) == 1:
@@ -292,30 +247,6 @@ def compare_with_centroids(vector: Row, parts: Iterable[Centroids]) -> Similarit
     return Similarities(
         np.concatenate([part.topics for part in parts]),
         np.concatenate([part.cosines(vector) for part in parts]),
-    )
-
-
-def join_small_parts(parts: Sequence[Centroids]) -> list[Centroids]:
-    """The same centroids in the same order, with small parts that follow each other as one."""
-    fewer_parts: list[Centroids] = []
-    for is_small, run in groupby(parts, key=is_small_and_still):
-        run_parts = tuple(run)
-        fewer_parts += [join_parts(run_parts)] if is_small and len(run_parts) > 1 else run_parts
-    return fewer_parts
-
-
-def is_small_and_still(part: Centroids) -> bool:
-    return len(part.firsts) <= SMALL and not part.moved_rows
-
-
-@lru_cache(maxsize=16)
-def join_parts(parts: tuple[Centroids, ...]) -> Centroids:
-    """Parts as one. Of a conversation only the last parts change with each message: to compare all others at once takes
-    a fifth of the time."""
-    return Centroids(
-        [first for part in parts for first in part.firsts],
-        np.concatenate([part.topics for part in parts]),
-        np.concatenate([part.matrix for part in parts]),
     )
 
 
@@ -345,11 +276,11 @@ class TopicBucket:
     in_families: frozenset[int] = frozenset()
     fade_times: dict[float, dict[int, datetime]] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def faded(self) -> tuple[TopicState, ...]:
         return tuple([state for state in self.states.values() if state.faded_at is not None])
 
-    @cached_property
+    @property
     def root_count(self) -> int:
         """The active topics that are part of no other."""
         return len([state for state in self.states.values() if state.merged_into is None and state.faded_at is None])
@@ -388,15 +319,6 @@ class TopicBucket:
         }
         in_families = families.intersection(states) if families else NO_FAMILIES
         return TopicBucket(states, self.centroids.with_rows(changes.keys(), rows), in_families, times)
-
-    def with_grown(self, state: TopicState) -> TopicBucket:
-        """The bucket with another state of an active topic."""
-        times = {
-            least: {first: time for first, time in known_times.items() if first != state.first}
-            for least, known_times in self.fade_times.items()
-        }
-        centroids = self.centroids.with_row(state.first, state.centroid)
-        return TopicBucket({**self.states, state.first: state}, centroids, self.in_families, times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -449,10 +371,6 @@ class TopicSet(Mapping[int, TopicState]):
         """The topics with these states."""
         if not changes:
             return self
-        if len(changes) == 1:
-            (state,) = changes.values()
-            if state is not None and self._has_grown(state):
-                return self._with_grown(state)
         roots = self.roots
         families = self.families
         if self._touches_families(changes):
@@ -479,22 +397,6 @@ class TopicSet(Mapping[int, TopicState]):
                 del buckets[key]
         last_active = () if self.of_faded else self._last_active_after(buckets, changes)
         return TopicSet(buckets, roots, families, last_active, self.of_faded)
-
-    def _has_grown(self, state: TopicState) -> bool:
-        """Whether a state is that of an active topic after one more message, the last of all."""
-        before = self.find(state.first)
-        if before is None or before.merged_into != state.merged_into or not self.last_active:
-            return False
-        is_active = before.faded_at is None and state.faded_at is None and before.centroid and state.centroid
-        return bool(is_active) and activity_key(state) >= activity_key(self.last_active[0])
-
-    def _with_grown(self, state: TopicState) -> TopicSet:
-        """The topics with a state for which `_has_grown` holds, as with most messages: nothing else changes."""
-        key = state.first // SPAN
-        buckets = {**self.buckets, key: self.buckets[key].with_grown(state)}
-        others = [other for other in self.last_active if other.first != state.first]
-        last_active = (state, *others[: COMPARED - 1])
-        return TopicSet(buckets, self.roots, self.families, last_active, self.of_faded)
 
     def with_stored(self, firsts: Iterable[int], states: States) -> TopicSet:
         """The topics after those of some opening turns were read again: active ones only, or faded ones only."""
@@ -579,7 +481,7 @@ class TopicSet(Mapping[int, TopicState]):
         """The active topics that are part of no other."""
         return sum([bucket.root_count for bucket in self.buckets.values()])
 
-    @cached_property
+    @property
     def _parts(self) -> Mapping[int, list[int]]:
         by_root: dict[int, list[int]] = {}
         for first, top in self.roots.items():

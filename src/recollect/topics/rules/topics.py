@@ -26,32 +26,11 @@ import numpy as np
 
 from recollect.model import Role
 from recollect.model.topics import IMPORTANCE
+from recollect.topics.rules import topic_set
+from recollect.topics.rules import words as word_rules
 from recollect.topics.rules.drift import BUILT_IN, LIKELY, REACH, DriftMessage, Scale, shift
-from recollect.topics.rules.topic_set import (
-    Row,
-    Similarities,
-    States,
-    TopicSet,
-    TopicState,
-    current_priority,
-    direction,
-    fade_time,
-    move_centroid,
-    parts,
-    size_of,
-)
-from recollect.topics.rules.words import (
-    NO_WORDS,
-    DueTitle,
-    KeyTitle,
-    MessageWords,
-    OpeningTitle,
-    Rarity,
-    TopicWords,
-    is_due,
-    shared_weight,
-    total_weight,
-)
+from recollect.topics.rules.topic_set import Row, Similarities, States, TopicSet, TopicState
+from recollect.topics.rules.words import NO_WORDS, MessageWords, Rarity, TopicWords
 
 LOOKED_AT = 8
 """Topics, the nearest, whose words are compared with those of a message."""
@@ -97,17 +76,17 @@ def fit_topics(
     others = count - 1
     trust = others / (others + FEW_TOPICS)
     usual = scale.unrelated
-    said = total_weight(message)
+    said = word_rules.total_weight(message)
     fits: dict[int, float] = {}
     for topic, cosine in nearest_topics(near, current).items():
-        parts = words_of(topic)
-        if parts is None:
+        topic_parts = words_of(topic)
+        if topic_parts is None:
             continue
         mean = (total - cosine) / others if others else 0.0
         common = (mean - usual) * trust if mean > usual else 0.0
         shared = 0.0
-        for words in parts if message else ():
-            shared = max(shared, shared_weight(message, words))
+        for words in topic_parts if message else ():
+            shared = max(shared, word_rules.shared_weight(message, words))
         fits[topic] = cosine - common + (1 - cosine) * WORDS * (shared / said)
     return Fits(fits)
 
@@ -247,15 +226,15 @@ class Book:
     current: int | None = None
     recent: tuple[DriftMessage, ...] = ()
     fades: datetime | None = None
-    due_titles: Mapping[int, tuple[DueTitle, ...]] = field(default_factory=dict)
+    due_titles: Mapping[int, tuple[word_rules.DueTitle, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "states", TopicSet.of(self.states))
 
     @property
     def topics(self) -> TopicSet:
-        return self.states if isinstance(self.states, TopicSet) else self._set_of_states
-
-    @cached_property
-    def _set_of_states(self) -> TopicSet:
-        return TopicSet.of(self.states)
+        assert isinstance(self.states, TopicSet)
+        return self.states
 
     def with_states(self, states: States) -> Book:
         """The book with these states of topics."""
@@ -313,7 +292,7 @@ def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int |
         best = None
     if current is None or message.role != "user":
         return best if current is None else current
-    if current not in fits.by_topic and size_of(book.topics, current) >= LARGE:
+    if current not in fits.by_topic and topic_set.size_of(book.topics, current) >= LARGE:
         return best
     fit_to_current = fits.to(current)
     lead = fit - fit_to_current
@@ -334,7 +313,7 @@ def fit_active_topics(book: Book, message: IncomingMessage, rule: TopicRule) -> 
 
     def words_of(first: int) -> Sequence[TopicWords] | None:
         if first in topics.families:
-            return [part.words for part in topics.parts(first)] if size_of(topics, first) < LARGE else None
+            return [part.words for part in topics.parts(first)] if topic_set.size_of(topics, first) < LARGE else None
         state = topics[first]
         return (state.words,) if state.count < LARGE else None
 
@@ -357,7 +336,7 @@ def follow_message(
         archive = load_archive().after(states)
         first = archive.find_return(message.vector, rule.similarity, book.weigh_words(message), rule.scale)
         if first is not None:
-            returning = parts(archive.states, first)
+            returning = topic_set.parts(archive.states, first)
             states = states.with_changes({state.first: replace(state, faded_at=None) for state in returning})
     changes: dict[int, TopicState] = {}
     names_topic = first is None or is_first_to_tell(states[first], message)
@@ -387,7 +366,7 @@ def open_topic(message: IncomingMessage) -> TopicState:
         "",
         message.time,
         message.time,
-        move_centroid(b"", 0, message.vector),
+        topic_set.move_centroid(b"", 0, message.vector),
         count=1,
         importance=importance,
         words=NO_WORDS.with_message(message.words),
@@ -401,7 +380,7 @@ def add_message(state: TopicState, message: IncomingMessage, back: bool) -> Topi
         state,
         words=state.words.with_message(message.words),
         last_active_at=max(state.last_active_at, message.time),
-        centroid=move_centroid(state.centroid, state.count, message.vector, 1.0 if is_user else OTHERS),
+        centroid=topic_set.move_centroid(state.centroid, state.count, message.vector, 1.0 if is_user else OTHERS),
         count=state.count + 1,
         accesses=state.accesses + is_user,
         returns=state.returns + back,
@@ -416,13 +395,13 @@ def is_first_to_tell(state: TopicState, message: IncomingMessage) -> bool:
     return is_telling and not state.words.stems and state.made_by == "offline"
 
 
-def find_due_titles(states: TopicSet, state: TopicState, opening: str) -> list[DueTitle]:
+def find_due_titles(states: TopicSet, state: TopicState, opening: str) -> list[word_rules.DueTitle]:
     """The titles of a topic after one more message: the beginning of that message, if it names the topic, and its key
     phrases, if it has grown enough since it was named."""
-    due_titles: list[DueTitle] = [OpeningTitle(opening)] if opening else []
-    if state.made_by == "offline" and is_due(state.count):
+    due_titles: list[word_rules.DueTitle] = [word_rules.OpeningTitle(opening)] if opening else []
+    if state.made_by == "offline" and word_rules.is_due(state.count):
         others = tuple([other.words for other in states.last_active if other.first != state.first])
-        due_titles.append(KeyTitle(state.words, others))
+        due_titles.append(word_rules.KeyTitle(state.words, others))
     return due_titles
 
 
@@ -461,7 +440,7 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
     if current.count % GROWN or not current.centroid:  # a centroid moves slowly: every few messages is often enough
         return book
     states = book.topics
-    near = states.near(direction(current.centroid)).without(current.first)
+    near = states.near(topic_set.direction(current.centroid)).without(current.first)
     if not (near.cosines >= rule.merging).any():  # a fit without words is not above the cosine
         return book
     fits = fit_topics(near, lambda first: (), {}, rule.scale).by_topic
@@ -470,7 +449,7 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
         for first, fit in fits.items()
         if fit >= rule.merging
         and states[first].count >= GROWN
-        and size_of(states, first) + size_of(states, current.first) <= LARGE
+        and topic_set.size_of(states, first) + topic_set.size_of(states, current.first) <= LARGE
         and not are_kept_apart(states, current.first, first)
     ]
     if not candidates:
@@ -480,8 +459,8 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
 
 
 def are_kept_apart(states: States, first: int, other: int) -> bool:
-    other_parts = {state.first for state in parts(states, other)}
-    return any(state.apart & other_parts for state in parts(states, first))
+    other_parts = {state.first for state in topic_set.parts(states, other)}
+    return any(state.apart & other_parts for state in topic_set.parts(states, first))
 
 
 def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
@@ -490,14 +469,14 @@ def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
     assert book.current is not None
     if book.fades is not None and now < book.fades:
         # A message prolongs its topic; only a new topic, or one of little importance, may be the next to leave.
-        next_fade = fade_time(book.states[book.current], rule.least)
+        next_fade = topic_set.fade_time(book.states[book.current], rule.least)
         return replace(book, fades=next_fade) if next_fade < book.fades else book
     states = book.topics
     if len(states) <= rule.most or states.root_count <= rule.most:
         return book
     changes: dict[int, TopicState] = {}
     for topic in states.due_topics(now, rule.least):
-        if topic.first != book.current and current_priority(topic, now) < rule.least:
+        if topic.first != book.current and topic_set.current_priority(topic, now) < rule.least:
             changes |= {part.first: replace(part, faded_at=now) for part in states.parts(topic.first)}
     states = states.with_changes(changes)
     return replace(book, states=states, fades=states.next_fade(rule.least))

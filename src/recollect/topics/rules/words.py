@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from importlib import resources
 from math import log, log1p
 from sys import intern
 from typing import Any, NamedTuple, TypeAlias
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeAlias
 from recollect.model import Role
 from recollect.text.detect import detect
 from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.short_text_cache import remember_short_texts, remember_words
+from recollect.text.short_text_cache import remember_words
 from recollect.text.word_weights import is_unspaced, matters, stem, words
 
 READ = 600
@@ -45,21 +45,19 @@ _SENTENCE_ENDS = frozenset("!?…\n。！？")
 _ASIDE = lazy_pattern(r"\[[^\[\]]{0,300}\]")
 _MARKS = ".'’`_-~#+&"
 _POSSESSIVE = ("'s", "’s")
-_CALLING = """
-    hey hi hello thanks thank thx wow yeah yep yes no sure dear cheers nice cool congrats oh aww woah ok okay so see you
-    bye goodbye later night good morning great well and but right totally exactly absolutely
-"""
-_CALLS = frozenset(_CALLING.split())
-_BEFORE_VERBS = """
-    i you we they he she it who to not never please let's lets can can't could couldn't will won't would wouldn't should
-    shouldn't may might must do don't does doesn't did didn't i'll i'd i've you've we've we'll they'll just also always
-    really gonna wanna been i'm you're we're they're
-"""
-_VERB_LEADERS = frozenset(_BEFORE_VERBS.split())
-"""What comes after them is a verb, in English, and names nothing."""
-_AFTER_VERBS = "a an the my your his her its our their this that these those it them me us him myself yourself"
-_OBJECT_OPENERS = frozenset(_AFTER_VERBS.split())
-"""A word in -ing before one of them is a verb ("joining the choir"), and not an activity ("my painting")."""
+
+
+def word_lists(text: str) -> dict[str, frozenset[str]]:
+    """The lists of a file of words: each begins with its name in brackets; a line that begins with # is a remark."""
+    lists: dict[str, frozenset[str]] = {}
+    for section in text.split("[")[1:]:
+        name, *lines = section.split("\n")
+        words_of_list = [word for line in lines if not line.startswith("#") for word in line.split()]
+        lists[name.removesuffix("]")] = frozenset(words_of_list)
+    return lists
+
+
+_LISTS = word_lists(resources.files("recollect.topics").joinpath("data/words.txt").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +148,6 @@ def read_words(text: str, role: Role = "user") -> MessageWords:
     return _read_words(text[: READ if role == "user" else READ_OTHERS])
 
 
-@remember_short_texts
 def _read_words(text: str) -> MessageWords:
     if "[" in text:
         text = _ASIDE.sub(" ", text)
@@ -188,7 +185,7 @@ def is_address(clause: Sequence[str], is_first: bool, is_last: bool) -> bool:
         return False
     if len(clause) == 1:
         return is_first or is_last
-    return all(token.casefold() in _CALLS for token in clause[:-1])
+    return all(token.casefold() in _LISTS["calls"] for token in clause[:-1])
 
 
 def _read_clause(
@@ -215,7 +212,7 @@ def _read_clause(
 
 def _takes_object(tokens: Sequence[str], place: int) -> bool:
     """Whether a word in -ing is a verb, since its object comes next."""
-    return place + 1 < len(tokens) and tokens[place + 1].lower() in _OBJECT_OPENERS
+    return place + 1 < len(tokens) and tokens[place + 1].lower() in _LISTS["after_verbs"]
 
 
 def _spread_tokens(clause: Sequence[str]) -> list[str]:
@@ -250,30 +247,27 @@ def _token_readings(token: str, language: str) -> _TokenReading:
     return _TokenReading(
         content_stem(token, language),
         _bare(token),
-        leads_verb=token.lower() in _VERB_LEADERS,
+        leads_verb=token.lower() in _LISTS["before_verbs"],
         is_lower=token.islower(),
         is_activity=token.endswith("ing"),
     )
 
 
-@lru_cache(maxsize=20_000)
 def content_stem(token: str, language: str) -> str:
     """The stem of a word that carries content; empty for any other word and for numbers."""
     word = _bare(token)
-    if (len(word) < 2 and not is_unspaced(word)) or word.lower().replace("’", "'") in phatic_words():
+    if (len(word) < 2 and not is_unspaced(word)) or word.lower().replace("’", "'") in _LISTS["phatic"]:
         return ""
     if not any(map(str.isalpha, word)) or not matters(word, language):
         return ""
     return stem(word, language)
 
 
-@lru_cache(maxsize=20_000)
 def is_faint(word: str) -> bool:
     """Whether a word says too little to name a subject."""
-    return word.lower() in faint_words()
+    return word.lower() in _LISTS["faint"]
 
 
-@lru_cache(maxsize=20_000)
 def _bare(token: str) -> str:
     token = token.strip(_MARKS)
     return token[:-2] if token.endswith(_POSSESSIVE) else token
@@ -320,135 +314,6 @@ def total_weight(message: Mapping[str, float]) -> float:
     for weight in message.values():
         total += weight
     return total
-
-
-# -- words that name no subject
-
-
-_PHATIC = """
-    'cause aah adorable afternoon ages amazing anytime apparently appreciate appreciated appreciation awesomeness
-    aww awww beans blast bless blessed bro bud buddy buds bummer bye catch catchin catching caught certainly chat
-    chats chatted chatting cheer cheering cheers cherish congrats congratulations convo crazy crossed cute cuz dang
-    day days deserve deserved deserves doin doubt doubts dude dunno encouragement encouraging enjoy enjoyed
-    enjoying evening excite excited excitement exciting fab fabulous fam few fingers folks forever fun gonna
-    gorgeous gotcha gotta grateful gratitude greetings guts guy haha hang happen happened happiness heard hearing
-    heck hello here's hilarious honor honored honoured hooray hour hours how's how've hug hugs huh i'll i'm i've
-    impressed impressive incredible insane inspiration inspirational inspired inspires it's jealous joy kind kinda
-    kindness kudos last lately legit lemme let's lmao lol love loved lovely loves loving luck luckily lucky mad
-    magical mate mean meaningful means meantime memorable met mind-blowing minute minutes miss missed missing month
-    months morning nailed neat next nicely night nights nope nowadays okay-ish omg oops ouch past phew pleased
-    pleasure posted proud pumped recently respect reward rewarding rock rocks rooting sad safe seriously shame
-    shoutout sigh soon sorry spill spoke spoken stoked stuff stunning superb support supportive surely swamped
-    sweet sweetie talked talking terrific thankful thankfully that's there's tho thoughtful thrilled thrilling
-    tight today tomorrow tonight totally touching tough true truly ugh understanding unreal wait waiting wanna
-    we're we've week weekend weekends weeks welcome what're what's what've where's who's whoa wild willing wish
-    wishes wishing woah wonderful woo woohoo words worries worry wow y'all ya yall yay yeah yesterday you'd you'll
-    you're you've yum yup
-"""
-_FAINT = """
-    abilities ability able accept achieve act action active actual add adds admire adult adults advice affect
-    affects afford afterwards again agree ahead air alive allow allows alone amount answer answers anymore anywhere
-    apart appears area areas arm article aspect aspects attempt attend aware back balance base basic beautiful
-    beauty become becomes becoming beginning behind belong belonged benefit benefits bet bigger biggest black block
-    blue body bonding boost born box boy boys brand brave break breath brief bring bringing brings broken brown
-    build building bunch busy calm calming capture care careful carries carry carrying case cause celebrate
-    celebrated center challenge challenges chance change changed changes chasing check child children chill choice
-    choose chose circle class clear close closer collection color colors colour comfort comfortable coming common
-    complete concern concerning condition confidence connect connection constant constantly control conversation
-    cool corner cost could've couple courage cover cozy create creating creative creativity crew crowd current
-    currently custom daily dark date deal dealing dear decide decided decision dedication deep definite degree
-    deliver depend describe desire detail details determination develop difference different difficult direction
-    discover discovered discuss display distance door dream dreams drive drop due earlier ease easier easily easy
-    edge effect effort efforts eight emotion emotional emotions encounter encountered encourage end energy engage
-    engages ensure entire environment epic escape event events everyday everywhere exact expand expect experience
-    experiences explain explore exploring express extra eye eyes face facing fact fail fair fall familiar families
-    family fan fantastic fast favorite favorites favourite fear feature feed feeling feelings field fight figure
-    fill filled filling fills final finally finds fine finish finished fire fit five fix flow focus focused fold
-    folk follow food force forget form forms forward found four freedom fresh friend friends front frustrating full
-    funny future gain gang gather gave general generation gets gig girl girls given gives giving glad goal goals
-    goes gone green grow growing grown growth guess guide habit half hand handle hands happy harder hardest hate
-    head health healthy heart helped helping hey hidden higher highest hit hobby hold holding home honest hooked
-    hoped hopes house huge human hurt idea ideal ideas identity imagine immersive impact importance improve
-    improved improving incident increase individual influence info information inner inside interest interested
-    interests introduce involved issue issues item items job join joined journey keeps kid kids kinds knew knowing
-    knowledge known lack ladies lady large lasting late later laugh lead learned learning learnt led legs lesson
-    lessons let's level light likes limit line lines list listen lives living local locals look looked looks loss
-    lost low lower lowest main major makes man managed mark match matters meaning meant meet meeting member members
-    memories memory men mention mentioned mess message messed mile miles mind minds mindset mine mistake mistakes
-    mix mode mom moment moments mood motivate motivated motivates motivating motivation move moved moving multiple
-    must've name names natural nature near necessary need needed needs nerve news nine noise note notice noticed
-    nowhere number numbers object objects obstacle obstacles odd offered offering offline older one online open
-    opened opinion opportunities opportunity opposite option order ordinary organize organizing original outcome
-    outlet outlook outside overcome overcoming pace pack packed pain pair part parts passed passion passionate path
-    patience patient pause peace peaceful people perfectly performance period person personal personally persons
-    perspective photo photos pic pick picked pics picture pictures piece pieces pile pink plan planned planning
-    plans played player playing plays plenty plus popular positive positivity possible power powerful practice
-    practicing prepare presence present pressure previous pride prior priority problem problems process produce
-    product productive professionally progress promise proper purpose pursue push pushing quality question
-    questions quick quiet quote raise ran rare reach reached reaction read reading ready reality realize realized
-    realizing reason reasons recent recharge recommendation red reflect refresh refreshing regard regarding regret
-    regrets regular relate relationship relationships relax relaxed relaxing relief rely remain remember remind
-    reminded reminder reminders reminding reminds remove replace request resilience resource resources response
-    rest result return rise risk road role room rough rude run rush save saw scary scene schedule search season
-    seat seeing seek seemed seems selection self sense series serious serve serves service session sessions setback
-    setbacks seven shape shared sharing sharp shift short shot shots shout showed showing shown side sight sign
-    significant similar simple simply sit sitting situation six size skill skills skip slow smaller smart smile
-    smiles snap society soft solid solution someday somewhere song sort sorts soul sound sounds source space spark
-    speak speaking spend spending spent spirit spot spots spread squad stable stage stand standing stands starting
-    state stayed staying steady stick stood stop stopped stories story strange stranger strategy strength strengths
-    stress strive striving strong stronger struggle struggles struggling stuck style styles subject succeed success
-    successful suggestion suggestions suit summer surprise surprised surround surrounded switch system table takes
-    talent talented target task tasks taste taught technique techniques tells ten term test thing things thinks
-    thoughts three threw ties tiny tips title ton tons topic topics touch touched track trade transform treat trick
-    tried trigger trouble trust truth turn turned two type types unconditional uncover understood unforgettable
-    unique unity upcoming update upset usual valuable values various version vibe vibes view views visit visited
-    visiting visual vital voice walk walked wall warm watch watched wave wear weather weird well-being white win
-    wins winter wise woman women wondering worked works worthwhile write wrong wrote yearly yellow young younger
-    yours zone
-"""
-
-_DESCRIBING = """
-    absolute accurate adventurous affordable afraid aggressive alert amused ancient angry annoyed annoying anxious
-    artistic ashamed asleep attractive authentic automatic available awake awkward bitter blind bold bored boring
-    bright brilliant capable casual charming cheap cheerful clean clever cold compassionate competitive confident
-    confused confusing contemporary convenient correct cosy courageous crucial curious damp decent delicate
-    delicious desperate determined digital disappointed disappointing distant dramatic dry dull eager elegant
-    embarrassed embarrassing empty endless energetic enormous enthusiastic essential excellent exhausted
-    exhausting exotic expensive expressive extraordinary extreme fancy fascinating federal fierce flexible foreign
-    fortunate fragile frequent friendly frustrated furious generous gentle genuine giant gloomy golden gradual
-    guilty handy heavy helpful helpless historic honest hopeful horrible hot humble hungry imaginative immediate
-    immense impatient impossible independent innocent innovative intelligent intense intensive interactive
-    invisible jolly juicy keen lazy legal likely lively lonely long loose loud loyal massive mature mental mere
-    mild minor miserable modern modest mutual mysterious narrow nasty nervous noisy normal numb numerous obvious
-    occasional optimistic outdoor outgoing overall overwhelmed overwhelming painful pale parallel perfect
-    permanent physical plain playful pleasant polite poor portable precious precise pretty private productive
-    proper public pure radical random rapid realistic reasonable relevant reliable reluctant remarkable remote
-    resilient responsible rich ridiculous romantic rotten round royal rural sacred satisfied satisfying scared
-    secure selfish sensible sensitive separate serene severe shallow shiny shocked shocking shy sick silent silly
-    sincere sleepy slight slim smooth sore sorry spare special specific spectacular spicy spiritual splendid
-    spontaneous sporty steep sticky stiff straight strict stubborn stupid sturdy sudden sufficient suitable super
-    sure surprising surreal suspicious symbolic sympathetic talkative tall tasty tender tense terrible terrified
-    therapeutic thick thin thirsty thorough tired tiring total tragic transparent tremendous tricky typical ugly
-    ultimate unable uncertain uncomfortable unexpected unfair unfortunate unhappy universal unknown unlikely
-    unpleasant unusual urban urgent useful useless vague vast vibrant vicious virtual vivid vulnerable weak
-    wealthy wet wicked wide wonderful wooden worried worse worst worth worthy
-"""
-_WHEN = "monday tuesday wednesday thursday friday saturday sunday sometimes besides"
-
-
-@cache
-def phatic_words() -> frozenset[str]:
-    return frozenset(_PHATIC.split())
-
-
-@cache
-def faint_words() -> frozenset[str]:
-    return frozenset([*_FAINT.split(), *_WHEN.split()])
-
-
-@cache
-def describing_words() -> frozenset[str]:
-    return frozenset(_DESCRIBING.split())
 
 
 # -- titles
@@ -573,20 +438,18 @@ class _PhraseWord(NamedTuple):
         return self.may_be_verb and counts[self.stem] < 2
 
 
-@lru_cache(maxsize=20_000)
 def _read_phrase(text: str, language: str) -> tuple[_PhraseWord, ...]:
     return tuple([_read_phrase_word(token, language) for token in text.split()[:LONGEST_PHRASE]])
 
 
-@lru_cache(maxsize=20_000)
 def _read_phrase_word(token: str, language: str) -> _PhraseWord:
     is_lower = token.islower()
     return _PhraseWord(
         token,
-        content_stem(token, language),
+        _token_readings(language)[token].stem,
         is_faint(token),
         may_be_verb=is_lower and token.endswith(_VERB_ENDS),
-        describes=is_lower and (token.endswith(_ADJECTIVE_ENDS) or token in describing_words()),
+        describes=is_lower and (token.endswith(_ADJECTIVE_ENDS) or token in _LISTS["describing"]),
     )
 
 
