@@ -22,12 +22,13 @@ from recollect.ports import Tx, Vectors
 from recollect.recall import passages as recall
 from recollect.recall.passages import open_source
 from recollect.recall.rules.query import text_to_compare
+from recollect.summaries.episodes import lock_conversation
 from recollect.text.terms import analyse, passages
 from recollect.topics import tables as rows
 from recollect.topics.rules import topic_set
 from recollect.topics.rules.words import subject
 from recollect.topics.titles import PendingTopic, load_pending_topic, to_topic_text
-from recollect.topics.view import KEY, VIEW, FollowResult, TopicPage, lock_conversation, record_note
+from recollect.topics.view import KEY, VIEW, FollowResult, TopicPage, record_note
 
 T = TypeVar("T")
 

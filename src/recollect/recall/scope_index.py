@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import count, pairwise
 from math import inf
@@ -77,7 +77,7 @@ class ScopeView(PassageTable):
     first_expiry: int
     all_have_vectors: bool
     tally: Tally
-    standing: dict[Filter, Numbers] = field(default_factory=dict)
+    standing: dict[Filter, Numbers]
 
     def __len__(self) -> int:
         return len(self.micros)
@@ -396,6 +396,7 @@ class ScopeIndex:
                 conversation_names=self._conversations.names,
                 author_names=self._authors.names,
                 tally=self._tally(),
+                standing={},
             )
         return self._view
 

@@ -582,4 +582,5 @@ def cosines_to(rows: Sequence[Mapping[str, Any]], vector: Vectors) -> list[float
     zeros = bytes(2 * len(vector))
     data = b"".join([row["vec"] or zeros for row in rows])
     matrix = np.frombuffer(data, np.float16).reshape(len(rows), len(vector)).astype(np.float32)
-    return np.vecdot(matrix, vector).tolist()
+    cosines: list[float] = np.vecdot(matrix, vector).tolist()
+    return cosines
