@@ -489,41 +489,28 @@ def put_episodes(tx: Tx, records: Sequence[EpisodeRecord]) -> None:
     tx.put(TABLE, [episode_row(record) for record in records])
 
 
+EPISODE_COLUMNS = ("space", "conversation", "level", "first", "last", "began", "ended", "summary", "made_by")
+"""Columns of an episode that hold what the field of that name does."""
+
+
 def episode_row(record: EpisodeRecord) -> dict[str, Any]:
-    episode = record.episode
     return {
-        "space": episode.space,
-        "conversation": episode.conversation,
-        "level": episode.level,
-        "first": episode.first,
-        "last": episode.last,
+        **{name: getattr(record.episode, name) for name in EPISODE_COLUMNS},
         "user_id": record.user,
-        "began": episode.began,
-        "ended": episode.ended,
-        "summary": episode.summary,
-        "made_by": episode.made_by,
-        "pending": int(episode.pending),
+        "pending": int(record.episode.pending),
         "parent": record.parent,
         "base": record.base,
         "base_last": record.base_last,
         "vec": record.vector,
-        "extract": to_object(episode.lines),
+        "extract": to_object(record.episode.lines),
     }
 
 
 def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
     episode = Episode(
-        row["space"],
-        row["conversation"],
-        row["level"],
-        row["first"],
-        row["last"],
-        row["began"],
-        row["ended"],
-        row["summary"],
-        row["made_by"],
-        bool(row["pending"]),
-        row["parent"] is None,
+        **{name: row[name] for name in EPISODE_COLUMNS},
+        pending=bool(row["pending"]),
+        active=row["parent"] is None,
         lines=from_object(row["extract"]),
     )
     return EpisodeRecord(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])
