@@ -16,7 +16,7 @@ from recollect.log.scope import scope_for
 from recollect.memory.inspection.conversations import names_of_authors
 from recollect.memory.inspection.messages import read_page
 from recollect.model import ROLES, Hit, Message
-from recollect.recall.rules.floor import check_floor
+from recollect.recall.rules.selection import check_floor
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.conversations import OptionalId, Turn
 from recollect.server.web.pages import show_page

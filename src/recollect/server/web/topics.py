@@ -20,7 +20,7 @@ from recollect.server.web.context_lab import SUGGESTED
 from recollect.server.web.conversations import Id, OptionalId
 from recollect.server.web.forms import Form
 from recollect.server.web.pages import redirect, shorten, show_page, view_of
-from recollect.topics.rules.half_lives import priority
+from recollect.topics.rules.topic_set import priority
 
 DRAWN = 8  # topics in the chart
 LONGEST_BEHIND = timedelta(days=45)  # of the chart
