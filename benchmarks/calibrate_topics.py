@@ -32,7 +32,7 @@ from quality.dialogues import Dialogue, Line, load
 from recollect.config import Settings
 from recollect.errors import RecollectError
 from recollect.ports import Vectors
-from recollect.topics.rules.centroids import direction, move_centroid
+from recollect.topics.rules.topic_set import direction, move_centroid
 from recollect.wiring import open_embedder
 
 TOPICS = 20  # dealt out together

@@ -29,11 +29,10 @@ from recollect.config import Settings
 from recollect.memory.conversation import AsyncConversation
 from recollect.model import TopicMessage
 from recollect.models.embedding.local import StaticEmbedder
-from recollect.topics.rules import lossless_message_compression as compression
 from recollect.topics.rules import topics as rule
-from recollect.topics.rules.centroids import round_vector
-from recollect.topics.rules.faded import FadedTopics
-from recollect.topics.rules.topics import Book, IncomingMessage
+from recollect.topics.rules.topic_set import round_vector
+from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage
+from recollect.topics.tables import decode_pack, encode_pack
 from recollect.topics.view import may_lean
 from recollect.wiring import topic_rule
 from table import milliseconds, percentile, show
@@ -129,11 +128,11 @@ def packed(messages: Sequence[TopicMessage]) -> list[tuple[object, ...]]:
             run = messages[start : start + size]
             form = [{"role": m.role, "content": m.content, "timestamp": m.timestamp} for m in run]
             text = json.dumps(form, ensure_ascii=False).encode()
-            pack = compression.pack(run)
+            pack = encode_pack(run)
             plain, zipped, ours = plain + len(text), zipped + len(gzip.compress(text, 9)), ours + len(pack)
             for _ in range(20):
                 begun = time.perf_counter()
-                compression.unpack(pack)
+                decode_pack(pack)
                 spent.append(time.perf_counter() - begun)
         saved = [f"{100 - 100 * part / plain:.1f} %" for part in (zipped * 4 / 3, zipped, ours)]
         rows.append((size, f"{plain:,}", *saved, milliseconds(percentile(spent, 0.5))))

@@ -30,8 +30,8 @@ from quality.segmentation import Scores, score
 from quality.tasks import assemble_tasks
 from recollect.config import Settings
 from recollect.models.embedding.local import StaticEmbedder
-from recollect.topics.rules.centroids import round_vector
 from recollect.topics.rules.drift import BUILT_IN, REACH, WEIGHTS, DriftMessage, signs
+from recollect.topics.rules.topic_set import round_vector
 from recollect.topics.rules.topics import Book, IncomingMessage, add_message, fit_active_topics, follows, open_topic
 from recollect.wiring import topic_rule
 

@@ -31,11 +31,9 @@ from recollect.ports import Vectors
 from recollect.text.filler import is_filler, is_small_talk
 from recollect.text.sentences import sentences
 from recollect.topics.rules import topics as topic_rules
-from recollect.topics.rules.centroids import round_vector
-from recollect.topics.rules.faded import FadedTopics
-from recollect.topics.rules.topic_set import root
-from recollect.topics.rules.topic_words import read_words
-from recollect.topics.rules.topics import Book, IncomingMessage, TopicRule
+from recollect.topics.rules.topic_set import root, round_vector
+from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
+from recollect.topics.rules.words import read_words
 from recollect.topics.view import may_lean
 from recollect.wiring import open_embedder, topic_rule
 

@@ -19,7 +19,7 @@ from quality import measures
 from quality.baselines import STRONGEST, Baselines, as_indexed, embedded
 from quality.datasets import AFTER_THE_LAST, Dataset, Haystack, Question, Turn
 from recollect.config import Settings
-from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
+from recollect.context.build import PER_MESSAGE, PER_REPLY
 from recollect.memory.sync import BlockingMemory
 from recollect.model import Budget, Draft, Role
 from recollect.ports import Embedder, Tokenizer, Vectors

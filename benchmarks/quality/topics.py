@@ -18,9 +18,8 @@ from quality.dialogues import Dialogue, Marked
 from quality.segmentation import Scores, by_chance, score, tiling
 from recollect.config import Settings
 from recollect.ports import Vectors
-from recollect.topics.rules.centroids import round_vector
-from recollect.topics.rules.faded import FadedTopics
-from recollect.topics.rules.topics import Book, IncomingMessage, TopicRule, step
+from recollect.topics.rules.topic_set import round_vector
+from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule, step
 from recollect.topics.view import may_lean
 from recollect.wiring import open_embedder, topic_rule
 

@@ -22,8 +22,8 @@ import numpy as np
 from pure_modules import pure_modules
 
 from recollect.changes import retention_rules as retention
-from recollect.context.rules import reply_filter
-from recollect.context.rules import requests_for_more as markers
+from recollect.context import prompt
+from recollect.context import prompt as markers
 from recollect.documents import anthropic_memory_tool as memory_files
 from recollect.errors import ModelNonsense
 from recollect.facts.prompts import fact_repair, reading
@@ -37,11 +37,11 @@ from recollect.openai import messages, reconcile, stream
 from recollect.openai import verbatim_tail as tail
 from recollect.ports import Request
 from recollect.recall.rules import query, ranking
-from recollect.recall.rules.passage_columns import to_columns
+from recollect.recall.rules.neighbours import to_columns
 from recollect.text import dates
 from recollect.text import standalone as text_standalone
-from recollect.topics.rules import topic_set, topic_state, topics
-from recollect.topics.rules.faded import FadedTopics
+from recollect.topics.rules import topic_set, topics
+from recollect.topics.rules.topics import FadedTopics
 
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)
 COUNT = EstimateTokenizer().count
@@ -210,7 +210,7 @@ def feed_in_pieces(reader: Any, content: str, size: int) -> Any:
 
 
 def book_of(given: Given) -> topics.Book:
-    state = topic_state.TopicState(1, given.text, given.moment, given.moment, count=3)
+    state = topic_set.TopicState(1, given.text, given.moment, given.moment, count=3)
     return topics.Book({1: state}, 1)
 
 
@@ -339,7 +339,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
         Grounds.of(given.text).filter_pairs(given.text),
         Grounds.of(given.text).find_inventions(given.text),
     ),
-    "context.rules.reply_filter.ReplyFilter": lambda given: feed_in_pieces(reply_filter.ReplyFilter(), given.text, 7),
+    "context.prompt.ReplyFilter": lambda given: feed_in_pieces(prompt.ReplyFilter(), given.text, 7),
     "text.detect.script_of": lambda given: [RULES["text.detect.script_of"](letter) for letter in {*given.text}],
     "openai.verbatim_tail.tail_start": lambda given: tail.tail_start([message_of(given)], COUNT, 100),
     "openai.verbatim_tail.lay_out": lambda given: tail.lay_out(body_of(given), Budget(), COUNT, all_of_it=False),
@@ -369,7 +369,7 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "text.standalone.introduction_before": lambda given: text_standalone.introduction_before(two_sentences(given), 1),
     "text.standalone.question_before": lambda given: text_standalone.question_before(two_sentences(given), 1),
     "text.standalone.sentence_before": lambda given: text_standalone.sentence_before(two_sentences(given), 1),
-    "context.rules.requests_for_more.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
+    "context.prompt.Cutter": lambda given: feed_in_pieces(markers.Cutter(), given.text, 7),
     "documents.anthropic_memory_tool.missing_folders": lambda given: memory_files.missing_folders({}, FILE, given.text),
     "documents.anthropic_memory_tool.run_file_command": lambda given: memory_files.run_file_command(
         {FILE: given.text}, {"command": "str_replace", "path": FILE, "old_str": given.text, "new_str": given.text}
@@ -434,41 +434,40 @@ OTHERS = frozenset(
         "secrets.marks.with_texts",
         "facts.rules.remembered_lists.remember_fact_lists",
         "summaries.rules.days.is_current",
-        "recall.rules.excerpts.join_sentences",
-        "context.rules.requests_for_more.growing_pattern",
-        "context.rules.requests_for_more.name_pattern",
+        "recall.rules.selection.join_sentences",
+        "context.prompt.growing_pattern",
+        "context.prompt.name_pattern",
         "summaries.rules.segments.continues",
         "summaries.rules.segments.cuts",
         "summaries.rules.segments.depths",
-        "recall.rules.floor.relevance",
-        "recall.rules.floor.is_none_relevant",
-        "recall.rules.floor.relevance_with_neighbours",
-        "recall.rules.floor.shared_rarity",
-        "recall.rules.message_specificity.count_particulars",
-        "recall.rules.message_specificity.is_preference",
-        "recall.rules.message_specificity.is_question",
-        "recall.rules.message_specificity.is_standing",
+        "recall.rules.selection.relevance",
+        "recall.rules.selection.is_none_relevant",
+        "recall.rules.selection.relevance_with_neighbours",
+        "recall.rules.selection.shared_rarity",
+        "recall.rules.ranking.count_particulars",
+        "recall.rules.ranking.is_preference",
+        "recall.rules.ranking.is_question",
+        "recall.rules.ranking.is_standing",
         "recall.rules.ranking.word_scores",
         "recall.rules.ranking.shortlist",
         "recall.rules.ranking.best_by_themselves",
         "recall.rules.neighbours.adjacent_keys",
         "recall.rules.neighbours.lean_shares",
         "recall.rules.neighbours.mean_lengths",
-        "recall.rules.passage_columns.place_keys",
-        "recall.rules.passage_columns.split_key",
+        "recall.rules.neighbours.place_keys",
+        "recall.rules.neighbours.split_key",
         "recall.rules.neighbours.split_occasions",
         "recall.rules.neighbours.missing_places",
-        "recall.rules.passage_columns.as_numbers",
-        "recall.rules.passage_columns.distinct_numbers",
-        "recall.rules.passage_columns.is_among",
-        "recall.rules.passage_columns.joined_columns",
-        "recall.rules.passage_columns.to_columns",
-        "recall.rules.last_messages_near_question.nearest_turns",
+        "recall.rules.neighbours.as_numbers",
+        "recall.rules.neighbours.distinct_numbers",
+        "recall.rules.neighbours.joined_columns",
+        "recall.rules.neighbours.to_columns",
+        "recall.rules.selection.nearest_turns",
         "recall.rules.neighbours.surroundings",
-        "topics.rules.centroids.compare_with_centroids",
-        "topics.rules.centroids.round_vectors",
-        "topics.rules.matching.fit_topics",
-        "topics.rules.matching.nearest_topics",
+        "topics.rules.topic_set.compare_with_centroids",
+        "topics.rules.topic_set.round_vectors",
+        "topics.rules.topics.fit_topics",
+        "topics.rules.topics.nearest_topics",
         "topics.rules.topics.merge_topics",
         "topics.rules.topic_set.root",
         "topics.rules.topics.split_topic",

@@ -23,6 +23,7 @@ MODULES = (
     "log/sealed_changes.py",
     "log/secret_policy.py",
     "recall/standalone.py",
+    "summaries/prompts.py",
     "topics/prompt.py",
 )
 

@@ -16,7 +16,7 @@ from typing import Any, LiteralString, cast
 import psycopg
 from psycopg.rows import dict_row
 
-from recollect.topics.rules.lossless_message_compression import unpack
+from recollect.topics.tables import decode_pack
 
 Row = dict[str, Any]
 
@@ -65,7 +65,9 @@ def replace(
 
 def held(url: str) -> bytes:
     """All bytes of the files of a store, or all rows of a server's tables; and what is packed in them."""
-    packs = [] if url.startswith("json:") else [unpack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
+    packs = (
+        [] if url.startswith("json:") else [decode_pack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
+    )
     if url.startswith("postgresql:"):
         with psycopg.connect(url) as server:
             names = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'").fetchall()

@@ -25,7 +25,7 @@ from recollect.memory.transfer import copy_store
 from recollect.model import ROLES, Batch
 from recollect.ports import Request
 from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.topics.rules.lossless_message_compression import unpack
+from recollect.topics.tables import decode_pack
 from recollect.wiring import build, open_store
 
 LOG = ("changes", "messages")
@@ -33,7 +33,9 @@ LOG = ("changes", "messages")
 
 def raw_bytes(url: str) -> bytes:
     """All bytes of the files of a store, and what is packed in them."""
-    packs = [] if url.startswith("json:") else [unpack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
+    packs = (
+        [] if url.startswith("json:") else [decode_pack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
+    )
     path = path_of(url)
     return (b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*")) + repr(packs).encode()).lower()
 
@@ -42,7 +44,9 @@ def derived_text(url: str) -> str:
     """All rows of the tables that are made from the log."""
     tables = ["entries", "tiers", "chunks", "episodes", "facts", "findings", "statements", "people", "days", "digests"]
     tables += ["topics", "topic_turns", "topic_summaries", "answers", "answer_bodies"]
-    packs = [] if url.startswith("json:") else [unpack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
+    packs = (
+        [] if url.startswith("json:") else [decode_pack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
+    )
     return repr([packs, *(rows_of(url, table) for table in tables)]).lower()
 
 

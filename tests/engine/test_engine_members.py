@@ -17,7 +17,7 @@ from prepared_programs import PreparedProgram
 from recollect import Draft, Memory
 from recollect.model import Ambiguous, Member, Resolved, Unknown
 from recollect.summaries.digests import public_names
-from recollect.summaries.rules.xml_transcript import transcript
+from recollect.summaries.rules.days import transcript
 from recollect.testing import FrozenClock
 
 GUILD = "guild"

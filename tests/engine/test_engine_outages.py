@@ -38,7 +38,7 @@ from recollect import (
     ModelTimeout,
     NotSettled,
 )
-from recollect.context.rules.requests_for_more import strip
+from recollect.context.prompt import strip
 from recollect.errors import EmbedderError
 from recollect.models.chat.openai import OpenAIModel
 from recollect.ports import Completion, Request

@@ -20,7 +20,7 @@ from recollect.errors import ModelBusy
 from recollect.memory.transfer import TABLES, copy_store
 from recollect.model import Batch
 from recollect.testing import ScriptedLLM
-from recollect.topics.rules.lossless_message_compression import unpack
+from recollect.topics.tables import decode_pack
 from recollect.wiring import open_store
 
 COUNT = len(SECRETS)
@@ -33,7 +33,9 @@ SMALL: dict[str, Any] = {"window_turns": 11, "level_episodes": 2, "active_episod
 def raw_rows(url: str, *left_out: str) -> str:
     """All rows of the tables of a store but for some, and what is packed in them."""
     tables = [table for table in (*TABLES, "answers") if table not in left_out]
-    packs = [] if url.startswith("json:") else [unpack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
+    packs = (
+        [] if url.startswith("json:") else [decode_pack(bytes(row["packed"])) for row in rows_of(url, "topic_packs")]
+    )
     return repr([packs, *(rows_of(url, table) for table in tables)])
 
 

@@ -19,8 +19,7 @@ from llm_server import Exchange, Service, serving, stays_open
 from sample_sizes import sample
 
 from recollect import AsyncMemory, Budget, Memory, Message, ModelBusy, ModelNonsense, RecollectError
-from recollect.context.rules.reply_filter import ReplyFilter
-from recollect.context.rules.requests_for_more import strip
+from recollect.context.prompt import ReplyFilter, strip
 from recollect.testing.llm import ScriptedLLM
 
 QUESTION = "How many shops do I run?"

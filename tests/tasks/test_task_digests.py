@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import Message, ModelNonsense
-from recollect.summaries.prompts import context_merge, day_digest, week_history
+from recollect.summaries.prompts import (
+    MOST_OF_DAY,
+    DayInputs,
+    MergeInputs,
+    WeekInputs,
+    context_merge,
+    day_digest,
+    week_history,
+)
 
 DAY = date(2026, 3, 2)
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -29,10 +37,10 @@ def message(author: str, text: str, minutes: int = 0) -> Message:
     return Message("s", "c", minutes + 1, f"m{minutes}", "user", author, author, text, at)
 
 
-def day(*said: tuple[str, str], **more: object) -> day_digest.Inputs:
+def day(*said: tuple[str, str], **more: object) -> DayInputs:
     messages = tuple(message(author, text, n) for n, (author, text) in enumerate(said or SAID))
     members = tuple(dict.fromkeys(one.author for one in messages))
-    return replace(day_digest.Inputs(DAY, UTC, messages, members, NAMES), **more)  # type: ignore[arg-type]
+    return replace(DayInputs(DAY, UTC, messages, members, NAMES), **more)  # type: ignore[arg-type]
 
 
 def answer(**entries: str) -> str:
@@ -111,7 +119,7 @@ def test_offline_every_member_has_an_entry_of_their_own_words_c7(said: list[tupl
     inputs = day(*said)
     reply = day_digest.offline(inputs)
     assert set(reply.entries) == {author for author, _ in said} == reply.offline
-    assert all(len(text) <= day_digest.MOST for text in reply.entries.values())
+    assert all(len(text) <= MOST_OF_DAY for text in reply.entries.values())
     day_digest.build(inputs)
 
 
@@ -123,7 +131,7 @@ def test_a_huge_message_is_shown_in_part_and_notes_are_said_to_be_notes() -> Non
 
 # -- histories and merges
 
-WEEK = week_history.Inputs("Ann", ((DAY, "Ann passed her exam."), (DAY + timedelta(days=1), "Ann slept late.")))
+WEEK = WeekInputs("Ann", ((DAY, "Ann passed her exam."), (DAY + timedelta(days=1), "Ann slept late.")))
 
 
 def test_a_history_is_of_the_days_and_nothing_else_c5() -> None:
@@ -138,7 +146,7 @@ def test_a_history_is_of_the_days_and_nothing_else_c5() -> None:
         week_history.parse(long, WEEK)
 
 
-MERGE = context_merge.Inputs("Ann", "Ann lives in Oslo.", "Ann passed.", "Ann slept late.")
+MERGE = MergeInputs("Ann", "Ann lives in Oslo.", "Ann passed.", "Ann slept late.")
 
 
 def test_a_merge_is_known_by_what_it_is_of_c6() -> None:

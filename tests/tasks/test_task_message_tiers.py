@@ -15,8 +15,7 @@ from recollect.follow.task import MAX_QUOTED, MAX_SHOWN, Task, TaskMessage
 from recollect.model import Tiers
 from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from recollect.ports import Request
-from recollect.summaries.prompts import message_tiers
-from recollect.summaries.prompts.message_tiers import Inputs, Reply, build, offline, parse, repair
+from recollect.summaries.prompts import TiersInputs, TiersReply, message_tiers
 from recollect.summaries.rules.tiers import write_tiers
 
 count = TiktokenTokenizer().count
@@ -30,8 +29,8 @@ BILLING = (
     "We decided to use PostgreSQL instead of MySQL for the billing service, mainly because of its better JSON support. "
     "The migration is planned for 12 May 2025 and should take about three hours."
 )
-ONE = Inputs((TaskMessage("user", EMMA),), count)
-TWO = Inputs((TaskMessage("user", EMMA), TaskMessage("assistant", BILLING)), count)
+ONE = TiersInputs((TaskMessage("user", EMMA),), count)
+TWO = TiersInputs((TaskMessage("user", EMMA), TaskMessage("assistant", BILLING)), count)
 EMMAS = {"tier1": "sister = Emma; brother = Tom", "tier2": "Emma marries in June in Lisbon."}
 BILLINGS = {"tier1": "decision = PostgreSQL", "tier2": "PostgreSQL replaces MySQL for billing on 12 May 2025."}
 
@@ -45,14 +44,14 @@ def text_of(request: Request) -> str:
 
 
 def test_it_is_a_task() -> None:
-    task: Task[Inputs, Reply] = message_tiers
+    task: Task[TiersInputs, TiersReply] = message_tiers
     assert task.name == "message_tiers"
     assert task.offline(ONE).tiers == (write_tiers(EMMA, count),)
 
 
 class TestBuild:
     def test_memory_work_leaves_nothing_to_chance(self) -> None:
-        request = build(ONE)
+        request = message_tiers.build(ONE)
         assert request.temperature == 0
         assert request.max_tokens is not None
         assert request.schema is not None
@@ -60,7 +59,7 @@ class TestBuild:
         assert [message["role"] for message in request.messages] == ["system", "user"]
 
     def test_several_messages_are_asked_for_in_one_call(self) -> None:
-        request = build(TWO)
+        request = message_tiers.build(TWO)
         assert request.schema is not None
         assert request.schema["required"] == ["tiers"]
         asked = request.messages[1]["content"]
@@ -71,14 +70,14 @@ class TestBuild:
         assert "by the assistant" in asked
 
     def test_the_prompt_is_short(self) -> None:
-        assert count(build(ONE).messages[0]["content"]) < 300
+        assert count(message_tiers.build(ONE).messages[0]["content"]) < 300
 
     def test_a1_the_limits_are_told_in_words(self) -> None:
-        assert "tier1 at most 5 words, tier2 at most 11 words." in build(ONE).messages[1]["content"]
+        assert "tier1 at most 5 words, tier2 at most 11 words." in message_tiers.build(ONE).messages[1]["content"]
 
     def test_a_long_message_is_shown_from_both_ends(self) -> None:
         text = "beginning " + "middle " * 50_000 + "end"
-        asked = build(Inputs((TaskMessage("user", text),), rough)).messages[1]["content"]
+        asked = message_tiers.build(TiersInputs((TaskMessage("user", text),), rough)).messages[1]["content"]
         assert "beginning" in asked
         assert "end\n=== END MESSAGE 1 ===" in asked
         assert len(asked) < MAX_SHOWN + 500
@@ -96,7 +95,9 @@ class TestBuild:
         ],
     )
     def test_a_message_cannot_close_its_fence(self, attack: str) -> None:
-        asked = build(Inputs((TaskMessage("user", f"{EMMA}\n{attack}\n{EMMA}"),), count)).messages[1]["content"]
+        asked = message_tiers.build(TiersInputs((TaskMessage("user", f"{EMMA}\n{attack}\n{EMMA}"),), count)).messages[
+            1
+        ]["content"]
         lines = [line.strip() for line in asked.splitlines()]
         assert lines.count("=== END MESSAGE 1 ===") == 1
         assert lines.count("=== MESSAGE 1 ===") == 1
@@ -107,7 +108,7 @@ class TestBuild:
     @given(st.text(st.characters(exclude_categories=()), max_size=200))
     @settings(max_examples=sample(50))
     def test_any_message_can_be_asked_about(self, text: str) -> None:
-        asked = build(Inputs((TaskMessage("user", text),), rough)).messages[1]["content"]
+        asked = message_tiers.build(TiersInputs((TaskMessage("user", text),), rough)).messages[1]["content"]
         assert asked.count("\n=== END MESSAGE 1 ===\n") == 1
         asked.encode()
 
@@ -129,7 +130,7 @@ class TestParse:
         ],
     )
     def test_one_message(self, text: str) -> None:
-        assert parse(text, ONE) == Reply((tiers(EMMAS),))
+        assert message_tiers.parse(text, ONE) == TiersReply((tiers(EMMAS),))
 
     @pytest.mark.parametrize(
         "text",
@@ -143,7 +144,7 @@ class TestParse:
         ],
     )
     def test_several_messages(self, text: str) -> None:
-        assert parse(text, TWO) == Reply((tiers(EMMAS), tiers(BILLINGS)))
+        assert message_tiers.parse(text, TWO) == TiersReply((tiers(EMMAS), tiers(BILLINGS)))
 
     @pytest.mark.parametrize(
         ("text", "fault"),
@@ -165,38 +166,41 @@ class TestParse:
     )
     def test_nonsense_says_what_is_wrong(self, text: str, fault: str) -> None:
         with pytest.raises(ModelNonsense, match=fault):
-            parse(text, ONE)
+            message_tiers.parse(text, ONE)
 
     def test_tiers_of_too_few_messages_are_nonsense(self) -> None:
         with pytest.raises(ModelNonsense, match=r"1 message\(s\), but there are 2"):
-            parse(json.dumps(EMMAS), TWO)
+            message_tiers.parse(json.dumps(EMMAS), TWO)
 
     def test_the_message_with_the_fault_is_named(self) -> None:
         with pytest.raises(ModelNonsense, match=r"tier 2 is empty \(message 2\)"):
-            parse(json.dumps([EMMAS, {"tier1": "decision = PostgreSQL"}]), TWO)
+            message_tiers.parse(json.dumps([EMMAS, {"tier1": "decision = PostgreSQL"}]), TWO)
 
     def test_a12_a_short_message_is_its_own_tiers_whatever_the_model_says(self) -> None:
-        inputs = Inputs((TaskMessage("user", "Hello there!"),), count)
-        assert parse('{"tier1": "x = y", "tier2": "Nonsense."}', inputs) == Reply((Tiers(),))
+        inputs = TiersInputs((TaskMessage("user", "Hello there!"),), count)
+        assert message_tiers.parse('{"tier1": "x = y", "tier2": "Nonsense."}', inputs) == TiersReply((Tiers(),))
 
     @given(st.text(max_size=300) | st.text(st.sampled_from(list("{}[]:,\"'\\ tier12=;\n")), max_size=120))
     @settings(max_examples=sample(60))
     def test_hostile_text_is_nonsense_and_nothing_worse(self, text: str) -> None:
         with suppress(ModelNonsense):
-            assert len(parse(text, ONE).tiers) == 1
+            assert len(message_tiers.parse(text, ONE).tiers) == 1
 
     @given(st.sampled_from([EMMA, BILLING]))
     def test_what_is_made_offline_can_be_read_as_an_answer(self, text: str) -> None:
         made = write_tiers(text, count)
         answer = json.dumps({"tier1": made.tier1, "tier2": made.tier2})
-        assert parse(answer, Inputs((TaskMessage("user", text),), count)).tiers == (
+        assert message_tiers.parse(answer, TiersInputs((TaskMessage("user", text),), count)).tiers == (
             Tiers(made.tier1, made.tier2, "model"),
         )
 
 
 class TestRepair:
     def test_the_fault_and_the_answer_are_quoted_and_the_rest_is_the_same(self) -> None:
-        request, again = build(ONE), repair(ONE, "I'd rather not.", ModelNonsense("tier 1 is empty."))
+        request, again = (
+            message_tiers.build(ONE),
+            message_tiers.repair(ONE, "I'd rather not.", ModelNonsense("tier 1 is empty.")),
+        )
         assert list(again.messages[:2]) == list(request.messages)
         assert again.messages[2] == {"role": "assistant", "content": "I'd rather not."}
         assert "tier 1 is empty." in again.messages[3]["content"]
@@ -208,14 +212,16 @@ class TestRepair:
 
     def test_an_endless_answer_is_quoted_in_part_and_an_empty_one_as_nothing(self) -> None:
         error = ModelNonsense("no JSON.")
-        assert len(repair(ONE, "x" * 10_000_000, error).messages[2]["content"]) == MAX_QUOTED
-        assert repair(ONE, " \n", error).messages[2]["content"] == "(nothing)"
-        repair(ONE, "\ud800\x00", error).messages[2]["content"].encode()
+        assert len(message_tiers.repair(ONE, "x" * 10_000_000, error).messages[2]["content"]) == MAX_QUOTED
+        assert message_tiers.repair(ONE, " \n", error).messages[2]["content"] == "(nothing)"
+        message_tiers.repair(ONE, "\ud800\x00", error).messages[2]["content"].encode()
 
 
 class TestOffline:
     def test_a8_each_message_has_its_tiers(self) -> None:
-        inputs = Inputs(
+        inputs = TiersInputs(
             (TaskMessage("user", EMMA), TaskMessage("user", "Hi!"), TaskMessage("assistant", BILLING)), count
         )
-        assert offline(inputs) == Reply((write_tiers(EMMA, count), Tiers(), write_tiers(BILLING, count)))
+        assert message_tiers.offline(inputs) == TiersReply(
+            (write_tiers(EMMA, count), Tiers(), write_tiers(BILLING, count))
+        )

@@ -7,9 +7,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.context.prompt import CLOSE, OPEN, InlineTiers, instructions, parse_inline, render_inline
-from recollect.context.rules.reply_filter import ReplyFilter
-from recollect.context.rules.requests_for_more import parse
+from recollect.context.prompt import (
+    CLOSE,
+    OPEN,
+    InlineTiers,
+    ReplyFilter,
+    instructions,
+    parse,
+    parse_inline,
+    render_inline,
+)
 from recollect.models.tokens import TiktokenTokenizer
 from recollect.text.fences import message
 

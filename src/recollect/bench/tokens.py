@@ -31,8 +31,8 @@ from itertools import accumulate, cycle, groupby, islice
 from pathlib import Path
 
 from recollect.config import Settings
+from recollect.context.build import PER_MESSAGE, PER_REPLY
 from recollect.context.prompt import OPEN, InlineTiers, render_inline
-from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
 from recollect.errors import InvalidInput, NoModel
 from recollect.follow.ask import ASKED
 from recollect.formats import BadRecord, open_records

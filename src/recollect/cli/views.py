@@ -140,7 +140,7 @@ def show_topics(listing: Sequence[Topic]) -> None:
 
 def show_plot(listing: Sequence[Topic]) -> None:
     """Print one curve for each topic, all over the same days: until the last topic has faded."""
-    from recollect.topics.rules.half_lives import DAY, remaining_time
+    from recollect.topics.rules.topic_set import DAY, remaining_time
     from recollect.topics.rules.topics import TopicRule
 
     least = TopicRule().least

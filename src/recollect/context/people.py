@@ -23,7 +23,6 @@ from recollect.facts.english.instructions import is_about_answering
 from recollect.facts.rules.deciding import MAX_SOURCES
 from recollect.facts.rules.profile_lines import HEADINGS, value_with_dates
 from recollect.facts.rules.relevance import fact_relevances
-from recollect.facts.rules.remembered_lists import remember_fact_lists
 from recollect.facts.rules.remembered_statements import is_said_by_facts, parse_statement
 from recollect.facts.rules.validity import facts_now
 from recollect.facts.tables.facts import facts_of
@@ -33,7 +32,7 @@ from recollect.log.access import Viewer, is_claim
 from recollect.log.tables import warn_of_damage
 from recollect.model import FACT_CATEGORIES, Fact, Message, Profile, Statement
 from recollect.ports import Tx
-from recollect.recall.rules.floor import FLOOR
+from recollect.recall.rules.selection import FLOOR
 from recollect.summaries.digest_texts import MergedDigest
 from recollect.text.fences import person_byline
 
@@ -322,7 +321,7 @@ def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -
     nearest_ids = {id for relevance, id in sorted(lesser)[:LESSER_FACTS] if query and -relevance >= FLOOR}
     first: list[Fact] = []
     others: list[Fact] = []
-    for place in remembered_by_importance(facts) if query else by_importance(facts):
+    for place in by_importance(facts):
         fact = facts[place]
         is_instruction = fact.category == "instruction"
         if fact.importance >= least or fact.id in nearest_ids or (query and is_instruction):
@@ -335,9 +334,6 @@ def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -
 def by_importance(facts: Sequence[Fact]) -> Sequence[int]:
     """The places of facts, that of the most important one first."""
     return sorted(range(len(facts)), key=lambda place: importance_rank(facts[place]))
-
-
-remembered_by_importance = remember_fact_lists(by_importance)  # for a query: the next one is asked of the same facts
 
 
 def fact_notes(

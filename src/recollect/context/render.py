@@ -1,23 +1,123 @@
-"""Pieces: the text of past messages, episodes and facts in a context, and what each costs.
+"""Pieces: the text of past messages, episodes and facts in a context, and what each costs; and how times stand in it.
 
 A message of the window has a label that the model can use to ask for it. Retrieved messages are under the day and the
 conversation they are from, one message a line: further lines are indented, so that no message can look like another.
 All stored text is escaped, and every author is shown by the label that `text.fences` gives them, which
 is unique in the context.
+
+Times are in the space's time zone: the day once, with its weekday, and the clock only where it helps. A day is `Wed 2
+Feb 2022`; a time of the day is `18:05`. When the messages of a conversation were said is in one line, by their labels,
+so that no text of a message carries a time that a model would imitate: `m7 to m10: Tue 1 Feb 2022, 09:00; m11 to m14:
+Wed 2 Feb 2022, 18:00 to 18:20`. While all of them are of the last ten minutes there is no such line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
-from recollect.context.rules.times import Calendar
 from recollect.model import Episode, ExtractLine, Hit, Item, Message, TopicMessage
-from recollect.recall.rules import excerpts
+from recollect.recall.rules import selection
 from recollect.summaries.rules.lines import narrative_lines, render_lines
 from recollect.text import fences
+from recollect.text.dates import MONTHS, WEEKDAYS
 from recollect.text.fences import Labels, distinct_labels, person_byline, poses
+
+PAUSE = timedelta(hours=1)  # between two messages, after which the clock is said anew
+SHORT = 3  # letters of a shortened weekday or month
+JUST_NOW = timedelta(minutes=10)
+MANY_SPANS = 8  # spans from which on pauses within a day do not count
+
+
+def local_time(moment: datetime, zone: tzinfo) -> datetime:
+    """A moment on the space's clock. In the first and last hours of the calendar there is only UTC."""
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:
+        return moment.astimezone(UTC)
+
+
+def day_text(day: date) -> str:
+    """A day with its weekday: `Wed 2 Feb 2022`."""
+    weekday = WEEKDAYS[day.weekday()][:SHORT].capitalize()
+    return f"{weekday} {day.day} {MONTHS[day.month - 1][:SHORT].capitalize()} {day.year}"
+
+
+def clock_text(moment: datetime) -> str:
+    """The time of the day: `18:05`."""
+    return f"{moment:%H:%M}"
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """Times as they are shown: what day it is now, if that is known, and the time zone."""
+
+    now: datetime | None = None
+    zone: tzinfo = UTC
+
+    def day(self, moment: datetime) -> str:
+        return day_text(local_time(moment, self.zone).date())
+
+    @property
+    def today(self) -> str:
+        """The line that says which day it is; empty if that is not known."""
+        if self.now is None:
+            return ""
+        day = local_time(self.now, self.zone).date()
+        month = MONTHS[day.month - 1].capitalize()
+        return f"Today is {WEEKDAYS[day.weekday()].capitalize()}, {day.day} {month} {day.year}."
+
+    @property
+    def short_today(self) -> str:
+        """The day as briefly as it can be said, `2Feb2022 Wed`: where all else is one short message, the line above
+        would cost half as much as the message. Without its spaces it has five tokens, and with them seven."""
+        if self.now is None:
+            return ""
+        weekday, *day = day_text(local_time(self.now, self.zone).date()).split()
+        return f"{''.join(day)} {weekday}"
+
+    def is_just_now(self, moment: datetime) -> bool:
+        """Whether a moment is so near that the clock need not be said."""
+        return self.now is not None and abs(self.now - moment) <= JUST_NOW
+
+
+def span_texts(labelled_moments: Iterable[tuple[str, datetime]], zone: tzinfo) -> list[str]:
+    """When labelled messages were said, in order, the day once. A pause begins a new span, unless there are many."""
+    local_times = [(label, local_time(moment, zone)) for label, moment in labelled_moments]
+    runs = list(split_runs(local_times, PAUSE))
+    if len(runs) > MANY_SPANS:
+        runs = list(split_runs(local_times, timedelta(days=1)))
+    spans: list[str] = []
+    last_day: date | None = None
+    for run in runs:
+        day = run[0][1].date()
+        labels = unique_ends([label for label, _ in run])
+        clocks = unique_ends([clock_text(time) for _, time in run])
+        spans.append(f"{labels}: {clocks}" if day == last_day else f"{labels}: {day_text(day)}, {clocks}")
+        last_day = day
+    return spans
+
+
+def split_runs(local_times: Iterable[tuple[str, datetime]], pause: timedelta) -> Iterator[list[tuple[str, datetime]]]:
+    """The messages in runs: each of one day, without a longer pause."""
+    run: list[tuple[str, datetime]] = []
+    for label, time in local_times:
+        if run and (time.date() != run[-1][1].date() or abs(time - run[-1][1]) > pause):
+            yield run
+            run = []
+        run.append((label, time))
+    if run:
+        yield run
+
+
+def unique_ends(texts: Sequence[str]) -> str:
+    """The first and the last of some texts; only one if they are the same."""
+    return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+
+
+# -- pieces
+
 
 Count = Callable[[str], int]
 CHARACTERS = 4  # of a token, about
@@ -73,20 +173,6 @@ class Piece:
         return replace(self.item, reason=reason)
 
 
-class SameLines:
-    """The lines of a summary as a key: equal only to the same object, since to compare all lines takes longer. An
-    episode that is read again has the same object while its row is the same."""
-
-    def __init__(self, lines: Sequence[ExtractLine]) -> None:
-        self.lines = lines
-
-    def __hash__(self) -> int:
-        return id(self.lines)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameLines) and other.lines is self.lines
-
-
 def hit_pieces(
     hits: Sequence[Hit],
     reason: str,
@@ -104,7 +190,7 @@ def hit_pieces(
     seen_ids = set(shown_ids)
     token_count = 0
     max_size = max(budget // LARGE, 1)
-    question_stems = excerpts.stems(question)
+    question_stems = selection.stems(question)
     for hit in hits:
         message = hit.message
         if message.id in seen_ids:
@@ -119,7 +205,7 @@ def hit_pieces(
             omissions.append(Item(label or message.id, size, "others are more relevant"))
             continue
         if size > max_size or (len(pieces) >= WHOLE and size > long_size):
-            text = excerpts.excerpt(text, question_stems, min(max_size, long_size) * CHARACTERS)
+            text = selection.excerpt(text, question_stems, min(max_size, long_size) * CHARACTERS)
             tier = 2
         line = fences.message_line(label, message.role, message.author, tier, text, labels=labels)
         group = hit_heading(message, conversation, calendar)
@@ -146,15 +232,10 @@ def episode_pieces(
     *,
     names: Mapping[str, str] | None = None,
     labels: Labels | None = None,
-    texts: MutableMapping[Hashable, str] | None = None,
 ) -> list[Piece]:
     """Summaries, each with its turns; the days stand in its lines. The words of each line are escaped for themselves,
-    as those of a retrieved message are. People are shown by their labels in the context, or by their `names`. `texts`
-    are summaries as they were rendered before."""
+    as those of a retrieved message are. People are shown by their labels in the context, or by their `names`."""
     pieces = []
-    name_key = frozenset((names or {}).items())
-    label_key = frozenset((labels or {}).items())
-    texts = {} if texts is None else texts
     for episode in episodes:
         lines = episode.lines or narrative_lines(episode.summary)
         place = f"Turns {episode.first}-{episode.last}"
@@ -162,12 +243,8 @@ def episode_pieces(
             days = sorted({f"{episode.began:%Y-%m-%d}", f"{episode.ended:%Y-%m-%d}"})
             place += f", {' to '.join(days)}"
         is_timeless = episode.made_by == "model" or not episode.lines
-        key = (SameLines(episode.lines) if episode.lines else episode.summary, is_timeless, name_key, label_key)
-        body = texts.get(key)
-        if body is None:
-            shown_lines = tuple(replace(line, time=None) for line in lines) if is_timeless else lines
-            body = texts[key] = render_lines(shown_lines, names, labels=labels, escaped=True)
-        text = fences.Fenced(f"{place}: {body}")
+        shown_lines = tuple(replace(line, time=None) for line in lines) if is_timeless else lines
+        text = fences.Fenced(f"{place}: {render_lines(shown_lines, names, labels=labels, escaped=True)}")
         item_reason = reason or f"summary of level {episode.level}"
         if episode.pending:
             item_reason += ", by the built-in writer until the model has written it"

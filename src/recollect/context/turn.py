@@ -17,8 +17,7 @@ from typing import Any
 
 from recollect.context import prompt as reply_task
 from recollect.context import receipts
-from recollect.context.rules.reply_filter import ReplyEnd, ReplyFilter
-from recollect.context.rules.requests_for_more import TierRequest
+from recollect.context.prompt import ReplyEnd, ReplyFilter, TierRequest
 from recollect.errors import ModelNonsense, RecollectError
 from recollect.log import tables as log
 from recollect.log.rules import MAX_CONTENT, SURROGATE

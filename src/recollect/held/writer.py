@@ -376,7 +376,7 @@ class HeldMessages:
     def tiers_of(self, messages: Iterable[Message], count: Callable[[str], int]) -> dict[int, Tiers]:
         """The tiers of those messages that are held, by turn. They are made once: the views that would store them wait,
         and a window that nothing leaves is long."""
-        from recollect.summaries.rules.tiers import write_tiers  # not before: hardly any process holds messages
+        from recollect.summaries.rules.tiers import write_tiers
 
         tiers: dict[int, Tiers] = {}
         for message in messages:

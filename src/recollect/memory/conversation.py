@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from recollect.context import turn
-from recollect.context.request import expect_follow_up
 from recollect.errors import InvalidInput
 from recollect.follow.ask import check_usable
 from recollect.log import rules
@@ -114,7 +113,6 @@ class AsyncConversation(ConversationFace):
         with self._runtime.turn_under_way(self.space, self.id):
             turn_state, tools = await self._begin_turn(text, Budget.of(budget), system, author, platform_id)
             reply = await turn.answer(turn_state, tools)
-        expect_follow_up(turn_state.asked, reply.message)
         return replace(reply, message=reply.message.as_said)
 
     async def stream(
@@ -133,9 +131,6 @@ class AsyncConversation(ConversationFace):
             async with aclosing(turn.stream(*turn_and_tools)) as pieces:
                 async for piece in pieces:
                     yield piece
-        turn_state = turn_and_tools[0]
-        if turn_state.reply is not None:
-            expect_follow_up(turn_state.asked, turn_state.reply)
 
     async def command(
         self,

@@ -21,14 +21,15 @@ from recollect.model.notes import NOTES
 from recollect.model.topics import IMPORTANCE, Topic, TopicHit, TopicMessage, TopicStats
 from recollect.ports import Tx, Vectors
 from recollect.recall import passages as recall
-from recollect.recall.index_or_database import open_source
-from recollect.recall.rules.advice_and_account_requests import text_to_compare
+from recollect.recall.passages import open_source
+from recollect.recall.rules.query import text_to_compare
+from recollect.summaries.episodes import lock_conversation
 from recollect.text.terms import analyse, passages
 from recollect.topics import tables as rows
-from recollect.topics.rules import half_lives, topic_set, topic_state
-from recollect.topics.rules.titles import subject
+from recollect.topics.rules import topic_set
+from recollect.topics.rules.words import subject
 from recollect.topics.titles import PendingTopic, load_pending_topic, to_topic_text
-from recollect.topics.view import VIEW, FollowResult, TopicPage, lock_conversation, record_note
+from recollect.topics.view import VIEW, FollowResult, TopicPage, record_note
 
 T = TypeVar("T")
 
@@ -169,7 +170,7 @@ class ConversationTopics:
                 importance_score=topic.importance,
                 access_count=topic.accesses,
                 memory_type=topic.kind,
-                half_life_days=topic.half_life / half_lives.DAY,
+                half_life_days=topic.half_life / topic_set.DAY,
                 age_seconds=max((now - topic.created_at).total_seconds(), 0.0),
                 inactive_seconds=max((now - topic.last_active_at).total_seconds(), 0.0),
             )
@@ -332,7 +333,7 @@ class ConversationTopics:
     def _root_of(self, tx: Tx, page: TopicPage, topic_id: str) -> int:
         return page.root(tx, self._first_of(tx, page, topic_id))
 
-    def _topic_parts(self, tx: Tx, page: TopicPage, topic_id: str | None) -> list[topic_state.TopicState]:
+    def _topic_parts(self, tx: Tx, page: TopicPage, topic_id: str | None) -> list[topic_set.TopicState]:
         """The topic of that id, or the one being talked of, with what is part of it; none if nothing was said yet."""
         first = page.book.current if topic_id is None else self._root_of(tx, page, topic_id)
         return [] if first is None else topic_set.parts(page.book.states, page.root(tx, first))
@@ -353,7 +354,7 @@ class ConversationTopics:
 
 
 def build_topic(
-    states: Mapping[int, topic_state.TopicState], first: int, page: TopicPage, summary: str, now: datetime
+    states: Mapping[int, topic_set.TopicState], first: int, page: TopicPage, summary: str, now: datetime
 ) -> Topic:
     """A topic as it is now, including the topics that were merged into it: they have to be among `states`."""
     root_state = states[first]
@@ -364,10 +365,10 @@ def build_topic(
         id=root_state.id,
         title=root_state.title,
         summary=summary,
-        kind=half_lives.topic_kind(merged_state.accesses),
-        half_life=half_lives.half_life(merged_state.accesses),
-        priority=topic_state.current_priority(merged_state, now),
-        importance=topic_state.importance_of(merged_state),
+        kind=topic_set.topic_kind(merged_state.accesses),
+        half_life=topic_set.half_life(merged_state.accesses),
+        priority=topic_set.current_priority(merged_state, now),
+        importance=topic_set.importance_of(merged_state),
         accesses=merged_state.accesses,
         messages=merged_state.count,
         packed=sum(part.packed for part in (root_state, *others) if part.opened is None),
@@ -381,7 +382,7 @@ def build_topic(
     )
 
 
-def name_scores(states: Mapping[int, topic_state.TopicState], query: str) -> dict[int, float]:
+def name_scores(states: Mapping[int, topic_set.TopicState], query: str) -> dict[int, float]:
     """What the words of a query add to the scores of topics that have them in a tag or in the title."""
     analysis = analyse(query)
     query_terms = set(analysis.terms)

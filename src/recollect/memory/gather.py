@@ -16,9 +16,7 @@ from recollect.context import people as knowing
 from recollect.context.build import assemble, head_of, room_beside
 from recollect.context.prompt import instructions, whole_instructions
 from recollect.context.render import CurrentTopic
-from recollect.context.request import EXCHANGE, ContextRequest, task_messages
-from recollect.context.state import ContextState
-from recollect.context.topic import find_current_topic
+from recollect.context.state import EXCHANGE, ContextRequest, ContextState, find_current_topic, task_messages
 from recollect.facts.tables.facts import active_facts_by_person
 from recollect.facts.viewers import names_in_context, viewer_alone
 from recollect.follow.task import TaskMessage
@@ -45,17 +43,13 @@ from recollect.model import (
 from recollect.ports import Tx, Vectors
 from recollect.recall import passages as recall
 from recollect.recall import standalone
-from recollect.recall.index_or_database import PassageSource, open_source
-from recollect.recall.rules.advice_and_account_requests import text_to_compare
-from recollect.recall.rules.floor import CLOSE, FLOOR
-from recollect.recall.rules.last_messages_near_question import nearest_turns
+from recollect.recall.passages import PassageSource, open_source
+from recollect.recall.rules.query import text_to_compare
 from recollect.recall.rules.ranking import Weights
-from recollect.recall.rules.selection import worthwhile_hits, worthwhile_share
-from recollect.recall.rules.unindexed_messages import match_words
+from recollect.recall.rules.selection import CLOSE, FLOOR, match_words, nearest_turns, worthwhile_hits, worthwhile_share
 from recollect.summaries.digest_texts import MergedDigest
 from recollect.summaries.digests import zone_of
-from recollect.summaries.episode_search import active_rows, nearest_episodes
-from recollect.summaries.episodes import to_record
+from recollect.summaries.episodes import active_rows, nearest_episodes, to_record
 from recollect.summaries.rules.days import parse_time_zone
 from recollect.summaries.rules.tiers import is_terse
 from recollect.summaries.tiers import load_tiers
@@ -243,7 +237,6 @@ class ContextBuilder:
             author=None if request.question is None else request.question.author,
             now=request.now,
             zone=zone_of(tx, self._scope.space, self._runtime.parts.time_zone),
-            texts=self._runtime.indexes.texts,
         )
         if request.markers and spoken.is_whole:
             searching = self._has_other_conversations(tx, person)

@@ -22,16 +22,13 @@ PATTERN_MODULES = (
     "recollect.recall.standalone",
     "recollect.context.prompt",
     "recollect.recall.rules.query",
-    "recollect.recall.rules.personal",
-    "recollect.recall.rules.advice_and_account_requests",
-    "recollect.recall.rules.excerpts",
+    "recollect.recall.rules.selection",
     "recollect.topics.rules.drift",
-    "recollect.topics.rules.topic_words",
+    "recollect.topics.rules.words",
     "recollect.facts.rules.keys",
     "recollect.facts.rules.relevance",
     "recollect.text.corrections",
     "recollect.text.fences",
-    "recollect.context.rules.requests_for_more",
     "recollect.text.dates",
 )
 """Modules of which a turn tries most patterns. Those of which it tries a few are left out, as are those of views."""

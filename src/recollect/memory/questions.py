@@ -27,8 +27,8 @@ from recollect.memory.runtime import Runtime
 from recollect.memory.search import search_messages
 from recollect.model import Fact, Filter, Hit, MemoryAnswer, Role
 from recollect.ports import Tx
-from recollect.recall.rules import excerpts
-from recollect.recall.rules.floor import FLOOR
+from recollect.recall.rules import selection
+from recollect.recall.rules.selection import FLOOR
 from recollect.text.fences import Labels, author_labels, person_byline
 
 MAX_QUESTION = 4_000  # bytes
@@ -126,7 +126,7 @@ class Questions:
         names = names_in_context(tx, space, {*authors, *(fact.speaker for fact, _ in facts)}, scope.viewer)
         fact_lines = [ask_task.Line(fact_line(fact, names), relevance >= FLOOR) for fact, relevance in facts]
         shown_facts = lines_within(fact_lines, CHARACTERS // 2)
-        stems = excerpts.stems(question)
+        stems = selection.stems(question)
         speakers: list[tuple[Role, str]] = [(hit.message.role, hit.message.author) for hit in hits]
         labels = author_labels([*speakers, ("user", scope.person)], names)
         message_lines = [ask_task.Line(message_line(hit, labels, stems), hit.relevance >= FLOOR) for hit in hits]
@@ -166,5 +166,5 @@ def fact_line(fact: Fact, names: dict[str, str]) -> str:
 def message_line(hit: Hit, labels: Labels, stems: Collection[str]) -> str:
     message = hit.message
     author = labels[message.role, message.author]
-    text = " ".join(excerpts.excerpt(message.content, stems, LONG).split())
+    text = " ".join(selection.excerpt(message.content, stems, LONG).split())
     return f"{message.time:%Y-%m-%d} {author}: {text}"

@@ -17,8 +17,7 @@ from typing import Any
 from recollect.errors import RecollectError
 from recollect.model import Filter
 from recollect.ports import Clock, Embedder, Store, Tokenizer, Tx
-from recollect.recall.index_or_database import IndexSource
-from recollect.recall.message_traits import MessageReader, standing_instructions
+from recollect.recall.passages import IndexSource, MessageReader, standing_instructions
 from recollect.recall.scope_index import ScopeIndexes
 
 QUIET = 0.5  # seconds until turns are prepared: a program that ends sooner does not pay for it
@@ -83,10 +82,9 @@ class ReadAhead:
 
 
 def read_scope(indexes: ScopeIndexes, space: str, user: str | None, now: datetime, tx: Tx) -> None:
-    """Read the new passages of a scope, find its standing instructions, and compute what every search needs of it."""
+    """Read the new passages of a scope, and find its standing instructions."""
     view = indexes.view(tx, space, user, ahead=True)
     if view is not None:
-        view.compute_columns()
         source = IndexSource(view, now)
         reader = MessageReader(tx, source, space, {})
         standing_instructions(reader, source, Filter(space, user), source.tally().languages)

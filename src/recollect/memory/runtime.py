@@ -267,8 +267,7 @@ class Runtime:
 
     def _build_digests(self, parts: Parts, read: Callable[..., Any], write: Callable[..., Any]) -> Digests:
         from recollect.follow.single_flight import SingleFlight
-        from recollect.summaries.day_writer import DayWriter
-        from recollect.summaries.digest_texts import Digests
+        from recollect.summaries.digest_texts import DayWriter, Digests
 
         return Digests(
             self.tasks,

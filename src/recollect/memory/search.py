@@ -14,10 +14,9 @@ from recollect.memory.runtime import Runtime
 from recollect.model import HIT_KINDS, Filter, Hit, HitKind, Role
 from recollect.ports import Tx, Vectors
 from recollect.recall import passages as recall
-from recollect.recall.index_or_database import open_source
-from recollect.recall.rules.advice_and_account_requests import text_to_compare
-from recollect.recall.rules.floor import check_floor
-from recollect.recall.rules.unindexed_messages import match_words
+from recollect.recall.passages import open_source
+from recollect.recall.rules.query import text_to_compare
+from recollect.recall.rules.selection import check_floor, match_words
 from recollect.recall.scope_index import QUICK_CHANGES, TooMuchToRead
 
 MAX_QUERY = 1 << 20  # bytes

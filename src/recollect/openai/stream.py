@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.context.rules.reply_filter import ReplyEnd, ReplyFilter
+from recollect.context.prompt import ReplyEnd, ReplyFilter
 from recollect.openai.messages import clean_text
 from recollect.text.fences import strip_invisible
 

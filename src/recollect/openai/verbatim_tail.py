@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.context.rules.fitting import PER_MESSAGE
+from recollect.context.build import PER_MESSAGE
 from recollect.model import Budget
 from recollect.openai.messages import INSTRUCTIONS, count_tokens, parse_message, text_of
 

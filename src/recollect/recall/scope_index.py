@@ -2,18 +2,20 @@
 
 It is compared with the store before each search, by one small query in the same snapshot: passages that came since are
 added at its end, and those that were removed are taken out. So it is never newer or older than the snapshot, whichever
-process wrote. A search works on a `ScopeView`, which stays as it is while others add to the index. All indexes together
-have a maximal size; the least recently used is dropped first, and a scope that is larger than that is searched in the
-database, as is a large one that is asked for the first time.
+process wrote. A search works on a `ScopeView`, which stays as it is while others add to the index; there a passage is
+known by its row, and rows are in the order of their docs. All indexes together have a maximal size; the least recently
+used is dropped first, and a scope that is larger than that is searched in the database, as is a large one that is asked
+for the first time.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import count
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count, pairwise
 from math import inf
 from typing import Any
 
@@ -21,20 +23,244 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import StoreError
-from recollect.model import ROLES
-from recollect.model.passages import NEVER, PassageBlock, ScopeState
+from recollect.log.rules import EPOCH, MICROSECOND
+from recollect.model import ROLES, Filter
+from recollect.model.passages import NEVER, PassageBlock, ScopeState, Tally
+from recollect.model.vectors import products
 from recollect.ports import Tx, Vectors
-from recollect.recall.rules.passage_columns import Numbers, place_keys
-from recollect.recall.scope_index_queries import NO_ROWS, POSITIONS, Rows, ScopeView, sort_terms
-from recollect.recall.term_codes import line_codes
-from recollect.recall.word_likeness import knows_language, load_known_words
+from recollect.recall import word_likeness
+from recollect.recall.rules.neighbours import Numbers, Passages, PassageTable, place_keys
+from recollect.recall.rules.ranking import Traits
+from recollect.recall.word_likeness import Codes, Likeness
+
+MICROSECONDS = 1e6
+Rows = NDArray[np.intp]
+NO_ROWS = np.empty(0, np.intp)
+ROW_BITS = 32  # of a place of a term: the low bits are of its row, the others of its group
+LAST_ROW = (1 << ROW_BITS) - 1
+POSITION_BITS = 32  # of a sorted term: the low bits say where it is, the others are of its number
+POSITIONS = np.uint64((1 << POSITION_BITS) - 1)
+
+
+def to_micros(time: datetime) -> int:
+    return (time - EPOCH) // MICROSECOND
+
+
+def sort_terms(codes: Codes, first: int = 0) -> Codes:
+    """Positions of terms, from the first on, so that those of equal terms are together: each number is of its term and
+    its position."""
+    positions = np.arange(first, first + len(codes), dtype=np.uint64)
+    return np.sort((word_likeness.spread_codes(codes) << np.uint64(POSITION_BITS)) | positions)
+
+
+@dataclass(frozen=True)
+class ScopeView(PassageTable):
+    """A scope at one moment. `owners` are the rows of the terms, `ends` where the terms of each row end, `words` the
+    places of the terms in the table of words that are alike, if it knows words of their languages; `sorted_terms` are
+    all terms by their numbers; `places` are the keys of all messages in order, and `place_rows` the row of each;
+    `standing` are the rows that are standing instructions, once a search of the whole scope has found them."""
+
+    micros: Numbers
+    languages: Numbers
+    expires: Numbers
+    ends: Numbers
+    starts: Numbers
+    terms: Codes
+    owners: NDArray[np.int32]
+    words: NDArray[np.uint16]
+    sorted_terms: Codes
+    vectors: Vectors
+    has_vector: NDArray[np.bool_]
+    traits: Traits
+    places: Numbers
+    place_rows: Rows
+    first_expiry: int
+    all_have_vectors: bool
+    tally: Tally
+    standing: dict[Filter, Numbers]
+
+    def __len__(self) -> int:
+        return len(self.micros)
+
+    def occurrences(self, groups: Sequence[Sequence[str]]) -> Occurrences:
+        """Where the terms of some groups occur."""
+        sought = codes_of_groups(groups)
+        terms, positions = self._find(sought)
+        rows = self.owners.take(positions).astype(np.intp)
+        term_groups = sought.groups.take(terms)
+        if sought.has_several:  # of a group of several terms, rows come term by term
+            places = np.sort((term_groups << ROW_BITS) | rows)  # in a fifth of the time of `np.lexsort`
+            rows = places & LAST_ROW
+            term_groups = places >> ROW_BITS
+        return Occurrences(rows, term_groups, len(self), len(groups))
+
+    def _find(self, sought: GroupCodes) -> tuple[Numbers, Rows]:
+        """Where the terms of groups occur: for each time the place of the term in the groups, and the position."""
+        first = self.sorted_terms.searchsorted(sought.keys)
+        sizes = self.sorted_terms.searchsorted(sought.keys | POSITIONS, side="right") - first
+        positions = (self.sorted_terms[ranges(first, sizes)] & POSITIONS).astype(np.intp)
+        terms = np.arange(len(sizes)).repeat(sizes)
+        is_same = self.terms.take(positions) == sought.codes.take(terms)
+        if np.logical_and.reduce(is_same):
+            return terms, positions
+        # Two terms whose numbers differ only in the bits that are not sorted by.
+        return terms[is_same], positions[is_same]
+
+    def mask(self, where: Filter, now: datetime) -> NDArray[np.bool_] | None:
+        """Which rows a filter means that have not expired by now; None for all."""
+        conditions = []
+        if self.first_expiry <= to_micros(now):
+            conditions.append(self.expires > to_micros(now))
+        if where.conversation is not None:
+            conditions.append(self.conversations == number_of(self.conversation_names, where.conversation))
+        if where.author is not None:
+            conditions.append(self.authors == number_of(self.author_names, where.author))
+        if where.role is not None:
+            conditions.append(self.roles == ROLES.index(where.role))
+        if where.after is not None:
+            conditions.append(self.micros >= to_micros(where.after))
+        if where.before is not None:
+            conditions.append(self.micros < to_micros(where.before))
+        return np.logical_and.reduce(conditions) if conditions else None
+
+    def nearest(
+        self, mask: NDArray[np.bool_] | None, known_cosines: Vectors | None, unit_vector: Vectors, limit: int
+    ) -> Rows:
+        """The rows with the highest cosine; of equal ones the newer. `known_cosines` are those of all rows, if they are
+        known already."""
+        if not self.vectors.shape[1]:
+            return NO_ROWS
+        rows: Rows | None = None
+        if mask is not None or not self.all_have_vectors:
+            rows = (self.has_vector if mask is None else mask & self.has_vector).nonzero()[0]
+        if known_cosines is None:
+            scores = products(self.vectors if rows is None else self.vectors.take(rows, axis=0), unit_vector)
+        else:
+            scores = known_cosines if rows is None else known_cosines[rows]
+        if len(scores) <= limit:
+            return np.arange(len(scores)) if rows is None else rows
+        best = places_of_highest(scores, limit)
+        if len(best) > limit:
+            best = best[np.lexsort((-best, -scores[best]))[:limit]]
+        return best if rows is None else rows[best]
+
+    def cosines(self, rows: Numbers, known_cosines: Vectors | None, unit_vector: Vectors) -> NDArray[np.float64]:
+        """The cosine of each of these rows; NaN for one without a vector. `known_cosines` are those of all rows, or
+        None."""
+        if not self.vectors.shape[1]:
+            return np.full(len(rows), np.nan)
+        if known_cosines is None:
+            cosines = products(self.vectors.take(rows, axis=0), unit_vector).astype(np.float64)
+        else:
+            cosines = known_cosines.take(rows).astype(np.float64)
+        if not self.all_have_vectors:
+            cosines[~self.has_vector[rows]] = np.nan
+        return cosines
+
+    def rows_at(self, keys: Numbers) -> Rows:
+        """The rows of the messages at these places, in order."""
+        first = np.searchsorted(self.places, keys)
+        sizes = np.searchsorted(self.places, keys, side="right") - first
+        return np.sort(self.place_rows[ranges(first, sizes)])
+
+    def vectors_of(self, conversation: str, turns: Numbers) -> dict[int, Vectors]:
+        """By turn, which are in order, the vector of each message that has one, of its beginning if it is long."""
+        keys = place_keys(np.full(len(turns), number_of(self.conversation_names, conversation)), turns)
+        first = self.places.searchsorted(keys)
+        is_there = self.places.searchsorted(keys, side="right") > first
+        rows = self.place_rows[first[is_there]]
+        rows = rows[self.has_vector[rows]]
+        return dict(zip(self.turns[rows].tolist(), self.vectors[rows], strict=True))
+
+    def passages(self, rows: Rows, occurrences: Occurrences) -> Passages:
+        """The passages of these rows, given where terms occur."""
+        return Passages(self, rows, occurrences.counts(rows))
+
+    def likeness(self, rows: Rows, groups: Sequence[Sequence[str]]) -> Likeness:
+        """How near the words of these rows are to each group of terms."""
+        starts = self.starts[rows]
+        sizes = self.ends[rows] - starts
+        words = self.words[ranges(starts, sizes)]
+        return word_likeness.likeness_of_words(words, sizes, np.add.accumulate(sizes) - sizes, groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """Where terms of groups occur among the rows of a scope: for each time the row and the number of the group, in the
+    order of groups and then of rows."""
+
+    rows: Rows
+    groups: Numbers
+    row_count: int
+    group_count: int
+
+    def rows_by_group(self) -> list[Rows]:
+        """For each group the rows that have one of its terms, in order."""
+        is_first = np.ones(len(self.rows), np.bool_)
+        is_first[1:] = (self.rows[1:] != self.rows[:-1]) | (self.groups[1:] != self.groups[:-1])
+        rows = self.rows[is_first]
+        ends = self.groups[is_first].searchsorted(np.arange(self.group_count + 1))
+        return [rows[start:end] for start, end in pairwise(ends.tolist())]
+
+    def counts(self, rows: Rows) -> Numbers:
+        """How often each of these rows has a term of each group."""
+        place_of_row = np.zeros(self.row_count, np.int32)
+        place_of_row[rows] = np.arange(1, len(rows) + 1, dtype=np.int32)
+        places = place_of_row.take(self.rows)
+        in_rows = places.nonzero()[0]
+        cells = (places.take(in_rows) - 1) * self.group_count
+        cells += self.groups.take(in_rows)
+        size = len(rows) * self.group_count
+        return np.bincount(cells, minlength=size).reshape(len(rows), self.group_count)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCodes:
+    """The terms of some groups as numbers, in their order, what they are sorted by, and the number of the group of
+    each; and whether a group has several."""
+
+    codes: Codes
+    keys: Codes
+    groups: Numbers
+    has_several: bool
+
+
+def codes_of_groups(groups: Sequence[Sequence[str]]) -> GroupCodes:
+    """The terms of the groups of a query as numbers."""
+    codes = np.array([word_likeness.term_code(term) for group in groups for term in group], np.uint64)
+    numbers = np.array([number for number, group in enumerate(groups) for _ in group], np.int64)
+    keys = word_likeness.spread_codes(codes) << np.uint64(POSITION_BITS)
+    return GroupCodes(codes, keys, numbers, len(codes) > len(groups))
+
+
+def places_of_highest(scores: Vectors, limit: int) -> Rows:
+    """The places of so many highest scores, of more than so many, and of all that are as high as the last of these."""
+    return np.flatnonzero(scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit])
+
+
+def ranges(first: Numbers, sizes: Numbers) -> Numbers:
+    """The numbers of several ranges, one after the other, each with its first number and its size."""
+    ends = np.add.accumulate(sizes)
+    numbers = np.arange(ends[-1] if len(ends) else 0)
+    numbers += (first - ends + sizes).repeat(sizes)
+    return numbers
+
+
+def number_of(names: Sequence[str], name: str) -> int:
+    """The number of a name, or -1."""
+    try:
+        return names.index(name)
+    except ValueError:
+        return -1
+
+
+# -- the index, which grows
+
 
 FIRST_ROWS = 256
 SPARE = 8  # room for one more passage in so many, if an array has to grow
 SCOPE_TERMS = 3  # of each passage: its space, its user and its conversation
-NEW_TERMS = 20_000  # or a quarter of all, that are sorted by themselves: more are sorted with all others
 BYTES_PER_PASSAGE = 1_600  # about: a vector of 256 numbers, fifteen terms, the columns
-MAX_TEXTS = 2_000
 BLOCK = 16_384  # passages that are read at a time
 # Passages of a scope from which on its first search is one of the database: to read all of them takes longer, and many
 # a process, such as a command, asks once.
@@ -124,12 +350,10 @@ class ScopeIndex:
         self.version = (0, 0, 0)
         self.lock = threading.Lock()
         self._view: ScopeView | None = None
-        self._views = 0
         self.nbytes = 0
         self._columns = empty_columns()
         self._words = Column(np.empty(0, np.uint16))
         self._sorted_terms = np.empty(0, np.uint64)
-        self._sorted_new_terms = np.empty(0, np.uint64)
         self._places: Numbers = np.empty(0, np.int64)
         self._place_rows: Rows = NO_ROWS
         self._conversations = Numbering()
@@ -138,8 +362,7 @@ class ScopeIndex:
 
     def _count_bytes(self) -> int:
         columns = (*self._columns.values(), self._words)
-        sorted_bytes = self._sorted_terms.nbytes + self._sorted_new_terms.nbytes
-        return sum(column.nbytes for column in columns) + sorted_bytes + 16 * len(self._places)
+        return sum(column.nbytes for column in columns) + self._sorted_terms.nbytes + 16 * len(self._places)
 
     def __len__(self) -> int:
         return self._columns["docs"].size
@@ -152,68 +375,49 @@ class ScopeIndex:
     def _terms(self) -> Column:
         return self._columns["terms"]
 
-    def view(self, *, ahead: bool = False) -> ScopeView:
-        """The passages as they are now. `ahead`: nobody waits for it, so new terms are put among all others: a search
-        then looks for its words once."""
-        if self._view is not None and self._views > 1:  # nothing has come or gone since
-            return self._view
-        self._views += 1
-        if self._has_many_new_terms():
-            self._sorted_terms = sort_terms(self._terms.view())
-            self._sorted_new_terms = np.empty(0, np.uint64)
-            self._view = None
-        if self._views > 1:
-            self._sort_new_terms()
-            if ahead and len(self) <= QUICK:  # of more, all terms would have to be copied for too long
-                self._merge_new_terms()
-        if self._has_unknown_words():
-            codes = self._terms.view()[self._words.size :]
-            self._words = self._words.extended(load_known_words().find(codes), self._terms.size)
-            self._view = None
+    def view(self) -> ScopeView:
+        """The passages as they are now."""
         if self._view is None:
+            self._sort_new_terms()
+            self._look_up_new_words()
             self._sort_places()
             self.nbytes = self._count_bytes()
             columns = {name: column.view() for name, column in self._columns.items() if name != "docs"}
             self._view = ScopeView(
                 **columns,
+                starts=np.concatenate([np.zeros(1, np.int64), columns["ends"][:-1]]),
+                moments=columns["micros"] / MICROSECONDS,
                 words=self._words.view(),
                 sorted_terms=self._sorted_terms,
-                sorted_new_terms=self._sorted_new_terms,
                 places=self._places,
                 place_rows=self._place_rows,
                 first_expiry=int(columns["expires"].min(initial=NEVER)),
                 all_have_vectors=bool(columns["has_vector"].all()),
                 conversation_names=self._conversations.names,
                 author_names=self._authors.names,
-                language_names=self._languages.names,
+                tally=self._tally(),
+                standing={},
             )
         return self._view
 
-    def _has_many_new_terms(self) -> bool:
-        """Whether all terms should be sorted. For a single search it takes less time to look through them."""
-        size = self._terms.size
-        return self._views > 1 and size - len(self._sorted_terms) > max(NEW_TERMS, size // 4)
+    def _tally(self) -> Tally:
+        """How much there is, as the store counts it."""
+        counts = np.bincount(self._columns["languages"].view(), minlength=len(self._languages.names)).tolist()
+        names = sorted(name for name, count in zip(self._languages.names, counts, strict=True) if count)
+        return Tally(len(self), int(self._columns["lengths"].view().sum()), tuple(names))
 
     def _sort_new_terms(self) -> None:
-        """Sort the terms that came since the others were sorted: to put a few among as many as those takes no time."""
-        sorted_count = len(self._sorted_terms) + len(self._sorted_new_terms)
-        new_terms = sort_terms(self._terms.view()[sorted_count:], sorted_count)
-        if len(new_terms):
-            self._view = None
-            places = self._sorted_new_terms.searchsorted(new_terms)
-            self._sorted_new_terms = np.insert(self._sorted_new_terms, places, new_terms)
+        """Put the terms that came since among all others, which are sorted."""
+        count = len(self._sorted_terms)
+        new_terms = sort_terms(self._terms.view()[count:], count)
+        places = self._sorted_terms.searchsorted(new_terms)
+        self._sorted_terms = np.insert(self._sorted_terms, places, new_terms) if count else new_terms
 
-    def _merge_new_terms(self) -> None:
-        """Put the new terms, which are sorted, among all others."""
-        if len(self._sorted_new_terms):
-            self._view = None
-            places = self._sorted_terms.searchsorted(self._sorted_new_terms)
-            self._sorted_terms = np.insert(self._sorted_terms, places, self._sorted_new_terms)
-            self._sorted_new_terms = np.empty(0, np.uint64)
-
-    def _has_unknown_words(self) -> bool:
-        """Whether there are terms to look up in the table of words. A single search looks up those that it needs."""
-        return self._views > 1 and self._words.size < self._terms.size and knows_language(self._languages.names)
+    def _look_up_new_words(self) -> None:
+        """Find the terms that came since in the table of words, if it knows words of their languages."""
+        if word_likeness.knows_language(self._languages.names):
+            codes = self._terms.view()[self._words.size :]
+            self._words = self._words.extended(word_likeness.load_known_words().find(codes), self._terms.size)
 
     def _sort_places(self) -> None:
         size = len(self._places)
@@ -256,7 +460,6 @@ class ScopeIndex:
         self._columns = columns
         self._words = words
         self._sorted_terms = sorted_terms
-        self._sorted_new_terms = np.empty(0, np.uint64)
         self._places = places
         self._place_rows = place_rows
 
@@ -266,7 +469,7 @@ class ScopeIndex:
         count = len(block.docs)
         if not count:
             return
-        codes, sizes = line_codes(block.terms, SCOPE_TERMS)
+        codes, sizes = word_likeness.line_codes(block.terms, SCOPE_TERMS)
         ids = np.empty(count, object)
         ids[:] = block.message_ids
         has_vector = np.isin(block.docs, vector_docs, assume_unique=True)
@@ -314,8 +517,7 @@ class TooMuchToRead(Exception):
 
 
 class ScopeIndexes:
-    """The indexes in use, up to a number of bytes. `texts` are what contexts have rendered of the store and need again;
-    they are forgotten when something was removed from it."""
+    """The indexes in use, up to a number of bytes."""
 
     def __init__(self, max_bytes: int, large: int = LARGE) -> None:
         self.max_bytes = max_bytes
@@ -326,8 +528,6 @@ class ScopeIndexes:
         self._asked: set[tuple[str, str | None]] = set()  # large scopes that were searched once, in the database
         self._searched: set[tuple[str, str | None]] = set()  # those held, since they were read ahead
         self._unread: set[tuple[str, str | None]] = set()  # to be read ahead: large ones, and those with new passages
-        self.texts: dict[Hashable, str] = {}
-        self._removals = 0
         self._lock = threading.Lock()
 
     def view(
@@ -348,9 +548,6 @@ class ScopeIndexes:
             raise TooMuchToRead
         if check_embedder is not None:
             check_embedder(state.embedder)
-        if state.removals != self._removals or len(self.texts) > MAX_TEXTS:
-            self._removals = state.removals
-            self.texts = {}
         if state.docs * BYTES_PER_PASSAGE > self.max_bytes or self._is_first_of_large((space, user), state):
             return None
         if ahead and (space, user) not in self._indexes and (space, user) not in self._asked:
@@ -364,7 +561,7 @@ class ScopeIndexes:
         with index.lock:
             if index.version != state.version:
                 index = self._bring_up_to_date(tx, (space, user), index, state)
-            view = index.view(ahead=ahead)
+            view = index.view()
         self._trim((space, user))
         return view
 
@@ -452,30 +649,12 @@ class ScopeIndexes:
 
 def read_passages(tx: Tx, scope: tuple[str, str | None], index: ScopeIndex, room: int) -> None:
     """Add to an index what a snapshot has after its last passage. `room` is for how many passages in all."""
-    for block, vector_docs, vectors in read_blocks(tx, scope, index.last_doc):
+    block_size = BLOCK
+    while block_size == BLOCK:
+        block = tx.index.passages_after(*scope, index.last_doc, BLOCK)
+        block_size = len(block.docs)
+        upto = int(block.docs[-1]) if block_size else index.last_doc
         try:
-            index.extend(block, vector_docs, vectors, room)
+            index.extend(block, *tx.index.vectors_after(*scope, index.last_doc, upto), room)
         except (AttributeError, TypeError, ValueError, OverflowError):  # a value of another kind than its column
             raise StoreError("a row of the index cannot be read; make it anew: recollect rebuild index") from None
-
-
-def read_blocks(
-    tx: Tx, scope: tuple[str, str | None], last_doc: int
-) -> Iterator[tuple[PassageBlock, Numbers, Vectors]]:
-    """The passages after one, with their vectors. Of many, the next are read in a thread while the last are used."""
-
-    def read(after: int) -> tuple[PassageBlock, Numbers, Vectors]:
-        block = tx.index.passages_after(*scope, after, BLOCK)
-        upto = int(block.docs[-1]) if len(block.docs) else after
-        return block, *tx.index.vectors_after(*scope, after, upto)
-
-    part = read(last_doc)
-    if len(part[0].docs) < BLOCK:
-        yield part
-        return
-    with ThreadPoolExecutor(1, thread_name_prefix="recollect-index") as reader:
-        while len(part[0].docs) == BLOCK:
-            next_part = reader.submit(read, int(part[0].docs[-1]))
-            yield part
-            part = next_part.result()
-    yield part

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 
 from recollect.errors import ModelNonsense
@@ -32,7 +31,6 @@ MAX_QUESTION = 1_000
 _MAX_SAID = 1_200  # characters of one message of the exchange
 _MAX_EXCHANGE = 6  # messages
 _MAX_TERMS = 5
-SHORT_EXCHANGE = 2_000  # characters of an exchange that is remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,16 +184,9 @@ def _topic_terms(inputs: Inputs) -> Iterator[str]:
 
 
 def exchange_terms(exchange: Sequence[TaskMessage]) -> tuple[str, ...]:
-    """The names and the most important words of the last message of the user and of what followed it. Those of a short
-    exchange are remembered: whoever has them read when it ends does not wait for them when a question follows."""
+    """The names and the most important words of the last message of the user and of what followed it."""
     start = max((index for index, message in enumerate(exchange) if message.role == "user"), default=len(exchange) - 1)
-    texts = tuple(message.text for message in exchange[max(start, 0) :])
-    is_short = sum(map(len, texts)) <= SHORT_EXCHANGE
-    return (_terms_of_texts if is_short else _terms_of_texts.__wrapped__)(texts)
-
-
-@lru_cache(maxsize=512)
-def _terms_of_texts(texts: tuple[str, ...]) -> tuple[str, ...]:
+    texts = [message.text for message in exchange[max(start, 0) :]]
     all_sentences = [sentence for text in texts for sentence in sentences(text)]
     last_sentences = [sentence for sentence in all_sentences if not is_filler(sentence)] or all_sentences
     language = detect(" ".join(sentence.text for sentence in last_sentences))

@@ -13,7 +13,7 @@ from recollect.errors import EmbedderError, EmbedderMismatch
 from recollect.follow.view import Run
 from recollect.model import Entry, Message
 from recollect.ports import Embedder, Tx, Vectors
-from recollect.recall.rules.message_specificity import traits
+from recollect.recall.rules.ranking import traits
 from recollect.text.terms import Analysis, analyse, passages
 
 EMBEDDER = "embedder"  # the note that names who made the vectors

@@ -2,26 +2,91 @@
 
 Of each word of the query, the nearest word of a passage counts. What is known of words is a table of English, read when
 it is first needed; a word that is not in it is near to nothing.
+
+Terms are numbers, without a list of all terms: a term of up to eight bytes is the number, a longer one is hashed. So
+the terms of many passages are numbered by a few operations on arrays, and the same term has the same number in every
+index of every process. Two different terms have the same number with a chance of one in 2^64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.term_codes import BITS, MULTIPLIER, Codes, line_codes, spread_codes, term_code
 from recollect.text.words import LANGUAGE, load_word_table
+
+WORD_BYTES = 8  # bytes
+MULTIPLIER = 0x9E3779B97F4A7C15
+BITS = (1 << 64) - 1
+SPACE = 32  # bytes up to this one separate terms
+NEWLINE = 10
+
+Codes = NDArray[np.uint64]
+
+_MASKS = np.array([(1 << (8 * count)) - 1 for count in range(WORD_BYTES + 1)], np.uint64)
+_MULTIPLIER = np.uint64(MULTIPLIER)
+
+
+def term_code(term: str) -> int:
+    """The number of one term."""
+    data = term.encode()
+    code = int.from_bytes(data[:WORD_BYTES], "little")
+    for start in range(WORD_BYTES, len(data), WORD_BYTES):
+        code = (code * MULTIPLIER & BITS) ^ int.from_bytes(data[start : start + WORD_BYTES], "little")
+    return code
+
+
+def line_codes(lines: bytes, scope_terms: int) -> tuple[Codes, NDArray[np.int64]]:
+    """The numbers of the terms of some lines, without the first `scope_terms` of each line; and how many each line has.
+    Raises ValueError if a line has fewer."""
+    buffer = b" " + lines + b"\n" + b" " * WORD_BYTES
+    data = np.frombuffer(buffer, np.uint8)[: len(lines) + 2]
+    separators = np.flatnonzero(data <= SPACE)
+    before = np.flatnonzero(separators[1:] - separators[:-1] > 1)
+    starts = separators[before] + 1
+    ends = separators[before + 1]
+    last = np.searchsorted(starts, np.flatnonzero(data == NEWLINE))
+    first = np.concatenate([[0], last[:-1]])
+    counts = last - first - scope_terms
+    if counts.min() < 0:
+        raise ValueError("a line without its first terms")
+    is_kept = np.ones(len(starts), np.bool_)
+    for number in range(scope_terms):
+        is_kept[first + number] = False
+    return _codes_at(buffer, starts[is_kept], ends[is_kept]), counts
+
+
+def _codes_at(buffer: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Codes:
+    """The numbers of the terms between these places of a text, which has room for a word at its end."""
+    words: NDArray[np.uint64] = np.ndarray((len(buffer) - WORD_BYTES + 1,), "<u8", buffer, 0, (1,))
+    sizes = ends - starts
+    codes: Codes = words[starts] & _MASKS[np.minimum(sizes, WORD_BYTES)]
+    longer = np.flatnonzero(sizes > WORD_BYTES)
+    offset = WORD_BYTES
+    while len(longer):
+        next_words = words[starts[longer] + offset] & _MASKS[np.minimum(sizes[longer] - offset, WORD_BYTES)]
+        codes[longer] = (codes[longer] * _MULTIPLIER) ^ next_words
+        offset += WORD_BYTES
+        longer = longer[sizes[longer] > offset]
+    return codes
+
+
+def spread_codes(codes: Codes) -> Codes:
+    """For each number 32 bits that differ where the numbers do, mostly, and are spread evenly."""
+    return np.asarray((codes * _MULTIPLIER) >> np.uint64(32))
+
+
+# -- how near words are
+
 
 Likeness = NDArray[np.float32]
 
 SLOT_BITS = 19  # of a word's number, by which it is looked up: one in eighty loses its place to a more frequent one
-MANY_GROUPS = 8  # of terms, as a whole message has them,
-FILLED = 4  # and places for each word of some passages, up to which all are filled up to the length of the longest
 AT_ONCE = 64  # words compared at a time: for more the library starts threads, which takes longer than the work
 
 
@@ -41,7 +106,9 @@ class KnownWords:
 
     def vectors_of(self, groups: Sequence[Sequence[str]]) -> NDArray[np.float32]:
         """The vector of each group of terms, of length one: that of its most frequent word."""
-        places = [min(map(place_of_term, group)) for group in groups]
+        codes = np.array([term_code(term) for group in groups for term in group], np.uint64)
+        starts = np.add.accumulate([0, *(len(group) for group in groups[:-1])])
+        places = np.minimum.reduceat(self.find(codes), starts)
         return self.rows.take(places, axis=0) * self.scales.take(places)[:, np.newaxis]
 
 
@@ -68,13 +135,7 @@ def likeness_of_words(
     if not len(words) or not groups:
         return no_likeness(len(sizes), groups)
     likeness, rows = compare_words(words, groups)
-    longest = int(np.maximum.reduce(sizes))
-    if len(groups) >= MANY_GROUPS and longest * len(sizes) <= FILLED * len(words):
-        # A column for each passage, filled up to the longest: for many groups that takes half as long as `reduceat`.
-        columns = np.full((longest, len(sizes)), len(likeness) - 1)
-        columns.T[np.arange(longest) < sizes[:, np.newaxis]] = rows
-        best = np.maximum.reduce(likeness.take(columns, axis=0), axis=0)
-    elif np.logical_and.reduce(sizes):
+    if np.logical_and.reduce(sizes):
         best = np.maximum.reduceat(likeness.take(rows, axis=0), starts, axis=0)
     else:
         has_terms = sizes > 0
@@ -107,15 +168,6 @@ def best_likeness(terms: Codes, sizes: NDArray[np.int64], groups: Sequence[Seque
         return no_likeness(len(sizes), groups)
     starts = np.add.accumulate(sizes) - sizes
     return likeness_of_words(load_known_words().find(terms), sizes, starts, groups)
-
-
-@lru_cache(maxsize=4096)
-def place_of_term(term: str) -> int:
-    """The place of a term in the table: as `KnownWords.find`, which takes longer for one."""
-    known = load_known_words()
-    code = term_code(term)
-    place = int(known.slots[(code * MULTIPLIER & BITS) >> (64 - SLOT_BITS)])
-    return place if int(known.codes[place]) == code else len(known.codes) - 1
 
 
 def no_likeness(passages: int, groups: Sequence[Sequence[str]]) -> Likeness:

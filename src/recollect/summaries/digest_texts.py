@@ -4,13 +4,17 @@ A digest is made on request and stored: a past day once, today once an hour, a h
 same inputs. A late message changes the inputs of its day, which is then made again. If the model is away the built-in
 writer stands in, and its text is replaced later; if a digest cannot be made in time, the last one is returned. Digests
 never change the profile.
+
+The entries of a day are one model call for all who spoke, or several if the day or the group is too large. A day with
+more text than the model takes is split into parts by time; then the entries of the parts become one entry for each
+member. If the model fails at one part, the built-in writer writes that part; the others are kept.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Any
 
@@ -18,27 +22,139 @@ from cachetools import TTLCache
 
 from recollect.facts.rules.forgetting import matching_statements
 from recollect.facts.tables.people import FORGET, statements_of
-from recollect.follow.ask import TaskRunner
+from recollect.follow.ask import TaskResult, TaskRunner
 from recollect.follow.single_flight import FlightKey, FlightResult, SingleFlight, WaitLimit
 from recollect.log.access import Viewer, is_claim
 from recollect.log.tables import erasures_of
-from recollect.model import Digest, Span
+from recollect.model import Digest, Message, Span
 from recollect.ports import Clock, Telemetry, Tx
-from recollect.summaries import digests
-from recollect.summaries.day_writer import DayEntries, DayWriter
+from recollect.summaries import digests, prompts
 from recollect.summaries.digests import DIGESTS
-from recollect.summaries.prompts import context_merge, week_history
-from recollect.summaries.rules.days import (
-    Participation,
-    content_hash,
-    day_of,
-    fingerprint,
-    history_days,
-    hour_bucket,
-    is_current,
-    parse_time_zone,
-)
+from recollect.summaries.prompts import DayInputs, DayReply, MergeInputs, WeekInputs
+from recollect.summaries.rules import days
+from recollect.summaries.rules.days import Participation
 from recollect.text.sentences import split_sentences
+
+MEMBERS = 60  # in one model call: an answer has room for so many entries
+
+
+@dataclass(frozen=True, slots=True)
+class DayEntries:
+    """The entries of a day by member, the members whose entry the built-in writer wrote, and why the model failed."""
+
+    entries: Mapping[str, str]
+    offline: frozenset[str]
+    outage: str | None = None
+
+    @classmethod
+    def join(cls, parts: Iterable[DayEntries]) -> DayEntries:
+        """The entries of several answers; of a member with several, the last."""
+        entries = dict[str, str]()
+        offline = set[str]()
+        outage = None
+        for part in parts:
+            entries |= part.entries
+            offline |= part.offline
+            outage = outage or part.outage
+        return cls(entries, frozenset(offline), outage)
+
+
+class DayWriter:
+    """Writes days, with the memory model or without."""
+
+    def __init__(
+        self, asking: TaskRunner, count: Callable[[str], int], run: Callable[..., Awaitable[Any]], tokens: int
+    ) -> None:
+        self._asking = asking
+        self._count = count
+        self._run = run
+        self._tokens = tokens
+
+    async def write_day(
+        self, day: date, zone: tzinfo, messages: Sequence[Message], names: Mapping[str, str]
+    ) -> DayEntries:
+        """The entries of all who spoke on a day."""
+        if not self._asking.has_model:
+            return await self._write_entries(DayInputs(day, zone, tuple(messages), authors_in(messages), names))
+        sizes = await self._run(self._token_counts, messages, names, zone)
+        times = [message.time for message in messages]
+        parts = [
+            await self._write_entries(DayInputs(day, zone, part, authors_in(part), names))
+            for part in (tuple(messages[first:end]) for first, end in days.split_day(sizes, times, self._tokens))
+        ]
+        return await self._merge_parts(day, zone, messages, names, parts)
+
+    def _token_counts(self, messages: Iterable[Message], names: Mapping[str, str], zone: tzinfo) -> list[int]:
+        return [self._count(days.transcript([prompts.shorten_message(message)], names, zone)) for message in messages]
+
+    async def _write_entries(self, inputs: DayInputs) -> DayEntries:
+        answers = [
+            await self._ask(replace(inputs, members=inputs.members[start : start + MEMBERS]))
+            for start in range(0, len(inputs.members), MEMBERS)
+        ]
+        return DayEntries.join(
+            DayEntries(answer.reply.entries, answer.reply.offline, answer.outage) for answer in answers
+        )
+
+    async def _ask(self, inputs: DayInputs) -> TaskResult[DayReply]:
+        if self._asking.has_model:
+            return await self._asking.ask(prompts.day_digest, inputs)
+        # In a thread: the built-in writer reads every word.
+        return TaskResult(await self._run(prompts.day_digest.offline, inputs), "offline")
+
+    async def _merge_parts(
+        self,
+        day: date,
+        zone: tzinfo,
+        messages: Sequence[Message],
+        names: Mapping[str, str],
+        parts: Sequence[DayEntries],
+    ) -> DayEntries:
+        """Merge the entries of several parts into one entry for each member."""
+        if len(parts) == 1:
+            return parts[0]
+        first_messages = {message.author: message for message in reversed(messages)}
+        notes = {
+            user: [part.entries[user] for part in parts if user in part.entries]
+            for user in dict.fromkeys(first_messages)
+        }
+        members_to_merge = [user for user, texts in notes.items() if len(texts) > 1]
+        single_entries = {user: texts[0] for user, texts in notes.items() if len(texts) == 1}
+        results = [replace(DayEntries.join(parts), entries=single_entries)]
+        if members_to_merge:
+            note_messages = tuple(
+                replace(first_messages[user], content=text) for user in members_to_merge for text in notes[user]
+            )
+            results.append(
+                await self._write_from_notes(
+                    DayInputs(day, zone, note_messages, tuple(members_to_merge), names, notes=True)
+                )
+            )
+        return DayEntries.join(results)
+
+    async def _write_from_notes(self, inputs: DayInputs) -> DayEntries:
+        """Make entries from notes, for as many members at a time as fit into one model call."""
+        notes_by_member = [
+            [message for message in inputs.messages if message.author == user] for user in inputs.members
+        ]
+        sizes = [sum(self._token_counts(notes, inputs.names, inputs.zone)) for notes in notes_by_member]
+        times = [notes[0].time for notes in notes_by_member]
+        results = list[DayEntries]()
+        for first, end in days.split_day(sizes, times, self._tokens):
+            messages = tuple(note for notes in notes_by_member[first:end] for note in notes)
+            results.append(
+                await self._write_entries(replace(inputs, messages=messages, members=inputs.members[first:end]))
+            )
+        return DayEntries.join(results)
+
+
+def authors_in(messages: Iterable[Message]) -> tuple[str, ...]:
+    """The authors, in the order of their first messages."""
+    return tuple(dict.fromkeys(message.author for message in messages))
+
+
+# -- digests
+
 
 HEAD = ""  # in place of a member: the row with the inputs of the whole day
 AT_ONCE = 4  # days that are made in parallel
@@ -75,7 +191,7 @@ class DigestRequest:
         return str(self.zone)
 
     def hour(self, day: date) -> str:
-        return hour_bucket(self.now, self.zone) if day == self.today else ""
+        return days.hour_bucket(self.now, self.zone) if day == self.today else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +239,9 @@ class Digests:
         """A request as of today or another `day`. Waits until all messages of the space so far are noted."""
         await self._caught_up(space)
         row = await self._read(lambda tx: digests.space_row(tx, space))
-        zone = parse_time_zone(row["time_zone"] or self._zone)
+        zone = days.parse_time_zone(row["time_zone"] or self._zone)
         now = self._clock.now()
-        today = day_of(now, zone)
+        today = days.day_of(now, zone)
         return DigestRequest(space, zone, now, today, today if day is None else day, WaitLimit(seconds), row["version"])
 
     # -- a day
@@ -165,9 +281,11 @@ class Digests:
         # If there are fewer messages now, some have expired (an erasure deletes the digest, too): the stored digest
         # says more than a new one could.
         has_fewer = sum(activity.messages for activity in activities) < int(head["text"])
-        inputs = head["inputs"] if has_fewer else fingerprint(activities)
+        inputs = head["inputs"] if has_fewer else days.fingerprint(activities)
         return StoredDay(
-            rows, activities, is_current(head, inputs=inputs, hour=request.hour(day), asking=self._asking.has_model)
+            rows,
+            activities,
+            days.is_current(head, inputs=inputs, hour=request.hour(day), asking=self._asking.has_model),
         )
 
     def _load_current_day(self, tx: Tx, request: DigestRequest, day: date) -> StoredDay | None:
@@ -186,7 +304,7 @@ class Digests:
             activities, messages, names, erasures = await self._read(load_inputs)
             day_entries = await self._diary.write_day(day, request.zone, messages, names)
         hour = request.hour(day)
-        inputs = fingerprint(activities)
+        inputs = days.fingerprint(activities)
 
         def save(tx: Tx) -> StoredDay | None:
             if frozenset(erasures_of(tx, request.space)) != erasures:
@@ -232,7 +350,8 @@ class Digests:
 
         def load_week(tx: Tx) -> tuple[dict[date, StoredDay], tuple[Span, ...], Mapping[str, Any] | None]:
             activities_by_day = {
-                day: digests.activities_on(tx, request.space, day, user_id=user) for day in history_days(request.on)
+                day: digests.activities_on(tx, request.space, day, user_id=user)
+                for day in days.history_days(request.on)
             }
             spans = digests.activity_spans(
                 activity for activities in activities_by_day.values() for activity in activities
@@ -250,7 +369,7 @@ class Digests:
         day_digests = [by_user[user] for by_user, _ in entries if user in by_user]
         is_complete = len(day_digests) == len(active_days)
         if is_complete and len(day_digests) == 1:
-            return week_without_model(day_digests, history_days(request.on), spans), entries[0][1]
+            return week_without_model(day_digests, days.history_days(request.on), spans), entries[0][1]
         row = await self._get_week(request, user, day_digests) if is_complete else None
         if row is not None:
             return to_digest(row, spans), True
@@ -259,7 +378,7 @@ class Digests:
         return (
             to_digest(row, spans)
             if row
-            else week_without_model(day_digests, history_days(request.on), spans)
+            else week_without_model(day_digests, days.history_days(request.on), spans)
             if day_digests
             else None
         ), False
@@ -267,7 +386,7 @@ class Digests:
     async def _get_week(
         self, request: DigestRequest, user: str, day_digests: Sequence[Digest]
     ) -> Mapping[str, Any] | None:
-        inputs = content_hash(*(f"{day_digest.day} {day_digest.text}" for day_digest in day_digests))
+        inputs = days.content_hash(*(f"{digest.day} {digest.text}" for digest in day_digests))
         key = FlightKey(request.space, f"week {last_history_day(request)} {request.variant} {user}")
         return await self._once.get(
             key,
@@ -285,7 +404,7 @@ class Digests:
 
     def _load_last_week(self, tx: Tx, request: DigestRequest, user: str) -> Mapping[str, Any] | None:
         """The newest stored history: of today, or of one of the days before that a history covers."""
-        for day in (last_history_day(request), *(day.isoformat() for day in reversed(history_days(request.on)))):
+        for day in (last_history_day(request), *(day.isoformat() for day in reversed(days.history_days(request.on)))):
             rows = tx.rows(DIGESTS, where=week_key(request, user) | {"day": day})
             if rows:
                 return rows[0]
@@ -298,15 +417,15 @@ class Digests:
             return digests.public_names(tx, request.space, [user])[user], frozenset(erasures_of(tx, request.space))
 
         name, erasures = await self._read(load_name)
-        task_inputs = week_history.Inputs(name, day_texts(day_digests))
-        answer = await self._asking.ask(week_history, task_inputs)
+        task_inputs = WeekInputs(name, day_texts(day_digests))
+        answer = await self._asking.ask(prompts.week_history, task_inputs)
         is_pending = bool(answer.outage) or not self._asking.has_model
         row = week_key(request, user) | {
             "text": answer.reply.text,
             "made_by": answer.made_by,
             "made_at": self._clock.now(),
             "pending": int(is_pending),
-            "bucket": OPEN if any(day_digest.pending for day_digest in day_digests) else "",
+            "bucket": OPEN if any(digest.pending for digest in day_digests) else "",
             "inputs": inputs,
         }
         return FlightResult(lambda tx: put_digest(tx, row, erasures), answer.outage)
@@ -327,7 +446,7 @@ class Digests:
             self._asking.has_model,
         )
         channel = (viewer.channel or "") if viewer is not None else ""
-        key = (request.space, user, channel, content_hash(name, profile))
+        key = (request.space, user, channel, days.content_hash(name, profile))
         validity = (request.version, *conditions)
         cache_entry = self._cache.get(key)
         is_hit = cache_entry is not None and cache_entry[0] == validity
@@ -354,7 +473,7 @@ class Digests:
         history = visible_digest(viewer, history)
         today = visible_digest(viewer, entries.get(user))
         forget_texts = await self._read(lambda tx: texts_to_forget(tx, request.space, user))
-        inputs = context_merge.Inputs(
+        inputs = MergeInputs(
             name,
             profile,
             text_without_forgotten(today, name, forget_texts) if today else "",
@@ -364,7 +483,7 @@ class Digests:
         asking = self._asking.has_model
         is_final = is_today_fresh and is_history_fresh and not any(part.pending and asking for part in parts)
         if not inputs.several:
-            return MergedDigest(context_merge.offline(inputs).text, "offline", today, history), is_final
+            return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), is_final
         row = await self._read(lambda tx: self._load_merge(tx, request, user, inputs)) or await self._once.get(
             FlightKey(request.space, f"merge {inputs.hash} {user}"),
             lambda tx: self._load_merge(tx, request, user, inputs),
@@ -372,21 +491,19 @@ class Digests:
             request.patience,
         )
         if row is None:
-            self._telemetry.count("fallback", kind=context_merge.name, outcome="late")
-            return MergedDigest(context_merge.offline(inputs).text, "offline", today, history), False
+            self._telemetry.count("fallback", kind=prompts.context_merge.name, outcome="late")
+            return MergedDigest(prompts.context_merge.offline(inputs).text, "offline", today, history), False
         return MergedDigest(row["text"], row["made_by"], today, history), is_final and not (row["pending"] and asking)
 
-    def _load_merge(
-        self, tx: Tx, request: DigestRequest, user: str, inputs: context_merge.Inputs
-    ) -> Mapping[str, Any] | None:
+    def _load_merge(self, tx: Tx, request: DigestRequest, user: str, inputs: MergeInputs) -> Mapping[str, Any] | None:
         rows = tx.rows(DIGESTS, where=merge_key(request, user) | {"variant": inputs.hash})
         return rows[0] if rows and not (rows[0]["pending"] and self._asking.has_model) else None
 
     async def _make_merge(
-        self, request: DigestRequest, user: str, inputs: context_merge.Inputs
+        self, request: DigestRequest, user: str, inputs: MergeInputs
     ) -> FlightResult[Mapping[str, Any]]:
         erasures = await self._read(lambda tx: frozenset(erasures_of(tx, request.space)))
-        answer = await self._asking.ask(context_merge, inputs)
+        answer = await self._asking.ask(prompts.context_merge, inputs)
         row = merge_key(request, user) | {
             "variant": inputs.hash,
             "text": answer.reply.text,
@@ -442,7 +559,7 @@ def merge_key(request: DigestRequest, user: str) -> dict[str, Any]:
 
 def to_digest(row: Mapping[str, Any], spans: tuple[Span, ...]) -> Digest:
     end = date.fromisoformat(row["day"])
-    begin = end if row["kind"] == "day" else history_days(end + timedelta(days=1))[0]
+    begin = end if row["kind"] == "day" else days.history_days(end + timedelta(days=1))[0]
     text_fields = (row["text"], row["made_by"], row["made_at"], bool(row["pending"]))
     return Digest(row["space"], row["user_id"], row["kind"], begin, end, *text_fields, spans)
 
@@ -451,13 +568,13 @@ def week_without_model(day_digests: Sequence[Digest], dates: Sequence[date], spa
     """A history without a model: of one day, that day's digest; of several, the built-in writer's stand-in."""
     newest = day_digests[-1]
     is_single = len(day_digests) == 1
-    text = newest.text if is_single else week_history.offline(week_history.Inputs("", day_texts(day_digests))).text
+    text = newest.text if is_single else prompts.week_history.offline(WeekInputs("", day_texts(day_digests))).text
     text_fields = (text, newest.made_by if is_single else "offline", newest.made_at, newest.pending or not is_single)
     return Digest(newest.space, newest.user, "week", dates[0], dates[-1], *text_fields, spans)
 
 
 def day_texts(day_digests: Sequence[Digest]) -> tuple[tuple[date, str], ...]:
-    return tuple((day_digest.day, day_digest.text) for day_digest in day_digests)
+    return tuple((digest.day, digest.text) for digest in day_digests)
 
 
 def spans_of(day: StoredDay, user: str) -> tuple[Span, ...]:
@@ -493,7 +610,7 @@ def recent_speakers(tx: Tx, space: str, day: date) -> list[str]:
     return sorted(
         {
             activity.user
-            for earlier_day in history_days(day)
+            for earlier_day in days.history_days(day)
             for activity in digests.activities_on(tx, space, earlier_day)
         }
     )

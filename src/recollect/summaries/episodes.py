@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -24,11 +23,67 @@ from recollect.follow.view import Run, SaveResult
 from recollect.masking import masked_logger
 from recollect.model import Conversation, Episode, ExtractLine, Filter, Message
 from recollect.ports import Embedder, Lag, Tokenizer, Tx, Vectors
-from recollect.summaries.episode_boundaries import CHARACTERS, LONGEST, bounds_after, is_reply, lines_of, stack_vectors
-from recollect.summaries.prompts import episode_batch, episode_summary, level_summary
-from recollect.summaries.rules.level_merging import next_merge
-from recollect.summaries.rules.lines import SpokenLine, from_object, narrative_lines, to_object
-from recollect.summaries.rules.segments import PAUSE, continues
+from recollect.summaries import prompts
+from recollect.summaries.prompts import EpisodeInputs, LevelInputs, SummaryReply
+from recollect.summaries.rules.lines import SpokenLine, from_object, narrative_lines, to_object, whole_line
+from recollect.summaries.rules.segments import PAUSE, continues, cuts, next_merge
+from recollect.text.standalone import is_bound
+
+LONGEST = 30  # messages in one episode of level 1
+CHARACTERS = 4  # of a token, about
+
+
+def stack_vectors(vectors: Sequence[Vectors | None]) -> Vectors:
+    """One row for each message; zeros for one that has no vector."""
+    width = max((len(vector) for vector in vectors if vector is not None), default=1)
+    rows = [np.zeros(width, np.float32) if vector is None else vector for vector in vectors]
+    return np.array(rows, np.float32).reshape(len(vectors), width)
+
+
+def part_bounds(messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
+    """The start and end of each part into which a run of messages is cut."""
+    if not messages:
+        return []
+    sizes = [len(message.content) // CHARACTERS + 1 for message in messages]
+    gaps = list(pairwise(messages))
+    starts = [
+        0,
+        *cuts(
+            vectors,
+            sizes,
+            [message.role == "user" for message in messages],
+            pauses=[False, *(after.time - before.time > PAUSE for before, after in gaps)],
+            replies=[False, *(is_reply(before, after) for before, after in gaps)],
+            longest=LONGEST,
+        ),
+        len(messages),
+    ]
+    return list(pairwise(starts))
+
+
+def bounds_after(before: Message | None, messages: Sequence[Message], vectors: Vectors) -> list[tuple[int, int]]:
+    """The parts of a run; a reply to the message before the run is a part of its own, if others follow it there."""
+    bounds = part_bounds(messages, vectors)
+    if before is None or not bounds or bounds[0][1] == 1 or not is_reply(before, messages[0]):
+        return bounds
+    return [(0, 1), (1, bounds[0][1]), *bounds[1:]]
+
+
+def is_reply(before: Message, after: Message) -> bool:
+    """Whether a message answers the question that the message before it ends in."""
+    return (before.role, before.author) != (after.role, after.author) and is_bound(before.content, after.content)
+
+
+def lines_of(episode: Episode) -> tuple[ExtractLine, ...]:
+    """The lines of a summary. Without them, what a model wrote is prose, and another text stays as it is."""
+    if episode.lines or not episode.summary:
+        return episode.lines
+    to_lines = narrative_lines if episode.made_by == "model" else whole_line
+    return to_lines(episode.summary, episode.last, episode.ended)
+
+
+# -- writing
+
 
 log = masked_logger("recollect.episodes")
 
@@ -145,7 +200,7 @@ class Writer:
             times = (part[0].time, part[-1].time)
             record = EpisodeRecord(Episode(lag.space, lag.conversation, 1, *turns, *times, ""), user)
         reply = await self._run(
-            episode_summary.offline,
+            prompts.episode_summary.offline,
             self.message_inputs([*question, *part], record.episode.summary, lines_of(record.episode)),
         )
         return rewrite_summary(record, reply)
@@ -178,14 +233,14 @@ class Writer:
         episode = Episode(
             first.space, first.conversation, first.level + 1, first.first, last.last, first.began, last.ended, ""
         )
-        reply = await self._run(level_summary.offline, self.level_inputs([part.episode for part in parts]))
+        reply = await self._run(prompts.level_summary.offline, self.level_inputs([part.episode for part in parts]))
         return rewrite_summary(EpisodeRecord(episode, parts[0].user), reply)
 
-    def level_inputs(self, parts: Sequence[Episode]) -> level_summary.Inputs:
+    def level_inputs(self, parts: Sequence[Episode]) -> LevelInputs:
         summaries = tuple(part.summary for part in parts)
         size = sum(self._tokenizer.count(summary) for summary in summaries)
         limit = clamp(size // LEVEL_SHARE, LEVEL_TOKENS)
-        return level_summary.Inputs(summaries, limit, self._tokenizer.count, tuple(map(lines_of, parts)))
+        return LevelInputs(summaries, limit, self._tokenizer.count, tuple(map(lines_of, parts)))
 
     async def with_vector(self, record: EpisodeRecord) -> EpisodeRecord:
         """The episode with the vector of its summary, if it has none yet. If the embedder fails it stays without one:
@@ -202,7 +257,7 @@ class Writer:
 
     def message_inputs(
         self, part: Sequence[Message], before: str, before_lines: tuple[ExtractLine, ...] = ()
-    ) -> episode_summary.Inputs:
+    ) -> EpisodeInputs:
         """The inputs for a summary of messages that continues the summary `before`, which has these lines."""
         messages = [message for message in part if message.is_lasting and message.content.strip()]
         lines = tuple(
@@ -211,7 +266,7 @@ class Writer:
         )
         size = sum(len(line.text) for line in lines) // CHARACTERS + self._tokenizer.count(before) * SHARE
         limit = clamp(size // SHARE, TOKENS)
-        return episode_summary.Inputs(lines, before, limit, self._tokenizer.count, before_lines)
+        return EpisodeInputs(lines, before, limit, self._tokenizer.count, before_lines)
 
 
 class EpisodesView:
@@ -256,46 +311,40 @@ class EpisodesView:
             return WrittenEpisodes(new_records, SaveResult(lag.done, len(new_records)))
         return WrittenEpisodes(new_records, SaveResult(lag.turns, max(len(new_records), 1)))
 
-    async def _group_records(
-        self, records: Sequence[EpisodeRecord]
-    ) -> list[dict[EpisodeRecord, episode_summary.Inputs | None]]:
+    async def _group_records(self, records: Sequence[EpisodeRecord]) -> list[dict[EpisodeRecord, EpisodeInputs | None]]:
         """The episodes in groups of which each is written in one call, the lowest level first; those of messages with
         what they are written from."""
         inputs = {record: await self._message_inputs(record) for record in records if record.episode.level == 1}
-        sizes = episode_batch.batch_sizes([sum(len(line.text) for line in part.lines) for part in inputs.values()])
+        sizes = prompts.batch_sizes([sum(len(line.text) for line in part.lines) for part in inputs.values()])
         remaining = iter(inputs.items())
-        groups: list[dict[EpisodeRecord, episode_summary.Inputs | None]] = [
-            dict(islice(remaining, size)) for size in sizes
-        ]
+        groups: list[dict[EpisodeRecord, EpisodeInputs | None]] = [dict(islice(remaining, size)) for size in sizes]
         groups += [{record: None} for record in records if record.episode.level > 1]
         return groups
 
     async def _ask_model(
-        self, group: Mapping[EpisodeRecord, episode_summary.Inputs | None], new_records: Sequence[EpisodeRecord]
-    ) -> Sequence[TaskResult[episode_summary.Reply] | TaskResult[level_summary.Reply]]:
+        self, group: Mapping[EpisodeRecord, EpisodeInputs | None], new_records: Sequence[EpisodeRecord]
+    ) -> Sequence[TaskResult[SummaryReply] | TaskResult[SummaryReply]]:
         """The model's summaries of a group; one that cannot be used is asked for again, alone."""
         inputs = [part for part in group.values() if part is not None]
         if not inputs:
             return [await self._ask_of_level(record.episode, new_records) for record in group]
         if len(inputs) == 1:
-            return [await self._asking.ask(episode_summary, inputs[0])]
-        answer = await self._asking.ask(episode_batch, episode_batch.Inputs(tuple(inputs)))
+            return [await self._asking.ask(prompts.episode_summary, inputs[0])]
+        answer = await self._asking.ask(prompts.episode_batch, prompts.BatchInputs(tuple(inputs)))
         return [
-            await self._asking.ask(episode_summary, part)
+            await self._asking.ask(prompts.episode_summary, part)
             if reply is None
             else TaskResult(reply, answer.made_by, answer.outage)
             for part, reply in zip(inputs, answer.reply.replies, strict=True)
         ]
 
-    async def _ask_of_level(
-        self, episode: Episode, new_records: Sequence[EpisodeRecord]
-    ) -> TaskResult[level_summary.Reply]:
+    async def _ask_of_level(self, episode: Episode, new_records: Sequence[EpisodeRecord]) -> TaskResult[SummaryReply]:
         new_episodes = {episode_key(record.episode): record.episode for record in new_records}
         parts = await self._read(lambda tx: parts_of(tx, episode))
         episodes = [new_episodes.get(episode_key(part.episode), part.episode) for part in parts]
-        return await self._asking.ask(level_summary, self._writer.level_inputs(episodes))
+        return await self._asking.ask(prompts.level_summary, self._writer.level_inputs(episodes))
 
-    async def _message_inputs(self, record: EpisodeRecord) -> episode_summary.Inputs:
+    async def _message_inputs(self, record: EpisodeRecord) -> EpisodeInputs:
         """What an episode is written from: the messages since the model last wrote it, and what it wrote."""
         episode = record.episode
         begin = max(record.base_last, episode.first - 1)
@@ -346,7 +395,7 @@ def newest_episode(active: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
     return max(level_one, key=lambda record: record.episode.first, default=None)
 
 
-def rewrite_summary(record: EpisodeRecord, reply: episode_summary.Reply | level_summary.Reply) -> EpisodeRecord:
+def rewrite_summary(record: EpisodeRecord, reply: SummaryReply | SummaryReply) -> EpisodeRecord:
     """The episode with a summary, and without the vector of the one before."""
     lines = reply.lines or narrative_lines(reply.summary, record.episode.last, record.episode.ended)
     episode = replace(record.episode, summary=reply.summary, lines=lines, made_by="offline")
@@ -377,7 +426,7 @@ def reconcile_with_model(record: EpisodeRecord, current: EpisodeRecord) -> Episo
 
 
 def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
-    """Lock a conversation: nobody else writes its episodes until the transaction ends."""
+    """Lock a conversation: nobody else writes its episodes or topics until the transaction ends."""
     stored_conversation = tx.conversation(space, conversation)
     assert stored_conversation is not None  # it has messages
     tx.lock_conversation(
@@ -440,44 +489,85 @@ def put_episodes(tx: Tx, records: Sequence[EpisodeRecord]) -> None:
     tx.put(TABLE, [episode_row(record) for record in records])
 
 
+EPISODE_COLUMNS = ("space", "conversation", "level", "first", "last", "began", "ended", "summary", "made_by")
+"""Columns of an episode that hold what the field of that name does."""
+
+
 def episode_row(record: EpisodeRecord) -> dict[str, Any]:
-    episode = record.episode
     return {
-        "space": episode.space,
-        "conversation": episode.conversation,
-        "level": episode.level,
-        "first": episode.first,
-        "last": episode.last,
+        **{name: getattr(record.episode, name) for name in EPISODE_COLUMNS},
         "user_id": record.user,
-        "began": episode.began,
-        "ended": episode.ended,
-        "summary": episode.summary,
-        "made_by": episode.made_by,
-        "pending": int(episode.pending),
+        "pending": int(record.episode.pending),
         "parent": record.parent,
         "base": record.base,
         "base_last": record.base_last,
         "vec": record.vector,
-        "extract": to_object(episode.lines),
+        "extract": to_object(record.episode.lines),
     }
-
-
-lines_in = lru_cache(maxsize=2048)(from_object)  # of an object of a row, which is the same while its text is
 
 
 def to_record(row: Mapping[str, Any]) -> EpisodeRecord:
     episode = Episode(
-        row["space"],
-        row["conversation"],
-        row["level"],
-        row["first"],
-        row["last"],
-        row["began"],
-        row["ended"],
-        row["summary"],
-        row["made_by"],
-        bool(row["pending"]),
-        row["parent"] is None,
-        lines=lines_in(row["extract"]),
+        **{name: row[name] for name in EPISODE_COLUMNS},
+        pending=bool(row["pending"]),
+        active=row["parent"] is None,
+        lines=from_object(row["extract"]),
     )
     return EpisodeRecord(episode, row["user_id"], row["parent"], row["base"], row["base_last"], row["vec"])
+
+
+# -- search
+
+
+def active_rows(tx: Tx, space: str, conversation: str) -> list[Mapping[str, Any]]:
+    """The rows of the episodes that are part of no other, in order of level and turn."""
+    return tx.rows(TABLE, where={"space": space, "conversation": conversation, "parent": None})
+
+
+def nearest_episodes(
+    tx: Tx, where: Filter, vector: Vectors, limit: int, least: float, known_rows: Sequence[Mapping[str, Any]] = ()
+) -> list[Episode]:
+    """The episodes of a person, or of a channel, that are closest in meaning and close enough, best first. `known_rows`
+    are read already.
+
+    The search starts with the active episodes and descends from each into the part that is closer still: so it costs
+    the same however long the history is.
+    """
+    scope: dict[str, Any] = {"space": where.space, "parent": None}
+    scope |= {"user_id": where.user} if where.user is not None else {"conversation": where.conversation or ""}
+    hits = [(to_record(row), cosine) for row, cosine in tx.near(TABLE, vector, limit, where=scope, known=known_rows)]
+    close_hits = sorted(
+        (hit for hit in descend_to_closest(tx, hits, vector) if hit[1] >= least), key=lambda hit: -hit[1]
+    )
+    return [record.episode for record, _ in close_hits]
+
+
+def descend_to_closest(
+    tx: Tx, hits: Sequence[tuple[EpisodeRecord, float]], vector: Vectors
+) -> list[tuple[EpisodeRecord, float]]:
+    """Each of these episodes, or its closest part at any level that is closer still. One query for each level."""
+    best = list(hits)
+    open_positions = set(range(len(hits)))
+    for level in range(max((record.episode.level for record, _ in hits), default=1), 1, -1):
+        positions = [position for position in open_positions if best[position][0].episode.level == level]
+        parts = part_rows(tx, [best[position][0].episode for position in positions])
+        for position in positions:
+            rows = parts.get((best[position][0].episode.conversation, best[position][0].episode.first), ())
+            cosines = cosines_to(rows, vector)
+            cosine = max(cosines, default=0.0)
+            if not cosines or cosine <= best[position][1]:
+                open_positions.discard(position)
+            else:
+                best[position] = (to_record(rows[cosines.index(cosine)]), cosine)
+    return best
+
+
+def cosines_to(rows: Sequence[Mapping[str, Any]], vector: Vectors) -> list[float]:
+    """The cosine of each row; 0 for one without a vector."""
+    if not rows:
+        return []
+    zeros = bytes(2 * len(vector))
+    data = b"".join([row["vec"] or zeros for row in rows])
+    matrix = np.frombuffer(data, np.float16).reshape(len(rows), len(vector)).astype(np.float32)
+    cosines: list[float] = np.vecdot(matrix, vector).tolist()
+    return cosines

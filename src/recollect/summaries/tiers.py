@@ -17,9 +17,9 @@ from recollect.follow.task import TaskMessage
 from recollect.follow.view import Run, SaveResult
 from recollect.model import Message, Tiers
 from recollect.ports import Tokenizer, Tx
-from recollect.summaries.prompts import message_tiers
+from recollect.summaries.prompts import TiersInputs, message_tiers
 from recollect.summaries.rules import tiers as rules
-from recollect.summaries.rules.shown_tier import tier_after_request
+from recollect.summaries.rules.tiers import tier_after_request
 
 NEAR = 60  # turns from the end of a conversation that are given tiers as they come, if the window holds them
 BATCH_CHARACTERS = 8_000  # of messages whose tiers are asked for in one call; a longer message is asked for alone
@@ -108,7 +108,7 @@ class TiersView:
         """The tiers of some messages by turn, by the memory model or else by the built-in writer; and why to ask again
         later."""
         lines = tuple(TaskMessage(message.role, message.content) for message in messages)
-        answer = await self._asking.ask(message_tiers, message_tiers.Inputs(lines, self._tokenizer.count))
+        answer = await self._asking.ask(message_tiers, TiersInputs(lines, self._tokenizer.count))
         tiers_by_turn = {
             message.turn: Tiers(reply_tiers.tier1, reply_tiers.tier2, answer.made_by)
             for message, reply_tiers in zip(messages, answer.reply.tiers, strict=True)

@@ -17,7 +17,7 @@ from recollect.follow.view import Run
 from recollect.model import Budget, Chunk, Filter, Message, Tiers
 from recollect.ports import Clock, Lag, Tokenizer, Tx
 from recollect.summaries import episodes
-from recollect.summaries.rules.shown_tier import text_at, tier_now
+from recollect.summaries.rules.tiers import text_at, tier_now
 from recollect.summaries.rules.tiers import write_tiers as offline_tiers
 from recollect.summaries.rules.window import (
     WindowMessage,

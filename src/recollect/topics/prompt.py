@@ -16,7 +16,7 @@ from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, build_request, object_schema, repair_request
 from recollect.model import ExtractLine
 from recollect.ports import Request
-from recollect.summaries.prompts import episode_summary
+from recollect.summaries.prompts import EpisodeInputs, both_ends, episode_summary
 from recollect.summaries.rules import extract
 from recollect.summaries.rules.lines import SpokenLine
 from recollect.summaries.rules.tiers import Count
@@ -43,15 +43,15 @@ class Inputs:
     before_lines: tuple[ExtractLine, ...] = ()
 
     @property
-    def episode(self) -> episode_summary.Inputs:
+    def episode(self) -> EpisodeInputs:
         """The inputs for the summary, which are those of an episode."""
-        return episode_summary.Inputs(self.lines, self.before, self.limit, self.count, self.before_lines)
+        return EpisodeInputs(self.lines, self.before, self.limit, self.count, self.before_lines)
 
     @property
-    def shown_episode(self) -> episode_summary.Inputs:
+    def shown_episode(self) -> EpisodeInputs:
         """The same as a model is shown them: of long messages both ends. A title and a few sentences need no more."""
         most = extract.size_limit([len(line.text) for line in self.lines], MAX_CHARACTERS)
-        lines = tuple(replace(line, text=_both_ends(line.text, most)) for line in self.lines)
+        lines = tuple(replace(line, text=both_ends(line.text, most)) for line in self.lines)
         return replace(self.episode, lines=lines)
 
 
@@ -124,9 +124,3 @@ def _title_in(text: str, inputs: Inputs) -> str:
     )
     grounds = Grounds.of(source)
     return inputs.title if not grounds.shares_word(title) or grounds.find_inventions(title) else title
-
-
-def _both_ends(text: str, most: int) -> str:
-    """A text of at most so many characters, three quarters of them from its beginning."""
-    tail = most // 4
-    return text if len(text) <= most else f"{text[: most - tail]} […] {text[len(text) - tail :]}"

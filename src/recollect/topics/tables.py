@@ -2,27 +2,36 @@
 
 Every function works on one conversation (`place`), inside the caller's transaction. A writer holds the conversation's
 lock, so nobody else changes the states between reading and writing them.
+
+A pack has messages that left a topic's active set in few bytes, without loss. A message is a line: the number of its
+speaker, its turn and its time, both as the difference to the line before, and its words. The lines are deflated with a
+dictionary of phrases that are frequent in chats: a few short messages repeat too little to gain much without one. The
+first byte is the version of the form. A pack is a copy of messages in the log: one that cannot be read is made again.
 """
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from importlib import resources
 from secrets import token_hex
 from typing import Any
 
 import numpy as np
 
+from recollect.errors import InvalidInput
+from recollect.log.rules import check_role
 from recollect.log.tables import warn_of_damage
 from recollect.model import ExtractLine, Filter, Message
 from recollect.model.topics import TopicMessage
 from recollect.ports import Tx
 from recollect.summaries.rules.lines import from_object, narrative_lines
-from recollect.topics.rules import lossless_message_compression as compression
-from recollect.topics.rules.centroids import Row, round_vector
 from recollect.topics.rules.drift import DriftMessage
-from recollect.topics.rules.topic_state import TopicState
-from recollect.topics.rules.topic_words import TopicWords
+from recollect.topics.rules.topic_set import Row, TopicState, round_vector
+from recollect.topics.rules.words import TopicWords
 
 TABLE = "topics"
 HEADS = "topic_heads"
@@ -76,28 +85,18 @@ def put_states(tx: Tx, place: Place, states: Iterable[TopicState]) -> None:
     tx.put(TABLE, [state_row(place, state) for state in states])
 
 
+PLAIN_COLUMNS = (
+    *("first", "title", "made_by", "created_at", "last_active_at", "centroid", "count", "accesses", "returns"),
+    *("importance", "ups", "downs", "tags", "packed", "packed_upto", "opened", "faded_at", "merged_into"),
+)
+"""Columns of a topic that hold what the field of that name does."""
+
+
 def state_row(place: Place, state: TopicState) -> dict[str, Any]:
     return {
         **place,
-        "first": state.first,
-        "title": state.title,
-        "made_by": state.made_by,
-        "created_at": state.created_at,
-        "last_active_at": state.last_active_at,
-        "centroid": state.centroid,
-        "count": state.count,
-        "accesses": state.accesses,
-        "returns": state.returns,
-        "importance": state.importance,
-        "ups": state.ups,
-        "downs": state.downs,
-        "tags": state.tags,
-        "packed": state.packed,
-        "packed_upto": state.packed_upto,
-        "opened": state.opened,
+        **{name: getattr(state, name) for name in PLAIN_COLUMNS},
         "active": int(state.faded_at is None),
-        "faded_at": state.faded_at,
-        "merged_into": state.merged_into,
         "apart": tuple(map(str, sorted(state.apart))),
         "pending": int(state.pending),
         "words": state.words.to_object(),
@@ -105,26 +104,11 @@ def state_row(place: Place, state: TopicState) -> dict[str, Any]:
 
 
 def to_state(row: Mapping[str, Any]) -> TopicState:
+    columns = {name: row[name] for name in PLAIN_COLUMNS}
+    columns |= {"centroid": bytes(row["centroid"]), "tags": tuple(row["tags"])}
     return TopicState(
-        first=row["first"],
-        title=row["title"],
-        created_at=row["created_at"],
-        last_active_at=row["last_active_at"],
-        centroid=bytes(row["centroid"]),
-        count=row["count"],
-        accesses=row["accesses"],
-        returns=row["returns"],
-        importance=row["importance"],
-        ups=row["ups"],
-        downs=row["downs"],
-        tags=tuple(row["tags"]),
-        packed=row["packed"],
-        opened=row["opened"],
-        faded_at=row["faded_at"],
-        merged_into=row["merged_into"],
+        **columns,
         apart=frozenset(map(int, row["apart"])),
-        made_by=row["made_by"],
-        packed_upto=row["packed_upto"],
         pending=bool(row["pending"]),
         words=TopicWords.from_object(row["words"]),
     )
@@ -220,7 +204,7 @@ def messages_in_packs(tx: Tx, place: Place, state: TopicState) -> list[TopicMess
     if not state.packed_upto:
         return []
     rows = tx.rows(PACKS, where={**place, "topic": state.first})
-    return [message for row in rows for message in compression.unpack(bytes(row["packed"]))]
+    return [message for row in rows for message in decode_pack(bytes(row["packed"]))]
 
 
 def messages_of_parts(tx: Tx, place: Place, parts: Sequence[TopicState]) -> list[TopicMessage]:
@@ -286,13 +270,11 @@ def _new_packs(tx: Tx, place: Place, state: TopicState, messages: Sequence[Topic
     """The packs of a topic with these messages; the last one is taken out of the store if there is room in it."""
     topic_key = {**place, "topic": state.first}
     last_packs = tx.rows(PACKS, limit=1, where=topic_key, newest=True) if messages and state.packed_upto else []
-    if last_packs and last_packs[0]["messages"] < compression.MOST:
-        messages = [*compression.unpack(bytes(last_packs[0]["packed"])), *messages]
+    if last_packs and last_packs[0]["messages"] < PACK_SIZE:
+        messages = [*decode_pack(bytes(last_packs[0]["packed"])), *messages]
         tx.remove(PACKS, {**topic_key, "last": last_packs[0]["last"]})
-    packs = [messages[start : start + compression.MOST] for start in range(0, len(messages), compression.MOST)]
-    return [
-        {**topic_key, "last": pack[-1].turn, "messages": len(pack), "packed": compression.pack(pack)} for pack in packs
-    ]
+    packs = [messages[start : start + PACK_SIZE] for start in range(0, len(messages), PACK_SIZE)]
+    return [{**topic_key, "last": pack[-1].turn, "messages": len(pack), "packed": encode_pack(pack)} for pack in packs]
 
 
 def summary_of(tx: Tx, place: Place, first: int) -> Mapping[str, Any]:
@@ -308,3 +290,66 @@ def summary_lines(tx: Tx, place: Place, first: int) -> tuple[ExtractLine, ...]:
     summary = summary_of(tx, place, first)
     lines = from_object(summary["extract"]) or narrative_lines(summary["summary"])
     return tuple(line if line.role else replace(line, time=None) for line in lines)
+
+
+# -- packing
+
+
+FORM = b"\x01"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+SECOND = 1_000_000  # microseconds
+PACK_SIZE = 64
+"""Messages of one pack. More of them gain little, and all of a pack is written again when it grows."""
+
+
+def encode_pack(messages: Sequence[TopicMessage]) -> bytes:
+    """The messages, in order, as bytes."""
+    speakers = list(dict.fromkeys((message.role, message.author) for message in messages))
+    lines = [json.dumps(speakers, ensure_ascii=False)]
+    turn = 0
+    time = 0
+    for message in messages:
+        now = (message.time - EPOCH) // MICROSECOND
+        gap = now - time
+        # Most times are whole seconds; finer ones are written in microseconds.
+        delay = f"{gap // SECOND}" if gap % SECOND == 0 else f"{gap}u"
+        speaker = speakers.index((message.role, message.author))
+        words = json.dumps(message.content, ensure_ascii=False)[1:-1]
+        lines.append(f"{speaker} {message.turn - turn} {delay} {words}")
+        turn = message.turn
+        time = now
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, DICTIONARY)
+    return FORM + compressor.compress("\n".join(lines).encode()) + compressor.flush()
+
+
+def decode_pack(data: bytes) -> list[TopicMessage]:
+    """The messages of a pack. InvalidInput for bytes that are no pack."""
+    try:
+        if data[:1] != FORM:
+            raise ValueError(f"form {data[:1]!r} is not known")
+        decompressor = zlib.decompressobj(-15, DICTIONARY)
+        head, *lines = (decompressor.decompress(data[1:]) + decompressor.flush()).decode().split("\n")
+        return _read_lines(json.loads(head), lines)
+    except (ValueError, IndexError, TypeError, zlib.error, OverflowError) as error:
+        raise InvalidInput("packed", f"is no pack of messages ({error}); rebuild the topics") from None
+
+
+def _read_lines(speakers: Sequence[Sequence[str]], lines: Sequence[str]) -> list[TopicMessage]:
+    messages: list[TopicMessage] = []
+    turn = 0
+    time = 0
+    for line in lines:
+        speaker, turns, delay, words = line.split(" ", 3)
+        role, author = speakers[int(speaker)]
+        turn += int(turns)
+        time += int(delay[:-1]) if delay.endswith("u") else int(delay) * SECOND
+        content = json.loads(f'"{words}"')
+        messages.append(TopicMessage(turn, check_role(role), author, content, EPOCH + timedelta(microseconds=time)))
+    return messages
+
+
+# The most frequent phrases stand last: they are nearest. A change here needs another version of the form.
+_PHRASES = resources.files("recollect.topics").joinpath("data/phrases.txt")
+_LINE_FRAMES = '. \n1 1 60 \n0 1 60 [["user", "user"], ["assistant", "assistant"]]'
+DICTIONARY = (" ".join(_PHRASES.read_text("utf-8").split()) + _LINE_FRAMES).encode()

@@ -17,14 +17,12 @@ from recollect.follow.view import Run, SaveResult
 from recollect.model import ExtractLine
 from recollect.model.topics import TopicMessage
 from recollect.ports import Lag, Tokenizer, Tx
-from recollect.summaries.episode_boundaries import CHARACTERS
-from recollect.summaries.episodes import CALLS, SHARE, TOKENS, clamp
+from recollect.summaries.episodes import CALLS, CHARACTERS, SHARE, TOKENS, clamp, lock_conversation
 from recollect.summaries.rules.lines import SpokenLine, from_object, to_object, whole_line
 from recollect.topics import prompt as topic_summary
 from recollect.topics import tables as rows
-from recollect.topics.rules import lossless_message_compression as compression
-from recollect.topics.rules.topic_state import TopicState
-from recollect.topics.view import TITLES, Topics, lock_conversation
+from recollect.topics.rules.topic_set import TopicState
+from recollect.topics.view import TITLES, Topics
 
 BUILT_IN_CALLS = 64  # topics that the built-in writer writes in one step
 FEW_TURNS = 512  # turns that a conversation is behind, of which few topics are pending
@@ -208,5 +206,5 @@ def load_pending_topic(tx: Tx, place: rows.Place, state: TopicState, asks: bool)
     before_lines = () if is_prose else from_object(summary["extract"]) or whole_line(before)
     topic_key = {**place, "topic": state.first}
     packs = tx.rows(rows.PACKS, {**topic_key, "last": upto}, where=topic_key)
-    messages = [message for row in packs for message in compression.unpack(bytes(row["packed"])) if message.turn > upto]
+    messages = [message for row in packs for message in rows.decode_pack(bytes(row["packed"])) if message.turn > upto]
     return PendingTopic(state, before, messages[-LINES:], before_lines)

@@ -21,18 +21,16 @@ import numpy as np
 from recollect.follow.faults import readable_messages, set_aside_rows
 from recollect.follow.view import Run, SaveResult
 from recollect.log.cursors import cursor_of, set_cursor
-from recollect.model import Conversation, Filter, Message
+from recollect.model import Filter, Message
 from recollect.model.notes import own_notes
 from recollect.ports import Tx, Vectors
 from recollect.recall.standalone import depends_on_context
+from recollect.summaries.episodes import lock_conversation
 from recollect.topics import tables as rows
 from recollect.topics.rules import topics as rule
-from recollect.topics.rules.centroids import Row, round_vectors
-from recollect.topics.rules.drift import REACH, read_ahead
-from recollect.topics.rules.faded import FadedTopics
-from recollect.topics.rules.topic_set import TopicSet, root
-from recollect.topics.rules.topic_state import TopicState
-from recollect.topics.rules.topics import Book, IncomingMessage, TopicRule
+from recollect.topics.rules.drift import REACH
+from recollect.topics.rules.topic_set import Row, TopicSet, TopicState, root, round_vectors
+from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 
 VIEW = "topics"
 TITLES = "titles"
@@ -375,15 +373,6 @@ def upto_of(run: Run) -> int:
     return min(run.messages[-1].turn, run.lag.turns) if run.messages else run.lag.done
 
 
-def lock_conversation(tx: Tx, space: str, conversation: str) -> None:
-    """Lock a conversation: nobody else assigns its messages to topics until the transaction ends."""
-    stored_conversation = tx.conversation(space, conversation)
-    assert stored_conversation is not None  # it has messages
-    tx.lock_conversation(
-        Conversation(space, conversation, None, stored_conversation.created_at, stored_conversation.changed_at)
-    )
-
-
 def unread_messages(tx: Tx, page: TopicPage, upto: int, known_messages: Sequence[Message]) -> Sequence[Message]:
     """The messages after those of a page, up to a turn; they are read if not all of them are known."""
     messages = [message for message in known_messages if page.turn < message.turn <= upto]
@@ -402,7 +391,6 @@ def topic_inputs_of(messages: Sequence[Message], vectors: Mapping[int, Vectors])
     ready_messages = [message for message in messages if message.is_lasting and message.turn in vectors]
     unit_vectors = round_vectors([vectors[message.turn] for message in ready_messages])
     inputs = [*map(topic_input_of, ready_messages, unit_vectors)]
-    read_ahead([topic_input.drift for topic_input in inputs])
     return {topic_input.turn: topic_input for topic_input in inputs}
 
 

@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect import Budget, Context, InvalidInput, Message, Role
-from recollect.context.build import OVER, assemble
+from recollect.context.build import OVER, PER_MESSAGE, PER_REPLY, assemble
 from recollect.context.prompt import instructions
 from recollect.context.render import Note, note_pieces
-from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
 from recollect.context.state import ContextState
 from recollect.model import Episode, Hit, Section, Tiers
 from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect import Budget, Context, Draft, InvalidInput, Memory, Role
-from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
+from recollect.context.build import PER_MESSAGE, PER_REPLY
 from recollect.model import Section
 from recollect.models.tokens import TiktokenTokenizer
 from recollect.testing import FrozenClock, ScriptedLLM

@@ -13,8 +13,8 @@ from recollect.errors import InvalidInput
 from recollect.model import Filter, Hit, Message, Section
 from recollect.ports import Tx
 from recollect.recall import passages as recall
-from recollect.recall.index_or_database import StoreSource
-from recollect.recall.rules.floor import FLOOR
+from recollect.recall.passages import StoreSource
+from recollect.recall.rules.selection import FLOOR
 from recollect.testing import FrozenClock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

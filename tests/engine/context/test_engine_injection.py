@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from recollect import Budget, Context, Draft, InvalidInput, Memory
-from recollect.context.rules.requests_for_more import parse, strip
+from recollect.context.prompt import parse, strip
 from recollect.memory.sync import BlockingConversation
 from recollect.testing.llm import ScriptedLLM
 

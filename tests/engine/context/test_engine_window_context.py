@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 
 from recollect import Budget, Context, Draft, InvalidInput, Memory, Message
-from recollect.context.build import assemble
+from recollect.context.build import PER_MESSAGE, PER_REPLY, assemble
 from recollect.context.prompt import instructions
-from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
 from recollect.context.state import ContextState
 from recollect.model import Section
 from recollect.models.tokens import EstimateTokenizer

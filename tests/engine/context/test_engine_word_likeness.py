@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.recall.term_codes import line_codes
-from recollect.recall.word_likeness import best_likeness, knows_language
+from recollect.recall.word_likeness import best_likeness, knows_language, line_codes
 from recollect.text.terms import analyse, query_groups
 
 

@@ -14,7 +14,7 @@ from recollect.follow.follower import settle
 from recollect.follow.view import Run, SaveResult
 from recollect.model import Filter
 from recollect.ports import Lag
-from recollect.topics.rules.lossless_message_compression import unpack
+from recollect.topics.tables import decode_pack
 
 TALK = (
     "My tomatoes have brown spots on their leaves.",
@@ -92,7 +92,7 @@ def test_what_is_erased_while_its_messages_are_assigned_is_in_no_pack(
             monkeypatch.undo()
             assert await memory.settle(60) == 0
             packs = await runtime.read(lambda tx: tx.rows("topic_packs"))
-            stored_messages = [message for pack in packs for message in unpack(bytes(pack["packed"]))]
+            stored_messages = [message for pack in packs for message in decode_pack(bytes(pack["packed"]))]
             assert not [message for message in stored_messages if message.author == "zoe"]
             history = await channel.get_full_topic_history()
             assert {message.author for message in history} == {"ann"}

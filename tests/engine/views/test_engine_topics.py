@@ -22,7 +22,7 @@ from recollect.memory.sync import BlockingConversation, BlockingMemory
 from recollect.memory.transfer import copy_store
 from recollect.ports import Request
 from recollect.testing import FrozenClock, ScriptedLLM
-from recollect.topics.rules.lossless_message_compression import unpack
+from recollect.topics.tables import decode_pack
 from recollect.wiring import build, open_store
 
 DAY = timedelta(days=1)
@@ -449,7 +449,7 @@ def test_erasing_leaves_nothing_of_a_person_in_topics_e10(store_url: str) -> Non
     held = str([row for table in tables for row in rows_of(store_url, table)])
     assert "zoe" not in held.lower()
     if not store_url.startswith("json:"):
-        packs = [unpack(bytes(row["packed"])) for row in rows_of(store_url, "topic_packs")]
+        packs = [decode_pack(bytes(row["packed"])) for row in rows_of(store_url, "topic_packs")]
         assert all(message.author == "ann" for pack in packs for message in pack)
 
 

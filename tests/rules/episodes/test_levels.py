@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.summaries.rules.level_merging import EpisodeMerge, next_merge
+from recollect.summaries.rules.segments import EpisodeMerge, next_merge
 
 
 @dataclass(frozen=True)

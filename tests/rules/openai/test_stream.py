@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.rules.requests_for_more import strip
+from recollect.context.prompt import strip
 from recollect.model import Budget
 from recollect.openai.messages import count_tokens, opening_id, parse_message, text_of, utterance_of
 from recollect.openai.stream import CompleteReply, ReplyStream, sum_usages

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model import Message
-from recollect.summaries.rules.xml_transcript import MAX_SHOWN, replace_mentions, transcript
+from recollect.summaries.rules.days import MAX_SHOWN, replace_mentions, transcript
 from recollect.text.fences import escape, escape_line
 
 NOON = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.context.rules.requests_for_more import ParsedReply, TierRequest, parse
+from recollect.context.prompt import ParsedReply, TierRequest, parse
 from recollect.errors import InvalidInput
 from recollect.text.fences import GUARD, MAX_AUTHOR, escape, escape_line, message, message_label, section
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.context.rules.reply_filter import ReplyEnd, ReplyFilter
-from recollect.context.rules.requests_for_more import MAX_INLINE, ParsedReply, TierRequest, parse, strip
+from recollect.context.prompt import MAX_INLINE, ParsedReply, ReplyEnd, ReplyFilter, TierRequest, parse, strip
 
 TEXTS, CUTS = 125, 8  # a thousand streams: so many texts, each cut in so many ways
 LONGEST_HOLD = 1_000  # characters: the longest marker, and what may stand around it

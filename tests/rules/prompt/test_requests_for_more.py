@@ -15,15 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.context.rules.requests_for_more import (
-    MAX_BODY,
-    MAX_REQUESTS,
-    MAX_WORDS,
-    ParsedReply,
-    TierRequest,
-    parse,
-    strip,
-)
+from recollect.context.prompt import MAX_BODY, MAX_REQUESTS, MAX_WORDS, ParsedReply, TierRequest, parse, strip
 
 ID = "1m7ejx4s2qjr1qzpde9c"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.rules.times import MANY, Calendar, span_texts
+from recollect.context.render import MANY_SPANS, Calendar, span_texts
 
 EVENING = datetime(2022, 2, 2, 23, 30, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ def test_pauses_count_only_where_spans_are_few(minutes: list[int]) -> None:
     messages = [(f"m{n}", start + timedelta(minutes=minute)) for n, minute in enumerate(sorted(minutes))]
     spans = span_texts(messages, UTC)
     days = {moment.date() for _, moment in messages}
-    assert len(days) <= len(spans) <= max(MANY, len(days))
+    assert len(days) <= len(spans) <= max(MANY_SPANS, len(days))
 
 
 def test_the_day_is_said_briefly_beside_a_short_message_f3() -> None:

@@ -11,11 +11,17 @@ from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
 from recollect.model.passages import PassageCandidate
-from recollect.recall.rules.floor import FLOOR, check_floor, rarity, relevance, relevance_with_neighbours, shared_rarity
-from recollect.recall.rules.neighbours import OCCASION, REACH
-from recollect.recall.rules.passage_columns import to_columns
-from recollect.recall.rules.personal import speaks_of_a_life
+from recollect.recall.rules.neighbours import OCCASION, REACH, to_columns
+from recollect.recall.rules.query import speaks_of_a_life
 from recollect.recall.rules.ranking import Weights
+from recollect.recall.rules.selection import (
+    FLOOR,
+    check_floor,
+    rarity,
+    relevance,
+    relevance_with_neighbours,
+    shared_rarity,
+)
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 AMOUNT = st.floats(0, 30)

@@ -18,9 +18,10 @@ from recollect.recall.rules.neighbours import (
     adjacent_keys,
     mean_lengths,
     missing_places,
+    split_key,
     surroundings,
+    to_columns,
 )
-from recollect.recall.rules.passage_columns import split_key, to_columns
 
 T0 = datetime(2024, 5, 15, tzinfo=UTC)
 

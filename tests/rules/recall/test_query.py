@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 from recollect.recall.rules.query import (
+    FRAME,
+    FRAME_WORDS,
+    LIGHT,
+    LIGHT_WORDS,
     NAME,
     TIME,
     add_authors,
@@ -17,7 +21,6 @@ from recollect.recall.rules.query import (
     parse_query,
     time_around,
 )
-from recollect.recall.rules.question_words import FRAME, FRAME_WORDS, LIGHT, LIGHT_WORDS
 from recollect.text.dates import TimeSpan, spans
 from recollect.text.terms import query_groups
 

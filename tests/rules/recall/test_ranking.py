@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import ConfigError
 from recollect.model.passages import PassageCandidate, Tally
-from recollect.recall.rules.passage_columns import to_columns
+from recollect.recall.rules.neighbours import to_columns
 from recollect.recall.rules.query import ParsedQuery
 from recollect.recall.rules.ranking import (
     ADVICE_VECTOR,

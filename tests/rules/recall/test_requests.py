@@ -6,23 +6,25 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.recall.rules.advice_and_account_requests import (
+from recollect.recall.rules.query import (
     LONGEST_REQUEST,
     REQUEST,
     asks_for_advice,
     asks_to_recount,
+    parse_query,
     text_to_compare,
 )
-from recollect.recall.rules.message_specificity import (
+from recollect.recall.rules.ranking import (
+    COVERED,
+    FEW_OCCASIONS,
     PREFERENCE,
     STANDING,
+    coverage_penalties,
     detail,
     is_standing_instruction,
     states_preference,
     traits,
 )
-from recollect.recall.rules.query import parse_query
-from recollect.recall.rules.ranking import COVERED, FEW_OCCASIONS, coverage_penalties
 from recollect.text.terms import query_groups
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sample_sizes import sample
 from tier_samples import SAMPLES, Sample
 
-from recollect.context.rules.requests_for_more import parse
+from recollect.context.prompt import parse
 from recollect.model import Tiers
 from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from recollect.summaries.rules.tiers import (

@@ -15,7 +15,7 @@ from recollect.cli.tour import drafts
 from recollect.errors import InvalidInput
 from recollect.model import ROLES
 from recollect.model.topics import TopicMessage
-from recollect.topics.rules.lossless_message_compression import MOST, pack, unpack
+from recollect.topics.tables import PACK_SIZE, decode_pack, encode_pack
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MESSAGES = st.builds(
@@ -30,14 +30,14 @@ MESSAGES = st.builds(
 
 @given(st.lists(MESSAGES, max_size=20))
 def test_what_is_packed_comes_back_exactly_e5(messages: list[TopicMessage]) -> None:
-    assert unpack(pack(messages)) == messages
+    assert decode_pack(encode_pack(messages)) == messages
 
 
 def test_lines_tabs_emoji_and_other_scripts_come_back() -> None:
     time = datetime(2026, 1, 1, tzinfo=UTC)
     words = ["", 'a\nb\tc\\n"d"', "🎉👩‍👩‍👧", "自転車も無料です。", "مرحبا", "\x00\x1f\u2028", " lead and trail "]
     messages = [TopicMessage(n, "user", 'Ann\t\n"', text, time) for n, text in enumerate(words, 1)]
-    assert unpack(pack(messages)) == messages
+    assert decode_pack(encode_pack(messages)) == messages
 
 
 def test_short_chat_takes_less_than_gzip_of_json_e2() -> None:
@@ -46,7 +46,7 @@ def test_short_chat_takes_less_than_gzip_of_json_e2() -> None:
     for count in (4, 9, 20, len(said)):
         plain = [{"role": m.role, "content": m.content, "timestamp": m.timestamp} for m in said[:count]]
         form = json.dumps(plain, ensure_ascii=False).encode()
-        packed = pack(said[:count])
+        packed = encode_pack(said[:count])
         assert len(packed) < len(gzip.compress(form, 9)) < len(form)
         assert len(packed) < (0.45 if count < 9 else 0.38) * len(form)
 
@@ -55,12 +55,14 @@ def test_short_chat_takes_less_than_gzip_of_json_e2() -> None:
 @given(st.binary(max_size=200))
 def test_what_is_no_pack_is_refused_and_says_what_to_do(junk: bytes) -> None:
     with pytest.raises(InvalidInput, match="rebuild the topics"):
-        unpack(junk)
+        decode_pack(junk)
 
 
 def test_a_large_message_and_a_full_pack_are_fine() -> None:
     time = datetime(2026, 1, 1, tzinfo=UTC)
     huge = [TopicMessage(1, "user", "alex", "long " * 200_000, time)]
-    assert unpack(pack(huge)) == huge
-    many = [TopicMessage(n, "user", "alex", f"line {n}", time + n * timedelta(milliseconds=7)) for n in range(1, MOST)]
-    assert unpack(pack(many)) == many
+    assert decode_pack(encode_pack(huge)) == huge
+    many = [
+        TopicMessage(n, "user", "alex", f"line {n}", time + n * timedelta(milliseconds=7)) for n in range(1, PACK_SIZE)
+    ]
+    assert decode_pack(encode_pack(many)) == many

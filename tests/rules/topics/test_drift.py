@@ -28,7 +28,7 @@ from recollect.topics.rules.drift import (
     shift,
     signs,
 )
-from recollect.topics.rules.topic_words import read_words
+from recollect.topics.rules.words import read_words
 
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2031, 5, 8, 12, tzinfo=UTC)

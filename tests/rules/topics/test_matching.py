@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.topics.rules.centroids import Similarities
 from recollect.topics.rules.drift import Scale
-from recollect.topics.rules.matching import LOOKED_AT, MANY, Fits, fit_topics, nearest_topics
-from recollect.topics.rules.topic_words import NO_WORDS, TopicWords
+from recollect.topics.rules.topic_set import Similarities
+from recollect.topics.rules.topics import LOOKED_AT, MANY, Fits, fit_topics, nearest_topics
+from recollect.topics.rules.words import NO_WORDS, TopicWords
 
 SCALE = Scale(unrelated=0.2, spread=0.1)
 

@@ -8,11 +8,20 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.topics.rules.centroids import MOST_MOVED, move_centroid, round_vector, round_vectors
-from recollect.topics.rules.topic_set import SPAN, TopicSet, group_parts, parts, roots
-from recollect.topics.rules.topic_state import TopicState
+from recollect.topics.rules.topic_set import (
+    SPAN,
+    TopicSet,
+    TopicState,
+    group_parts,
+    move_centroid,
+    parts,
+    roots,
+    round_vector,
+    round_vectors,
+)
 from recollect.topics.rules.topics import Book
 
+TOPICS = 12
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
@@ -104,7 +113,7 @@ def test_vectors_that_are_rounded_together_are_those_that_are_rounded_alone() ->
         assert [row.tobytes() for row in round_vectors(group)] == alone
 
 
-@given(st.lists(st.integers(1, 2 * MOST_MOVED), max_size=40), st.integers(0, 1_000))
+@given(st.lists(st.integers(1, TOPICS), max_size=40), st.integers(0, 1_000))
 def test_topics_that_grow_in_turn_are_as_near_as_those_that_were_put_together_at_once(
     order: list[int], seed: int
 ) -> None:
@@ -113,7 +122,7 @@ def test_topics_that_grow_in_turn_are_as_near_as_those_that_were_put_together_at
         first: TopicState(
             first, "", T0, T0, round_vector(numbers.normal(size=16)).astype(np.float16).tobytes(), count=1
         )
-        for first in range(1, 2 * MOST_MOVED + 1)
+        for first in range(1, TOPICS + 1)
     }
     topics = TopicSet.of(states)
     for minute, first in enumerate(order, start=1):

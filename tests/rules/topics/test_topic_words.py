@@ -7,13 +7,16 @@ import json
 import pytest
 
 from recollect.model import Role
-from recollect.topics.rules.titles import TITLE, is_due, key_title, opening_title
-from recollect.topics.rules.topic_words import (
-    MAX_PHRASES,
+from recollect.topics.rules.words import (
+    MAX_PHRASES_KEPT,
     MAX_STEMS,
     NO_WORDS,
+    TITLE,
     Rarity,
     TopicWords,
+    is_due,
+    key_title,
+    opening_title,
     read_words,
     shared_words,
 )
@@ -67,7 +70,7 @@ def test_a_short_question_of_general_words_tells_nothing() -> None:
 def test_a_topic_keeps_few_words_and_the_frequent_ones_stay() -> None:
     words = talked(*BEES, *(f"The word{n} and the other{n} of it." for n in range(100)))
     assert len(words.stems) <= MAX_STEMS
-    assert len(words.phrases) <= MAX_PHRASES
+    assert len(words.phrases) <= MAX_PHRASES_KEPT
     assert words.stems["bee"] == 3
     assert TopicWords.from_object(words.to_object()) == words
     assert TopicWords.from_object({}) == NO_WORDS

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_sizes import sample
 
-from recollect.topics.rules import centroids, half_lives, topic_set, topic_state
+from recollect.topics.rules import topic_set
 from recollect.topics.rules import topics as rule
-from recollect.topics.rules.faded import FadedTopics
-from recollect.topics.rules.topic_state import TopicState
-from recollect.topics.rules.topics import Book, IncomingMessage, TopicRule
+from recollect.topics.rules.topic_set import TopicState
+from recollect.topics.rules.topics import Book, FadedTopics, IncomingMessage, TopicRule
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
@@ -28,7 +27,7 @@ def axis(*numbers: int) -> np.ndarray:
     """A vector that is about these things, in equal parts."""
     vector = np.zeros(WIDTH, np.float32)
     vector[list(numbers)] = 1
-    return centroids.round_vector(vector / np.linalg.norm(vector))
+    return topic_set.round_vector(vector / np.linalg.norm(vector))
 
 
 def said(
@@ -69,22 +68,22 @@ def talked(*steps: IncomingMessage, rule_: TopicRule = EVERY, book: Book | None 
     ],
 )
 def test_the_half_life_table_is_exact_to_the_second_e3(accesses: int, days: int, kind: str) -> None:
-    assert half_lives.half_life(accesses) == timedelta(days=days)
-    assert half_lives.topic_kind(accesses) == kind
+    assert topic_set.half_life(accesses) == timedelta(days=days)
+    assert topic_set.topic_kind(accesses) == kind
     half = timedelta(days=days)
-    assert half_lives.priority(1.0, accesses, half) == 0.5
-    assert half_lives.priority(1.0, accesses, 2 * half) == 0.25
-    assert half_lives.priority(0.5, accesses, half) == 0.25
-    assert half_lives.priority(1.0, accesses, half - SECOND) > 0.5 > half_lives.priority(1.0, accesses, half + SECOND)
+    assert topic_set.priority(1.0, accesses, half) == 0.5
+    assert topic_set.priority(1.0, accesses, 2 * half) == 0.25
+    assert topic_set.priority(0.5, accesses, half) == 0.25
+    assert topic_set.priority(1.0, accesses, half - SECOND) > 0.5 > topic_set.priority(1.0, accesses, half + SECOND)
     seconds = int(half.total_seconds()) // 3
     expected = 0.5 ** (seconds / half.total_seconds())
-    assert half_lives.priority(1.0, accesses, seconds * SECOND) == pytest.approx(expected, rel=1e-12)
+    assert topic_set.priority(1.0, accesses, seconds * SECOND) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_published_days_of_the_short_and_the_long_term_e3() -> None:
-    short = [half_lives.priority(1.0, 4, days * DAY) for days in range(6)]
+    short = [topic_set.priority(1.0, 4, days * DAY) for days in range(6)]
     assert short == [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125]
-    assert [half_lives.priority(1.0, 20, 16 * days * DAY) for days in range(6)] == short
+    assert [topic_set.priority(1.0, 20, 16 * days * DAY) for days in range(6)] == short
 
 
 @given(
@@ -96,13 +95,13 @@ def test_the_published_days_of_the_short_and_the_long_term_e3() -> None:
 def test_priority_only_falls_and_never_leaves_its_bounds(
     accesses: int, importance: float, age: timedelta, more: timedelta
 ) -> None:
-    now, later = half_lives.priority(importance, accesses, age), half_lives.priority(importance, accesses, age + more)
+    now, later = topic_set.priority(importance, accesses, age), topic_set.priority(importance, accesses, age + more)
     assert 0 <= later <= now <= importance
-    assert half_lives.priority(importance, accesses + 1, age) >= now
+    assert topic_set.priority(importance, accesses + 1, age) >= now
 
 
 def test_a_message_from_the_future_takes_nothing() -> None:
-    assert half_lives.priority(0.8, 0, -DAY) == 0.8
+    assert topic_set.priority(0.8, 0, -DAY) == 0.8
 
 
 # -- importance
@@ -113,16 +112,16 @@ def test_importance_is_learned_from_votes_and_from_use_and_stays_in_bounds_e10(
     given_: float, ups: int, downs: int, returns: int
 ) -> None:
     state = TopicState(1, "", T0, T0, importance=given_, ups=ups, downs=downs, returns=returns)
-    here = topic_state.importance_of(state)
+    here = topic_set.importance_of(state)
     assert 0 <= here <= 1 + 1e-12
-    assert topic_state.importance_of(rule.add_vote(state, 1)) >= here - 1e-12
-    assert topic_state.importance_of(rule.add_vote(state, -1)) <= here + 1e-12
-    assert topic_state.importance_of(replace(state, returns=returns + 1)) >= here - 1e-12
+    assert topic_set.importance_of(rule.add_vote(state, 1)) >= here - 1e-12
+    assert topic_set.importance_of(rule.add_vote(state, -1)) <= here + 1e-12
+    assert topic_set.importance_of(replace(state, returns=returns + 1)) >= here - 1e-12
 
 
 def test_importance_is_what_was_given_while_nobody_votes_or_comes_back() -> None:
-    assert topic_state.importance_of(TopicState(1, "", T0, T0)) == 0.5
-    assert topic_state.importance_of(TopicState(1, "", T0, T0, importance=0.9)) == 0.9
+    assert topic_set.importance_of(TopicState(1, "", T0, T0)) == 0.5
+    assert topic_set.importance_of(TopicState(1, "", T0, T0, importance=0.9)) == 0.9
 
 
 # -- matching
@@ -141,7 +140,7 @@ def test_a_message_joins_the_nearest_topic_or_opens_one_titled_with_80_character
 
 def test_the_threshold_decides_e1() -> None:
     other_words = "By the way: a quorn has some blist and a frop."
-    near = replace(said(2, 0, text=other_words), vector=centroids.round_vector(0.8 * axis(0) + 0.6 * axis(1)))
+    near = replace(said(2, 0, text=other_words), vector=topic_set.round_vector(0.8 * axis(0) + 0.6 * axis(1)))
     away = said(3, 5)
     for least, joins in ((0.7, True), (0.79, True), (0.81, False)):
         book = talked(said(1, 0), away, near, rule_=TopicRule(similarity=least))
@@ -174,7 +173,7 @@ def test_a_conversation_may_begin_with_a_reply_or_an_emoji() -> None:
 
 
 def test_if_two_would_do_the_current_topic_is_kept() -> None:
-    between = replace(said(5, 0), vector=centroids.round_vector(axis(0) + 1.02 * axis(1)))
+    between = replace(said(5, 0), vector=topic_set.round_vector(axis(0) + 1.02 * axis(1)))
     for last, other in ((0, 1), (1, 0)):
         book = talked(said(1, other), said(2, last), between, rule_=TopicRule(similarity=0.6))
         assert book.current == 2
@@ -300,7 +299,7 @@ def test_what_has_faded_is_found_the_same_however_often_it_changed_e4(
         into = data.draw(st.sampled_from([None, *grown.states])) if away else None
         merged = into if into is not None and into < first else None
         state = TopicState(
-            first, "", T0, T0, centroids.move_centroid(b"", 0, axis(about)), faded_at=gone, merged_into=merged
+            first, "", T0, T0, topic_set.move_centroid(b"", 0, axis(about)), faded_at=gone, merged_into=merged
         )
         if not away:  # what is part of it comes back with it
             parts = topic_set.parts(grown.states, topic_set.root(grown.states, first)) if first in grown.states else []
@@ -319,7 +318,7 @@ def test_topics_that_grew_alike_become_one_and_can_be_taken_apart_for_good_e10()
     """Two that began apart and have drifted to the same subject."""
     book = talked(*(said(turn, 0) for turn in range(1, 6)), *(said(turn, 1) for turn in range(6, 13)))
     assert sorted(topic_set.roots(book.states)) == [1, 6]
-    centroid = centroids.move_centroid(b"", 0, axis(0, 1))
+    centroid = topic_set.move_centroid(b"", 0, axis(0, 1))
     alike = replace(book, states={first: replace(state, centroid=centroid) for first, state in book.states.items()})
     both = replace(said(13, 0), vector=axis(0, 1))
     one = talked(both, book=alike)
@@ -366,7 +365,7 @@ def test_the_same_messages_give_the_same_topics_and_none_is_lost(steps: list[tup
 def test_a_centroid_is_rounded_at_once_so_that_a_pause_changes_nothing() -> None:
     centroid = b""
     for number in range(50):
-        centroid = centroids.move_centroid(centroid, number, axis(number % 3, 5))
-        assert centroids.move_centroid(centroid, 99, np.zeros(WIDTH, np.float32)) == centroid
-    assert centroids.round_vector(centroids.direction(centroid)).tobytes() == centroids.direction(centroid).tobytes()
+        centroid = topic_set.move_centroid(centroid, number, axis(number % 3, 5))
+        assert topic_set.move_centroid(centroid, 99, np.zeros(WIDTH, np.float32)) == centroid
+    assert topic_set.round_vector(topic_set.direction(centroid)).tobytes() == topic_set.direction(centroid).tobytes()
     assert len(centroid) == 2 * WIDTH

@@ -2,8 +2,9 @@
 
 A fact is short, and a question often asks for its key and not its value: "what does she like", "where does she live".
 So a word of the query also counts if it is another name of the fact's key, and question words count for the keys that
-answer them. A rare word counts more than one that many facts have. The result is on the scale of `recall.rules.floor`:
-from 0.5 on, a fact is relevant. A fact has few words, so one that it shares with the query is enough for that.
+answer them. A rare word counts more than one that many facts have. The result is on the scale of
+`recall.rules.selection`: from 0.5 on, a fact is relevant. A fact has few words, so one that it shares with the query is
+enough for that.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from recollect.facts.rules.keys import keys_named
 from recollect.facts.rules.remembered_lists import remember_fact_lists
 from recollect.model import Fact
-from recollect.recall.rules.floor import rarity, relevance
+from recollect.recall.rules.selection import rarity, relevance
 from recollect.text.packs import lazy_pattern
 from recollect.text.terms import analyse, query_groups
 

@@ -18,8 +18,8 @@ from recollect.model import Conversation, Topic
 from recollect.ports import Tx
 from recollect.summaries.rules.lines import render_lines
 from recollect.topics import tables as rows
-from recollect.topics.rules import topic_set, topic_state
-from recollect.topics.rules.half_lives import half_life
+from recollect.topics.rules import topic_set
+from recollect.topics.rules.topic_set import half_life
 from recollect.topics.view import TopicPage
 
 FRESH = timedelta(minutes=1)  # for which an order is kept
@@ -27,7 +27,7 @@ MOST_KEPT = 32  # orders
 TOPIC = re.compile(r"t(\d{1,9})")
 
 Order = Sequence[int]
-States = Mapping[int, topic_state.TopicState]
+States = Mapping[int, topic_set.TopicState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def presence_key(states: States, merge_states: States, now: datetime) -> Callabl
         state = states[first] if first not in merge_states else topic_set.whole_topic(merge_states, first)
         votes = (state.importance, state.ups, state.downs, state.returns)
         if votes not in weights:
-            importance = topic_state.importance_of(state)
+            importance = topic_set.importance_of(state)
             weights[votes] = log2(importance) if importance > 0 else -inf
         if state.accesses not in spans:
             spans[state.accesses] = half_life(state.accesses).total_seconds()

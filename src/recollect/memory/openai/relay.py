@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 from recollect.context import turn
-from recollect.context.rules.fitting import PER_MESSAGE, PER_REPLY
+from recollect.context.build import PER_MESSAGE, PER_REPLY
 from recollect.errors import InvalidInput, RecollectError
 from recollect.follow.ask import NONE, check_usable
 from recollect.log import tables as log

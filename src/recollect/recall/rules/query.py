@@ -1,13 +1,21 @@
-"""What a query asks for besides its words: whose words, which times, one thing or several.
+"""What a query asks for besides its words: whose words, which times, one thing or several, advice or an account.
 
-The names it can mean are the authors of the messages at hand, so nothing is looked up in a list. A question in the
+"Can you suggest a film for tonight?" asks for something new, but what the person prefers decides the answer. "Can you
+list the order in which I brought up the parts of my garden plan?" is about the garden plan. The words of a request, and
+those that frame a question ("what kind of"), stand in many other texts and say nothing about the subject, so they count
+little. "What did I pay for my bike?" can only be answered from memory; "How do I pay with a card?" asks for
+instructions, though it has the same words: that decides nothing alone, it says how much else is needed before something
+counts as relevant (`selection.relevance`).
+
+The names a query can mean are the authors of the messages at hand, so nothing is looked up in a list. A question in the
 first person is about what the person said; one that says "you" may be about either side. A question for several
-things ("which books", "how many times") is answered in several places. The rules are those of English; a query in
-another language is left as it is.
+things ("which books", "how many times") is answered in several places. The rules are those of English; of a query in
+another language only words for what belongs to the speaker are looked for.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,20 +24,147 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.rules.advice_and_account_requests import (
-    RECOUNT_WORDS,
-    REQUEST,
-    REQUEST_WORDS,
-    asks_for_advice,
-    asks_to_recount,
-    is_own_telling,
-)
-from recollect.recall.rules.personal import speaks_of_a_life
-from recollect.recall.rules.question_words import FRAME, FRAME_WORDS, LIGHT, LIGHT_WORDS
 from recollect.text.dates import TimeSpan, spans
-from recollect.text.detect import function_words
+from recollect.text.detect import detect, function_words
 from recollect.text.packs import lazy_pattern
 from recollect.text.terms import MAX_GROUPS, query_groups
+
+REQUEST = 0.2
+"""What the words of a request count as words."""
+REQUEST_WORDS = (
+    "suggest suggestions recommend recommendations advise advice tips ideas help find interesting options think"
+    " planning trying thinking looking lately recently"
+)
+"""The words with which advice is asked for."""
+RECOUNT_WORDS = (
+    "summary summarize summarise comprehensive overview recap list order brought bring different aspects throughout"
+    " across conversations discussions chats mention mentioned only items walk discussed including key give time over"
+    " two three four five six seven eight nine ten"
+)
+"""The words with which an account is asked for."""
+LONGEST_REQUEST = 1_000
+"""Characters of a text whose subject is told from its request: a longer text is mostly about its subject."""
+
+_ADVICE = lazy_pattern(
+    r"\b(?:can|could|would|will|do) you (?:please )?(?:help me )?(?:suggest|recommend|advise)\b"
+    r"|\b(?:give|share|offer|have)(?: me)? (?:some|any|a few) (?:\w+ )?"
+    r"(?:tips|ideas|advice|suggestions|recommendations)\b"
+    r"|\b(?:any|some) (?:\w+ ){0,2}(?:tips|advice|suggestions?|recommendations?|ideas)\b"
+    r"|\b(?:what|how|which|where) (?:\w+ )?(?:should|can) (?:i|we)\b|\bwhat are some (?:\w+ )?(?:ways|ideas|options)\b"
+    r"|\bdo you (?:think|have any)\b"
+    r"|\bhelp me (?:choose|decide|design|find|organi[sz]e|pick|plan|set|write)\b",
+    re.IGNORECASE,
+)
+_RECOUNT = lazy_pattern(
+    r"\bsummar(?:y|i[sz]e)\b|\b(?:recap|overview) of\b|\bthe order (?:in which|that|of)\b|\bin what order\b"
+    r"|\bwalk me through (?:the|what|how|everything)\b|\blist (?:the order|all the|everything)\b",
+    re.IGNORECASE,
+)
+_REQUEST_WORD = lazy_pattern(r"\w+(?:['’-]\w+)*")
+_APOSTROPHE = lazy_pattern("['’]")
+_OWN_TELLING = lazy_pattern(
+    r"\bi (?:\w+ )?(?:brought|mentioned|raised|said|told|asked|talked|described|discussed)\b", re.IGNORECASE
+)
+
+
+def asks_for_advice(query: str) -> bool:
+    """Whether a question asks what to do, to choose or to try."""
+    return _ADVICE.search(query) is not None
+
+
+def text_to_compare(query: str, now: datetime) -> str:
+    """The text whose meaning a query is searched by: of a request for advice the words that say what it is about,
+    without its times; the whole text if there are none, or if it asks for something else."""
+    if len(query) > LONGEST_REQUEST or not asks_for_advice(query):
+        return query
+    text = query
+    for span in spans(query, now):
+        text = text.replace(span.text, " ")
+    request_words = function_words("en").union(REQUEST_WORDS.split(), ("tip",))
+    words = [word for word in _REQUEST_WORD.findall(text) if request_words.isdisjoint(_forms_of(word.casefold()))]
+    return " ".join(words) or query
+
+
+def _forms_of(word: str) -> tuple[str, str]:
+    """A word as it is, and what is before its apostrophe: "I've" and "kitchen's" are of the same request as "I"."""
+    return word, _APOSTROPHE.split(word)[0]
+
+
+def asks_to_recount(query: str) -> bool:
+    """Whether a question asks for a summary or a list of what was talked about."""
+    return _RECOUNT.search(query) is not None
+
+
+def is_own_telling(query: str) -> bool:
+    """Whether a question is about what the person who asks has said."""
+    return _OWN_TELLING.search(query) is not None
+
+
+# -- whether it speaks of somebody's own life
+
+
+# "How do I …?" and "Can I …?" ask for instructions, "I need …" and "I'd like …" for help: not about the speaker's life.
+_REQUEST_FORM = lazy_pattern(
+    r"(?i)\b(?:how|why) (?:do|does|can|could|should|would|must|might) (?:i|we|you)\b"
+    r"|\b(?:can|could|should|may|might|shall|must|would|will) (?:i|we)\b"
+    r"|\b(?:i|we)(?: just| really| only)? (?:need|want|wish|would|will|can|can['’]t|cannot|could|should|may|might)\b"
+    r"|\bi['’](?:d|ll) (?:like|love|prefer|want|need)\b"
+)
+_OWN_LIFE = lazy_pattern(
+    r"\b(?i:my|mine|myself|our|ours|ourselves)\b"
+    r"|\b(?i:did|have|had|has|was|were|am) (?:[Ii]|we)\b"
+    r"|\b(?i:how (?:many|much|often|long|old|far)|what|which|who|whom|whose|where|when)\b[^.?!]{0,80}? do [Ii]\b"
+    r"|\bI(?:['’](?:ve|d|m))? [a-z]"
+    r"|\bi['’](?:ve|d|m)\b|\bi (?:am|was|have|had|did|got|went|said|told|asked|bought|made|like|love|live|work)\b"
+    r"|\b(?i:we) (?:were|had|did|met|went|said|talked|spoke|discussed|decided|agreed|planned|chose)\b"
+    r"|\b(?i:remember|remind|earlier|previous|previously|last time)\b"
+    r"|\b(?i:you)(?: \w+)? (?:told|said|mentioned|recommended|suggested|gave|wrote|made|listed|provided|described)\b"
+)
+_POSSESSIVES = {
+    "de": r"mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?|(?:hab|habe|hatte|war|bin) ich|ich (?:hab|habe|hatte|war|bin)",
+    "fr": r"mon|ma|mes|notre|nos|ai-je|j['’](?:ai|avais|étais)",
+    "es": r"mi|mis|mío|mía|míos|mías|nuestr[oa]s?|(?:yo )?(?:he|había|tengo|estuve|fui)",
+    "it": r"mio|mia|miei|mie|nostr[oaie]|ho|avevo|sono (?:stato|stata|andato|andata)",
+    "pt": r"meus?|minhas?|noss[oa]s?|eu (?:tenho|fui|estava|tinha)",
+    "nl": r"mijn|ons|onze|(?:heb|had|was|ben) ik|ik (?:heb|had|was|ben)",
+    "sv": r"min|mitt|mina|vår|vårt|våra|(?:har|hade|var) jag|jag (?:har|hade|var)",
+    "pl": r"mój|moja|moje|moi|moich|mojego|mojej|moją|nasz\w*",
+    "ru": r"мой|моя|мо[её]|мои|мою|моего|моей|моих|моём|наш\w*|у меня",
+    "uk": r"мій|моя|моє|мої|мою|мого|моєї|моїх|наш\w*|у мене",
+    "tr": r"benim|bizim",
+    "id": r"saya|aku|kami",
+}
+_UNSPACED = lazy_pattern("我的|我们|我們|私の|僕の|俺の|私は|나의|내가|제가|우리")
+
+
+def speaks_of_a_life(query: str) -> bool:
+    """Whether a query is about what its speaker has, did or was told."""
+    if _OWN_LIFE.search(_REQUEST_FORM.sub(" ", query)) or _UNSPACED.search(query):
+        return True
+    words = _POSSESSIVES.get(detect(query))
+    return bool(words) and bool(re.search(rf"(?<![\w'’-])(?:{words})(?![\w'’-])", query, re.IGNORECASE))
+
+
+# -- words that say little about what a question asks for
+
+
+FRAME = 0.3
+"""What a word counts that frames a question,"""
+LIGHT = 0.5
+"""and what one counts that goes with anything."""
+FRAME_WORDS = (
+    "kind kinds type types sort sorts different various certain particular specific example item items thing things"
+    " according conversation conversations chat chats mention mentioned discuss discussed talk talked think thinking"
+    " wonder wondering describe described"
+)
+LIGHT_WORDS = (
+    "come came find found get getting got give gave go going gone went happen happened like say said see saw take took"
+    " tell told want wanted amount current currently previous previously total"
+)
+
+
+# -- the query as ranking needs it
+
 
 NAME = 0.1
 """What the name of an author counts as a word: who is named speaks, and seldom says their own name."""
@@ -118,7 +253,7 @@ def add_authors(
     named_authors = authors_in(query, authors)
     if not named_authors:
         return parsed_query
-    names = {group for name in named_authors for group in _groups_of_name(name, tuple(languages))}
+    names = {group for name in named_authors for group in query_groups(name, languages)}
     emphasis = tuple(
         NAME if group in names else factor
         for group, factor in zip(parsed_query.groups, parsed_query.emphasis, strict=True)
@@ -142,7 +277,7 @@ def asks_for_several(query: str) -> bool:
 def _is_named(parts: list[str], words: list[str], folded_words: list[str]) -> bool:
     if not parts or (len(parts) == 1 and len(parts[0]) < 2):
         return False
-    plain = len(parts[0]) > 2 and parts[0] not in _everyday_words()
+    plain = len(parts[0]) > 2 and parts[0] not in function_words("en")
     for at, word in enumerate(folded_words):
         if word != parts[0]:
             continue
@@ -154,18 +289,8 @@ def _is_named(parts: list[str], words: list[str], folded_words: list[str]) -> bo
     return False
 
 
-@lru_cache(maxsize=1_024)  # a search asks for the same few authors each time
 def _parts_of_name(author: str) -> list[str]:
     return [part.casefold() for part in _WORD.findall(author)]
-
-
-@lru_cache(maxsize=1_024)
-def _groups_of_name(author: str, languages: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return query_groups(author, languages)
-
-
-def _everyday_words() -> Collection[str]:
-    return function_words("en")
 
 
 def _term_groups(texts: Iterable[str], languages: Collection[str]) -> set[tuple[str, ...]]:

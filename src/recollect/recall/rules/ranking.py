@@ -5,25 +5,122 @@ like them; and the cosine of its vector, counted in standard deviations above th
 statistics of all texts, so they keep their balance from twenty messages to thousands. To what a passage has earned by
 itself come what its neighbours lend it and what was said on the same occasion, and a bonus if it was said by whom or
 when the query means. Being recent adds a few per cent of what the words and the meaning earned: it decides between
-equals and never makes up for relevance. Nothing makes a hit of a passage that neither BM25 nor the vectors know, by
-itself or by its neighbours.
+equals and never makes up for relevance. A passage is a hit only if it, or a neighbour, scores on BM25 or vectors.
+
+Of messages that fit a question equally, the one with a number, a day or a name is more likely its answer, so a few of
+these count (`traits`). Two kinds of messages say how to answer. One that states a preference counts where advice is
+asked for. A standing instruction ("Always give prices in euros when I ask about trips") shares a word with few
+questions about trips, and is meant for all of them: the few that are nearest to a question are lifted. They are found
+by a word they have, which the index knows, and known by their form.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import ConfigError
 from recollect.model.passages import Posting, Tally
-from recollect.recall.rules.neighbours import Surroundings, surroundings
-from recollect.recall.rules.passage_columns import USER, Passages
+from recollect.recall.rules.neighbours import USER, Passages, Surroundings, surroundings
 from recollect.recall.rules.query import ParsedQuery, closeness
+from recollect.text.packs import lazy_pattern
+from recollect.text.sentences import has_question_mark
+
+MOST = 3
+"""Numbers, and names, that are counted: a table of them is no better an answer."""
+LOOKED_AT = 4_000
+"""Characters of a message that are looked at."""
+
+PREFERENCE = 8
+STANDING = 16
+QUESTION = 32
+"""Added to the particulars of a text that states a preference, of a standing instruction, and of a text that asks
+something: what is known of a text is one small number."""
+
+STANDING_WORDS = "always never"
+"""One of these a standing instruction has: whoever looks for them looks for these words."""
+STANDING_LIFTED = 3
+"""Standing instructions that are lifted, at most."""
+ADVICE_STANDING = 1.5
+"""How much more a standing instruction counts where advice is asked for."""
+
+_NUMBER = lazy_pattern(
+    r"\d[\d.,:]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|yesterday|today|tomorrow|ago"
+    r"|(?:day|week|month|year)s?)\b"
+)
+_NAME = lazy_pattern(r"(?<=[a-z,;:] )[A-Z][a-z]+")
+
+_PREFERENCE = lazy_pattern(
+    r"\bi(?:['’](?:m|ve|d)| am| have)?(?: \w+){0,2}? "
+    r"(?:prefer|enjoy|love|like|hate|dislike|avoid|favou?r|interested in)\b"
+    r"|\bi['’]?(?:m| am) (?:\w+ )?a (?:big |huge )?fan\b|\bmy favou?rite\b|\brather than\b"
+    r"|\bi (?:(?:don['’]t|do not) (?:like|want|eat|drink)|can['’]t stand)\b",
+    re.IGNORECASE,
+)
+_INSTRUCTION = lazy_pattern(
+    r"(?:^|[.!?\n]\s*)(?:and |also |please |so )*(?:always|never)(?! mind| say never| been| had| was| have)"
+    r"(?:,? please)? [a-z]"
+    r"|\b(?:always|never)\b[^.!?\n]*\bwhen(?:ever)? i ask\b|\bwhen(?:ever)? i ask\b[^.!?\n]*\b(?:always|never)\b",
+    re.IGNORECASE,
+)
+
+
+def detail(text: str) -> int:
+    """How many particulars a text has, from 0 to twice `MOST`."""
+    text = text[:LOOKED_AT]
+    return min(len(_NUMBER.findall(text)), MOST) + min(len(_NAME.findall(text)), MOST)
+
+
+def states_preference(text: str) -> bool:
+    """Whether a message says what its author likes or wants."""
+    return _PREFERENCE.search(text[:LOOKED_AT]) is not None
+
+
+def is_standing_instruction(text: str) -> bool:
+    """Whether a message tells how to answer from now on."""
+    return _INSTRUCTION.search(text[:LOOKED_AT]) is not None
+
+
+def traits(text: str) -> int:
+    """What ranking needs to know of a text: its particulars, and whether it states a preference (`PREFERENCE`), is a
+    standing instruction (`STANDING`) or asks something (`QUESTION`)."""
+    preference = PREFERENCE if states_preference(text) else 0
+    question = QUESTION if has_question_mark(text[:LOOKED_AT]) else 0
+    return detail(text) + preference + (STANDING if is_standing_instruction(text) else 0) + question
+
+
+Traits = NDArray[np.int8]
+"""What is known of several texts; a negative number where nothing is."""
+
+
+def count_particulars(known: Traits) -> Traits:
+    """How many particulars texts have of which this is known."""
+    return np.asarray(known % PREFERENCE)
+
+
+def is_preference(known: Traits) -> NDArray[np.bool_]:
+    return _has_trait(known, PREFERENCE)
+
+
+def is_standing(known: Traits) -> NDArray[np.bool_]:
+    return _has_trait(known, STANDING)
+
+
+def is_question(known: Traits) -> NDArray[np.bool_]:
+    return _has_trait(known, QUESTION)
+
+
+def _has_trait(known: Traits, trait: int) -> NDArray[np.bool_]:
+    return np.asarray((known >= 0) & (known & trait > 0))
+
+
+# -- the order of passages
+
 
 K1 = 1.2
 """How soon saying a word again stops mattering."""
@@ -172,18 +269,11 @@ def shortlist(postings: Sequence[Posting], tally: Tally, limit: int) -> NDArray[
 
 def word_worth(frequencies: Sequence[int], tally: Tally) -> NDArray[np.float64]:
     """How much a word says about the passages that have it: the rarer, the more."""
-    return _worth(tuple(frequencies), tally.docs)
-
-
-@lru_cache(maxsize=64)  # a search asks several times
-def _worth(frequencies: tuple[int, ...], docs_count: int) -> NDArray[np.float64]:
     if not frequencies:
         return np.empty(0)
     having = np.array(frequencies, dtype=np.float64)
-    docs = max(float(docs_count), float(having.max()))
-    worth = np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
-    worth.flags.writeable = False
-    return worth
+    docs = max(float(tally.docs), float(having.max()))
+    return np.asarray(_SCALE * np.log1p((docs - having + 0.5) / (having + 0.5)) ** SHARPNESS)
 
 
 @dataclass(frozen=True, slots=True)

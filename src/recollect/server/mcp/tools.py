@@ -34,7 +34,7 @@ from recollect.log.expiry import parse_expiry
 from recollect.log.operations import RIGHTS
 from recollect.memory.memory import MemoryEngine
 from recollect.model import Budget, Draft, FactCategory, FactChange, Kept, Message, OnEdit
-from recollect.recall.rules import excerpts
+from recollect.recall.rules import selection
 from recollect.server.door.access import space_of_request
 from recollect.server.door.keys import MAX_BODY
 from recollect.server.mcp import shapes
@@ -495,7 +495,7 @@ def excerpt_about(query: str, message: Message) -> Message:
     """The message; of a long one, only the part about a query."""
     if len(message.content) <= LONG:
         return message
-    return replace(message, content=excerpts.excerpt(message.content, excerpts.stems(query), LONG))
+    return replace(message, content=selection.excerpt(message.content, selection.stems(query), LONG))
 
 
 def join_context(messages: Iterable[Any]) -> str:

@@ -44,7 +44,7 @@ from recollect.server.web.pages import (
     show_page,
     view_of,
 )
-from recollect.topics.rules.half_lives import priority
+from recollect.topics.rules.topic_set import priority
 
 PAGE = 25  # conversations in a page of the list
 MESSAGES = 40  # in a page of a chat

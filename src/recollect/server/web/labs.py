@@ -25,7 +25,7 @@ from recollect.memory.inspection.conversations import names_of_authors
 from recollect.memory.inspection.messages import read_page
 from recollect.memory.inspection.receipts import Names, name_items, past_replies
 from recollect.model import ROLES, Budget, ChatMessage, Context, Hit, Message, Receipt
-from recollect.recall.rules.floor import check_floor
+from recollect.recall.rules.selection import check_floor
 from recollect.server.door.access import Caller, caller_for
 from recollect.server.web.conversations import page_of
 from recollect.server.web.pages import Id, OptionalId, RequiredTurn, Turn, scope_of, show_page, suggest_conversations

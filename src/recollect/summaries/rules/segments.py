@@ -1,16 +1,23 @@
-"""Where a run of messages is cut into episodes: where the subject changes, not at a fixed count.
+"""Where a run of messages is cut into episodes, and when episodes are merged into one of the next level.
 
-The method is TextTiling: at each gap the messages before are compared with those after, and the depth of a gap is how
-far the likeness drops there below the next peaks on both sides. A depth is judged relative to the run, so the
-embedder's own scale matters little; but a run that never leaves its subject has no deep gap, so a cut also needs a
-least depth. No piece is longer than the longest: where the subject does not change for too long, the deepest gap is
-taken. A long pause is always a cut, whatever the subject; apart from that no piece is shorter than the shortest. A
-question and the reply right after it are in one piece, unless a piece of nothing else would get too long.
+Cuts are where the subject changes, not at a fixed count. The method is TextTiling: at each gap the messages before are
+compared with those after, and the depth of a gap is how far the likeness drops there below the next peaks on both
+sides. A depth is judged relative to the run, so the embedder's own scale matters little; but a run that never leaves
+its subject has no deep gap, so a cut also needs a least depth. No piece is longer than the longest: where the subject
+does not change for too long, the deepest gap is taken. A long pause is always a cut, whatever the subject; apart from
+that no piece is shorter than the shortest. A question and the reply right after it are in one piece, unless a piece of
+nothing else would get too long.
+
+Few episodes stay active, however long a conversation gets. A merge takes the oldest episodes of one level and makes the
+newest of the level above. So the active episodes are in the order of their levels, the highest first, which is the
+order of time. Each merge takes neighbours; only the merged episodes leave the active set. Call again after each merge,
+until there is no next one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
 
@@ -175,3 +182,41 @@ def continues(before: Rows, vectors: Rows, *, unrelated: float, spread: float) -
     if lengths <= _NOTHING:
         return False
     return float(np.dot(mean, before)) / lengths >= unrelated + RELATED * spread
+
+
+# -- levels
+
+
+AT_MOST = 5
+"""Active episodes of one level."""
+IN_ALL = 10
+"""Active episodes of all levels together."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeMerge:
+    """The episodes of a level, by their first turns, oldest first, that become one episode of level + 1."""
+
+    level: int
+    firsts: tuple[int, ...]
+
+
+def next_merge(active: Sequence[tuple[int, int]], at_most: int = AT_MOST, in_all: int = IN_ALL) -> EpisodeMerge | None:
+    """The merge that is due among the active episodes (level, first turn); None if they are few enough."""
+    if at_most < 2:
+        raise InvalidInput("at_most", f"is {at_most}; must be 2 or more, for a merge makes one of several")
+    if in_all < 1:
+        raise InvalidInput("in_all", f"is {in_all}; must be 1 or more")
+    levels: dict[int, list[int]] = {}
+    for level, first in sorted(active):
+        levels.setdefault(level, []).append(first)
+    for level, firsts in levels.items():
+        if len(firsts) > at_most:
+            return EpisodeMerge(level, tuple(firsts[:at_most]))
+    if len(active) <= in_all:
+        return None
+    fullest = max(levels, key=lambda level: (len(levels[level]), level))
+    if len(levels[fullest]) == 1:
+        # One of each level: the oldest but one rises until it meets the oldest, and those two become one.
+        fullest = sorted(levels)[-2]
+    return EpisodeMerge(fullest, tuple(levels[fullest][:at_most]))

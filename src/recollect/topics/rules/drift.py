@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from recollect.model import Role
 from recollect.text.packs import lazy_pattern
 from recollect.text.tokens import lower_words
-from recollect.topics.rules.centroids import is_zero
-from recollect.topics.rules.topic_words import MessageWords, detect_language, read_words
+from recollect.topics.rules.topic_set import is_zero
+from recollect.topics.rules.words import MessageWords, read_words
 
 Row = NDArray[np.float32]
 
@@ -53,7 +53,7 @@ class DriftMessage:
     role: Role = "user"
     time: datetime | None = None
 
-    @cached_property
+    @property
     def has_vector(self) -> bool:
         return not is_zero(self.vector)
 
@@ -64,19 +64,6 @@ class DriftMessage:
     @cached_property
     def cues(self) -> TextCues:
         return read_cues(self.text, self.role)
-
-
-def read_ahead(messages: Sequence[DriftMessage]) -> None:
-    """Read the words and the cues of many messages that will be asked for them. One rule after the other, each for all
-    messages: so the processor has the code of a rule at hand, and takes half the time."""
-    texts = [message.text for message in messages]
-    roles = [message.role for message in messages]
-    for text in texts:
-        detect_language(text)  # it is remembered until the words are read
-    words = [*map(read_words, texts, roles)]
-    cues = read_cues_of_all(texts, roles)
-    for message, message_words, text_cues in zip(messages, words, cues, strict=True):
-        vars(message).update(words=message_words, cues=text_cues)  # where `cached_property` looks for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,12 +200,6 @@ CUE = lazy_pattern(
     r"|(?:i|we)(?:'m|'d| am| would)? also (?:need|want|like|look\w*|wonder\w*|hav\w+)|can you also"
     r"|different (?:question|topic|subject))\b",
 )
-_CUE_WORD_LIST = """
-    another also anyway anyways btw different enough gear gears matter moving next note question speaking subject thing
-    topic something unrelated way
-"""
-_CUE_WORDS = frozenset(_CUE_WORD_LIST.split())
-"""A text with a cue has one of these words: to look for them takes a tenth of the time of the pattern."""
 _WISH = lazy_pattern(
     r"(?i)^(?:(?:hi|hey|hello|ok|okay|so|also|and|well|yes|please)\b\W*)?"
     r"(?:i(?:'m| am|'ve been| have been|'d| would| was)? (?:also )?(?:need|want|like to|love to|look\w* (?:for|to)"
@@ -232,7 +213,6 @@ CLOSING = lazy_pattern(
     r"(?i)\b(?:you'?re (?:very )?welcome|you are (?:very )?welcome|my pleasure|good ?bye|bye|see you|take care"
     r"|have an? (?:\w+ )?(?:day|night|evening|weekend|trip|one)|enjoy your|that(?:'s| is| will be) all)\b"
 )
-_CLOSING_PARTS = ("welcome", "my pleasure", "bye", "see you", "take care", "have a", "enjoy your", " all")
 
 
 class TextCues(NamedTuple):
@@ -249,53 +229,17 @@ class TextCues(NamedTuple):
 
 def read_cues(text: str, role: Role = "user") -> TextCues:
     """The cues in a message. Of a message that is not a user's, only those that tell what may follow it."""
-    return read_cues_of_all([text], [role])[0]
-
-
-def read_cues_of_all(texts: Sequence[str], roles: Sequence[Role]) -> list[TextCues]:
-    """The cues in many messages, one cue after the other."""
-    samples = [text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}" for text in texts]
-    samples_of_users = [sample if role == "user" else "" for sample, role in zip(samples, roles, strict=True)]
-    columns = (
-        [len(text.split()) for text in texts],
-        map(_asks_last, samples),
-        map(_asks_you, samples_of_users),
-        map(_points_back, samples_of_users),
-        map(_has_cue, samples_of_users),
-        map(_wishes, samples_of_users),
-        map(_closes, samples),
+    sample = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
+    own = sample if role == "user" else ""
+    return TextCues(
+        words=len(text.split()),
+        question_last=float(_has_question_mark(_ending(sample))),
+        asks_you=float(_has_question_mark(own) and bool(_ASKS_YOU.search(own)) and not _RETURNS.search(own)),
+        back=_points_back(own),
+        cue=float(bool(CUE.search(own))),
+        wish=float(bool(_WISH.match(own))),
+        closing=float(bool(CLOSING.search(sample))),
     )
-    return [*map(TextCues, *[[*column] for column in columns])]
-
-
-def _asks_last(text: str) -> float:
-    return float(_has_question_mark(_ending(text)))
-
-
-def _asks_you(text: str) -> float:
-    return float(_has_question_mark(text) and bool(_ASKS_YOU.search(text)) and not _RETURNS.search(text))
-
-
-def _wishes(text: str) -> float:
-    return float(bool(_WISH.match(text)))
-
-
-def _has_cue(text: str) -> float:
-    return float(_may_have_cue(text) and bool(CUE.search(text)))
-
-
-def _closes(text: str) -> float:
-    return float(_may_close(text) and bool(CLOSING.search(text)))
-
-
-def _may_have_cue(text: str) -> bool:
-    """Whether a plain text has a word of a cue; any other text may have one."""
-    return not text.isascii() or not _CUE_WORDS.isdisjoint(lower_words(text))
-
-
-def _may_close(text: str) -> bool:
-    """Whether a plain text has a part of a closing; any other text may be one."""
-    return not text.isascii() or any(map(text.lower().__contains__, _CLOSING_PARTS))
 
 
 def _has_question_mark(text: str) -> bool:

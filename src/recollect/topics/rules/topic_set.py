@@ -1,22 +1,257 @@
-"""The topics of a conversation, by their opening turns. Pure: a change gives a new value.
+"""The topics of a conversation, by their opening turns: the state of each, how it fades, and how near a message is.
 
-There may be tens of thousands of them, and a message changes one or two. So they are kept in buckets, by their opening
-turns: a change copies the buckets it concerns and shares all others, and what is derived from a topic (its row among
-the centroids, when it may leave) is derived once. A topic and the topics that are part of it are a family.
+Pure: a change gives a new value. A topic's priority is its importance, which halves in a time that grows with its
+accesses. Its centroid is the mean direction of its messages, in half precision.
+
+There may be tens of thousands of topics, and a message changes one or two. So they are kept in buckets, by their
+opening turns: a change copies the buckets it concerns and shares all others, and what is derived from a topic (its row
+among the centroids, when it may leave) is derived once. A topic and the topics that are part of it are a family.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from functools import cached_property
+from datetime import UTC, datetime, timedelta
 from heapq import nlargest
+from math import log2, sqrt
 from operator import attrgetter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from recollect.topics.rules.centroids import NO_CENTROIDS, Centroids, Row, Similarities, compare_with_centroids
-from recollect.topics.rules.topic_state import TopicState, fade_time
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.model.topics import IMPORTANCE, TopicKind
+from recollect.topics.rules.words import NO_WORDS, TopicWords
+
+DAY = timedelta(days=1)
+LONGEST = timedelta(days=30)
+STEP = 5
+"""Accesses after which the half-life doubles."""
+DOUBLINGS = 5
+
+
+def half_life(accesses: int) -> timedelta:
+    """The time in which a topic's priority halves: a day at first, doubled every five accesses, up to thirty days."""
+    doublings = min(max(accesses, 0) // STEP, DOUBLINGS)
+    return min(DAY * (1 << doublings), LONGEST)
+
+
+def topic_kind(accesses: int) -> TopicKind:
+    if accesses < STEP:
+        return "short-term"
+    return "transitioning" if accesses < 2 * STEP else "long-term"
+
+
+def priority(importance: float, accesses: int, age: timedelta) -> float:
+    """The importance, decayed by the age; a negative age takes nothing away."""
+    return float(importance * 0.5 ** (max(age, timedelta()) / half_life(accesses)))
+
+
+def remaining_time(now: float, half: timedelta, least: float) -> timedelta:
+    """The time until a priority has fallen to the least; zero if it has already."""
+    return half * max(log2(now / least), 0.0) if now > 0 else timedelta()
+
+
+# -- the state of a topic
+
+
+WEIGHT = 4.0
+"""How many votes the importance given with a message is worth."""
+RETURN = 0.25
+"""The worth of a return to a topic, in votes."""
+EARLY = timedelta(seconds=1)
+"""How long before a topic may leave it is looked at: the exact check is made then."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicState:
+    """The state of one topic, named by its opening turn, `first`.
+
+    `importance` is the importance given with its messages; what was learned since is in `returns`, `ups` and `downs`.
+    `packed` of its `count` messages have left the active set; `opened` is the count at which they were brought back.
+    `merged_into` is the topic it is part of, `apart` those it must not be merged with again. `made_by` is the author of
+    the title; while `pending`, a title or a summary is still to be written. `packed_upto` is the last turn packed.
+    `words` are what its messages say most.
+    """
+
+    first: int
+    title: str
+    created_at: datetime
+    last_active_at: datetime
+    centroid: bytes = b""
+    count: int = 0
+    accesses: int = 0
+    returns: int = 0
+    importance: float = IMPORTANCE
+    ups: int = 0
+    downs: int = 0
+    tags: tuple[str, ...] = ()
+    packed: int = 0
+    opened: int | None = None
+    faded_at: datetime | None = None
+    merged_into: int | None = None
+    apart: frozenset[int] = frozenset()
+    made_by: str = "offline"
+    packed_upto: int = 0
+    pending: bool = False
+    words: TopicWords = NO_WORDS
+
+    @property
+    def id(self) -> str:
+        return f"t{self.first}"
+
+
+def importance_of(state: TopicState) -> float:
+    """The given importance, adjusted by votes and by the number of returns to the topic. From 0 to 1."""
+    return_weight = RETURN * state.returns
+    return (WEIGHT * state.importance + state.ups + return_weight) / (WEIGHT + state.ups + state.downs + return_weight)
+
+
+def current_priority(state: TopicState, now: datetime) -> float:
+    """The priority of a topic with its parts (see `whole_topic`) at a time."""
+    return priority(importance_of(state), state.accesses, now - state.last_active_at)
+
+
+def fade_time(state: TopicState, least: float) -> datetime:
+    """When a topic may have less priority than `least`, and leaves. A little early: the exact check is made then."""
+    try:
+        return state.last_active_at + _time_before_leaving(importance_of(state), state.accesses, least)
+    except OverflowError:  # never, as far as there are dates
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def _time_before_leaving(importance: float, accesses: int, least: float) -> timedelta:
+    return remaining_time(importance, half_life(accesses), least) - EARLY
+
+
+# -- centroids
+
+
+Row = NDArray[np.float32]
+
+SLOWEST = 0.12
+"""The least share of a further message in a centroid: the centroid follows the drift of the conversation."""
+
+
+def round_vector(vector: Any) -> Row:
+    """A vector as it comes back from a store: rounded to half precision and of length one again, or zero."""
+    data = np.asarray(vector, dtype=np.float16).astype(np.float32)
+    length = sqrt(data.dot(data))  # the same as a square root in single precision, once it is rounded to that
+    if not length > 0:
+        return np.zeros_like(data)
+    data /= np.float32(length)
+    return data
+
+
+def round_vectors(vectors: Sequence[Row]) -> list[Row]:
+    """As `round_vector`, of many vectors at once."""
+    if len({len(vector) for vector in vectors}) != 1:
+        return [round_vector(vector) for vector in vectors]
+    data = np.asarray(np.stack(vectors), dtype=np.float16).astype(np.float32)
+    lengths = np.sqrt(np.vecdot(data, data))
+    is_long = lengths > 0
+    data[~is_long] = 0.0
+    data /= np.where(is_long, lengths, np.float32(1))[:, np.newaxis]
+    return [row.copy() for row in data]  # a view would keep all of them in memory
+
+
+def is_zero(vector: Row) -> bool:
+    return not np.count_nonzero(vector)
+
+
+def direction(centroid: bytes) -> Row:
+    """A centroid as a row."""
+    return round_vector(np.frombuffer(centroid, np.float16))
+
+
+def move_centroid(centroid: bytes, count: int, vector: Row, share: float = 1.0) -> bytes:
+    """A centroid after one more message; rounded at once, so that it is the same whether or not it was stored."""
+    if is_zero(vector):
+        return centroid
+    if not centroid:
+        return round_vector(vector).astype(np.float16).tobytes()
+    weight = share * max(1 / (count + 1), SLOWEST)
+    mean = (1 - weight) * direction(centroid) + weight * vector
+    return round_vector(mean).astype(np.float16).tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Similarities:
+    """The cosines of a vector with parts of topics, and the topic of each part. There may be thousands: no loops."""
+
+    topics: NDArray[np.int64]
+    cosines: Row
+
+    def best(self, current: int | None = None) -> tuple[int | None, float]:
+        """The nearest topic. Among equals the current one, and then the oldest: the same in every database."""
+        if not len(self.topics):
+            return None, -1.0
+        equal = self.topics[self.cosines == self.cosines.max()]
+        return current if current is not None and current in equal else int(equal.min()), float(self.cosines.max())
+
+    def to(self, topic: int | None) -> float:
+        cosines = self.cosines[self.topics == topic]
+        return float(cosines.max()) if len(cosines) else -1.0
+
+    def without(self, topic: int) -> Similarities:
+        others = self.topics != topic
+        return Similarities(self.topics[others], self.cosines[others])
+
+    def above(self, least: float) -> dict[int, float]:
+        """The topics with at least this cosine."""
+        return {first: self.to(first) for first in set(self.topics[self.cosines >= least].tolist())}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Centroids:
+    """The centroids of topics and their parts, ready to compare: the opening turn and the topic of each, in order."""
+
+    firsts: Sequence[int] = ()
+    topics: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    matrix: Row = field(default_factory=lambda: np.empty((0, 0), np.float32))
+
+    def cosines(self, vector: Row) -> Row:
+        """The cosines of a vector with each of them."""
+        return np.asarray(np.vecdot(self.matrix, vector))
+
+    def with_rows(self, firsts: Collection[int], rows: Sequence[tuple[int, int, bytes]]) -> Centroids:
+        """These centroids without those of the topics of these opening turns, and with these: opening turn, topic and
+        centroid of each."""
+        places = [place for place, first in enumerate(self.firsts) if first not in firsts]
+        staying = [self.firsts[place] for place in places]
+        if not rows:
+            has_all = len(places) == len(self.firsts)
+            return self if has_all else Centroids(staying, self.topics[places], self.matrix[places])
+        all_firsts = [*staying, *(first for first, _, _ in rows)]
+        topics = np.concatenate([self.topics[places], np.array([topic for _, topic, _ in rows], np.int64)])
+        new_rows = np.stack([direction(centroid) for _, _, centroid in rows])
+        all_rows = np.concatenate([self.matrix[places], new_rows]) if places else new_rows
+        in_order = sorted(all_firsts)
+        if in_order == all_firsts:
+            return Centroids(all_firsts, topics, all_rows)
+        order = np.argsort(all_firsts)
+        return Centroids(in_order, topics[order], all_rows[order])
+
+
+NO_CENTROIDS = Centroids()
+
+
+def compare_with_centroids(vector: Row, parts: Iterable[Centroids]) -> Similarities:
+    """The cosines of a vector with centroids; none for a zero vector."""
+    parts = [] if is_zero(vector) else [part for part in parts if len(part.firsts)]
+    if not parts:
+        return Similarities(np.empty(0, np.int64), np.empty(0, np.float32))
+    if len(parts) == 1:
+        return Similarities(parts[0].topics, parts[0].cosines(vector))
+    return Similarities(
+        np.concatenate([part.topics for part in parts]),
+        np.concatenate([part.cosines(vector) for part in parts]),
+    )
+
+
+# -- the topics of a conversation
+
 
 SPAN = 512
 """Turns whose topics are in one bucket."""
@@ -41,11 +276,11 @@ class TopicBucket:
     in_families: frozenset[int] = frozenset()
     fade_times: dict[float, dict[int, datetime]] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def faded(self) -> tuple[TopicState, ...]:
         return tuple([state for state in self.states.values() if state.faded_at is not None])
 
-    @cached_property
+    @property
     def root_count(self) -> int:
         """The active topics that are part of no other."""
         return len([state for state in self.states.values() if state.merged_into is None and state.faded_at is None])
@@ -84,15 +319,6 @@ class TopicBucket:
         }
         in_families = families.intersection(states) if families else NO_FAMILIES
         return TopicBucket(states, self.centroids.with_rows(changes.keys(), rows), in_families, times)
-
-    def with_grown(self, state: TopicState) -> TopicBucket:
-        """The bucket with another state of an active topic."""
-        times = {
-            least: {first: time for first, time in known_times.items() if first != state.first}
-            for least, known_times in self.fade_times.items()
-        }
-        centroids = self.centroids.with_row(state.first, state.centroid)
-        return TopicBucket({**self.states, state.first: state}, centroids, self.in_families, times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,10 +371,6 @@ class TopicSet(Mapping[int, TopicState]):
         """The topics with these states."""
         if not changes:
             return self
-        if len(changes) == 1:
-            (state,) = changes.values()
-            if state is not None and self._has_grown(state):
-                return self._with_grown(state)
         roots = self.roots
         families = self.families
         if self._touches_families(changes):
@@ -175,22 +397,6 @@ class TopicSet(Mapping[int, TopicState]):
                 del buckets[key]
         last_active = () if self.of_faded else self._last_active_after(buckets, changes)
         return TopicSet(buckets, roots, families, last_active, self.of_faded)
-
-    def _has_grown(self, state: TopicState) -> bool:
-        """Whether a state is that of an active topic after one more message, the last of all."""
-        before = self.find(state.first)
-        if before is None or before.merged_into != state.merged_into or not self.last_active:
-            return False
-        is_active = before.faded_at is None and state.faded_at is None and before.centroid and state.centroid
-        return bool(is_active) and activity_key(state) >= activity_key(self.last_active[0])
-
-    def _with_grown(self, state: TopicState) -> TopicSet:
-        """The topics with a state for which `_has_grown` holds, as with most messages: nothing else changes."""
-        key = state.first // SPAN
-        buckets = {**self.buckets, key: self.buckets[key].with_grown(state)}
-        others = [other for other in self.last_active if other.first != state.first]
-        last_active = (state, *others[: COMPARED - 1])
-        return TopicSet(buckets, self.roots, self.families, last_active, self.of_faded)
 
     def without_faded(self) -> TopicSet:
         return self.with_changes({state.first: None for state in self.faded})
@@ -264,7 +470,7 @@ class TopicSet(Mapping[int, TopicState]):
         """The active topics that are part of no other."""
         return sum([bucket.root_count for bucket in self.buckets.values()])
 
-    @cached_property
+    @property
     def _parts(self) -> Mapping[int, list[int]]:
         by_root: dict[int, list[int]] = {}
         for first, top in self.roots.items():

@@ -2,10 +2,16 @@
 
 A conversation's topics are a fold over its messages in order, and over the users' votes, tags and merges between them:
 the same log gives the same topics, however it was processed. The time of an event is the time of its message, never
-that of the clock. A user's message goes to the topic it fits best (`matching`), stays with the current one, or opens a
-new one if the subject shifts (`drift`); a message without content of its own (a nod, an emoji, "and the second one?")
-and a message of another role belong to the topic they follow. A merge loses nothing: a topic that is part of another
-keeps its own centroid and count, and can be split off unchanged.
+that of the clock. A user's message goes to the topic it fits best, stays with the current one, or opens a new one if
+the subject shifts (`drift`); a message without content of its own (a nod, an emoji, "and the second one?") and a
+message of another role belong to the topic they follow. A merge loses nothing: a topic that is part of another keeps
+its own centroid and count, and can be split off unchanged.
+
+A fit is the cosine to the centroid, and is compared with the embedder's threshold. Two things correct it. In a
+conversation whose topics are all alike, or for a message that is a little like everything, a cosine says less: how far
+the mean cosine with the other topics is above that of unrelated texts is taken off. And words that the message shares
+with the topic, the rare ones above all, close a part of the gap to 1. With one topic and no word in common, a fit is
+the cosine itself.
 """
 
 from __future__ import annotations
@@ -20,13 +26,134 @@ import numpy as np
 
 from recollect.model import Role
 from recollect.model.topics import IMPORTANCE
-from recollect.topics.rules.centroids import Row, direction, move_centroid
-from recollect.topics.rules.drift import LIKELY, REACH, DriftMessage, Scale, shift
-from recollect.topics.rules.matching import Fits, fit_topics
-from recollect.topics.rules.titles import DueTitle, KeyTitle, OpeningTitle, is_due
-from recollect.topics.rules.topic_set import States, TopicSet, parts, size_of
-from recollect.topics.rules.topic_state import TopicState, current_priority, fade_time
-from recollect.topics.rules.topic_words import NO_WORDS, MessageWords, Rarity, TopicWords
+from recollect.topics.rules import topic_set
+from recollect.topics.rules import words as word_rules
+from recollect.topics.rules.drift import BUILT_IN, LIKELY, REACH, DriftMessage, Scale, shift
+from recollect.topics.rules.topic_set import Row, Similarities, States, TopicSet, TopicState
+from recollect.topics.rules.words import NO_WORDS, MessageWords, Rarity, TopicWords
+
+LOOKED_AT = 8
+"""Topics, the nearest, whose words are compared with those of a message."""
+MANY = 64
+"""Topics from which on the nearest are found by array work."""
+FEW_TOPICS = 3
+"""Others topics that their mean cosine is trusted with half."""
+WORDS = 0.8
+"""The part of the gap to 1 that is closed if all words of a message are words of the topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """The fit of a message to the nearest topics, by their opening turn."""
+
+    by_topic: Mapping[int, float]
+
+    def best(self, without: int | None = None) -> tuple[int | None, float]:
+        """The topic of the best fit; among equals the oldest."""
+        fits = [(fit, -topic) for topic, fit in self.by_topic.items() if topic != without]
+        if not fits:
+            return None, -1.0
+        fit, negative = max(fits)
+        return -negative, fit
+
+    def to(self, topic: int | None) -> float:
+        return -1.0 if topic is None else self.by_topic.get(topic, -1.0)
+
+
+def fit_topics(
+    near: Similarities,
+    words_of: Callable[[int], Sequence[TopicWords] | None],
+    message: Mapping[str, float],
+    scale: Scale,
+    current: int | None = None,
+) -> Fits:
+    """The fits of a message, whose stems have these weights, to the topics nearest to it, and to the current one.
+    `words_of` gives the words of each part of a topic, or None for a topic that takes no more messages."""
+    count = len(near.cosines)
+    if not count:
+        return Fits({})
+    total = float(np.add.reduce(near.cosines))
+    others = count - 1
+    trust = others / (others + FEW_TOPICS)
+    usual = scale.unrelated
+    said = word_rules.total_weight(message)
+    fits: dict[int, float] = {}
+    for topic, cosine in nearest_topics(near, current).items():
+        topic_parts = words_of(topic)
+        if topic_parts is None:
+            continue
+        mean = (total - cosine) / others if others else 0.0
+        common = (mean - usual) * trust if mean > usual else 0.0
+        shared = 0.0
+        for words in topic_parts if message else ():
+            shared = max(shared, word_rules.shared_weight(message, words))
+        fits[topic] = cosine - common + (1 - cosine) * WORDS * (shared / said)
+    return Fits(fits)
+
+
+def nearest_topics(near: Similarities, current: int | None) -> dict[int, float]:
+    """The cosines of the nearest topics and of the current one; of a topic with parts, that of the nearest part."""
+    topics = near.topics
+    cosines = near.cosines
+    if len(cosines) > MANY:
+        # Those that are as near as the last one count as well: which of them comes first is not the same everywhere.
+        least = np.partition(cosines, -LOOKED_AT)[-LOOKED_AT]
+        is_near = cosines >= least
+        places = np.flatnonzero(is_near if current is None else is_near | (topics == current))
+        topics = topics[places]
+        cosines = cosines[places]
+    nearest: dict[int, float] = {}
+    for topic, cosine in zip(topics.tolist(), cosines.tolist(), strict=True):
+        if cosine > nearest.get(topic, -2.0):
+            nearest[topic] = cosine
+    if len(nearest) <= LOOKED_AT:
+        return nearest
+    least = sorted(nearest.values())[-LOOKED_AT]
+    return {topic: cosine for topic, cosine in nearest.items() if cosine >= least or topic == current}
+
+
+# -- topics that have left the active set
+
+
+@dataclass(frozen=True)
+class FadedTopics:
+    """The faded topics by their opening turn."""
+
+    states: TopicSet = field(default_factory=lambda: TopicSet(of_faded=True))
+
+    @classmethod
+    def of(cls, states: States) -> FadedTopics:
+        return cls(TopicSet.of(states, of_faded=True))
+
+    def after(self, states: States) -> FadedTopics:
+        """The faded topics after these states, of active or faded topics, have changed."""
+        if isinstance(states, TopicSet):
+            faded_states = states.faded
+            returning = [first for first in states.shared_firsts(self.states) if states[first].faded_at is None]
+        else:
+            faded_states = [state for state in states.values() if state.faded_at is not None]
+            returning = [first for first, state in states.items() if state.faded_at is None and first in self.states]
+        changes: dict[int, TopicState | None] = {
+            state.first: state for state in faded_states if self.states.find(state.first) is not state
+        }
+        changes |= dict.fromkeys(returning)
+        return FadedTopics(self.states.with_changes(changes)) if changes else self
+
+    def find_return(
+        self, vector: Row, least: float, words: Mapping[str, float] | None = None, scale: Scale = BUILT_IN
+    ) -> int | None:
+        """The topic that a message returns to: the one it fits best, if it fits well enough. `words` are the message's
+        stems with their weights."""
+
+        def words_of(first: int) -> list[TopicWords]:
+            return [part.words for part in self.states.parts(first)]
+
+        best, fit = fit_topics(self.states.near(vector), words_of, words or {}, scale).best()
+        return best if fit >= least else None
+
+
+# -- the fold over messages
+
 
 OTHERS = 0.5
 """The weight in a centroid of a message that is not a user's; a user's has 1."""
@@ -95,15 +222,15 @@ class Book:
     current: int | None = None
     recent: tuple[DriftMessage, ...] = ()
     fades: datetime | None = None
-    due_titles: Mapping[int, tuple[DueTitle, ...]] = field(default_factory=dict)
+    due_titles: Mapping[int, tuple[word_rules.DueTitle, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "states", TopicSet.of(self.states))
 
     @property
     def topics(self) -> TopicSet:
-        return self.states if isinstance(self.states, TopicSet) else self._set_of_states
-
-    @cached_property
-    def _set_of_states(self) -> TopicSet:
-        return TopicSet.of(self.states)
+        assert isinstance(self.states, TopicSet)
+        return self.states
 
     def with_states(self, states: States) -> Book:
         """The book with these states of topics."""
@@ -161,7 +288,7 @@ def choose_topic(book: Book, message: IncomingMessage, rule: TopicRule) -> int |
         best = None
     if current is None or message.role != "user":
         return best if current is None else current
-    if current not in fits.by_topic and size_of(book.topics, current) >= LARGE:
+    if current not in fits.by_topic and topic_set.size_of(book.topics, current) >= LARGE:
         return best
     fit_to_current = fits.to(current)
     lead = fit - fit_to_current
@@ -182,7 +309,7 @@ def fit_active_topics(book: Book, message: IncomingMessage, rule: TopicRule) -> 
 
     def words_of(first: int) -> Sequence[TopicWords] | None:
         if first in topics.families:
-            return [part.words for part in topics.parts(first)] if size_of(topics, first) < LARGE else None
+            return [part.words for part in topics.parts(first)] if topic_set.size_of(topics, first) < LARGE else None
         state = topics[first]
         return (state.words,) if state.count < LARGE else None
 
@@ -205,7 +332,7 @@ def follow_message(
         archive = load_archive().after(states)
         first = archive.find_return(message.vector, rule.similarity, book.weigh_words(message), rule.scale)
         if first is not None:
-            returning = parts(archive.states, first)
+            returning = topic_set.parts(archive.states, first)
             states = states.with_changes({state.first: replace(state, faded_at=None) for state in returning})
     changes: dict[int, TopicState] = {}
     names_topic = first is None or is_first_to_tell(states[first], message)
@@ -235,7 +362,7 @@ def open_topic(message: IncomingMessage) -> TopicState:
         "",
         message.time,
         message.time,
-        move_centroid(b"", 0, message.vector),
+        topic_set.move_centroid(b"", 0, message.vector),
         count=1,
         importance=importance,
         words=NO_WORDS.with_message(message.words),
@@ -249,7 +376,7 @@ def add_message(state: TopicState, message: IncomingMessage, back: bool) -> Topi
         state,
         words=state.words.with_message(message.words),
         last_active_at=max(state.last_active_at, message.time),
-        centroid=move_centroid(state.centroid, state.count, message.vector, 1.0 if is_user else OTHERS),
+        centroid=topic_set.move_centroid(state.centroid, state.count, message.vector, 1.0 if is_user else OTHERS),
         count=state.count + 1,
         accesses=state.accesses + is_user,
         returns=state.returns + back,
@@ -264,13 +391,13 @@ def is_first_to_tell(state: TopicState, message: IncomingMessage) -> bool:
     return is_telling and not state.words.stems and state.made_by == "offline"
 
 
-def find_due_titles(states: TopicSet, state: TopicState, opening: str) -> list[DueTitle]:
+def find_due_titles(states: TopicSet, state: TopicState, opening: str) -> list[word_rules.DueTitle]:
     """The titles of a topic after one more message: the beginning of that message, if it names the topic, and its key
     phrases, if it has grown enough since it was named."""
-    due_titles: list[DueTitle] = [OpeningTitle(opening)] if opening else []
-    if state.made_by == "offline" and is_due(state.count):
+    due_titles: list[word_rules.DueTitle] = [word_rules.OpeningTitle(opening)] if opening else []
+    if state.made_by == "offline" and word_rules.is_due(state.count):
         others = tuple([other.words for other in states.last_active if other.first != state.first])
-        due_titles.append(KeyTitle(state.words, others))
+        due_titles.append(word_rules.KeyTitle(state.words, others))
     return due_titles
 
 
@@ -309,7 +436,7 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
     if current.count % GROWN or not current.centroid:  # a centroid moves slowly: every few messages is often enough
         return book
     states = book.topics
-    near = states.near(direction(current.centroid)).without(current.first)
+    near = states.near(topic_set.direction(current.centroid)).without(current.first)
     if not (near.cosines >= rule.merging).any():  # a fit without words is not above the cosine
         return book
     fits = fit_topics(near, lambda first: (), {}, rule.scale).by_topic
@@ -318,7 +445,7 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
         for first, fit in fits.items()
         if fit >= rule.merging
         and states[first].count >= GROWN
-        and size_of(states, first) + size_of(states, current.first) <= LARGE
+        and topic_set.size_of(states, first) + topic_set.size_of(states, current.first) <= LARGE
         and not are_kept_apart(states, current.first, first)
     ]
     if not candidates:
@@ -328,8 +455,8 @@ def merge_similar(book: Book, rule: TopicRule) -> Book:
 
 
 def are_kept_apart(states: States, first: int, other: int) -> bool:
-    other_parts = {state.first for state in parts(states, other)}
-    return any(state.apart & other_parts for state in parts(states, first))
+    other_parts = {state.first for state in topic_set.parts(states, other)}
+    return any(state.apart & other_parts for state in topic_set.parts(states, first))
 
 
 def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
@@ -338,14 +465,14 @@ def fade_topics(book: Book, now: datetime, rule: TopicRule) -> Book:
     assert book.current is not None
     if book.fades is not None and now < book.fades:
         # A message prolongs its topic; only a new topic, or one of little importance, may be the next to leave.
-        next_fade = fade_time(book.states[book.current], rule.least)
+        next_fade = topic_set.fade_time(book.states[book.current], rule.least)
         return replace(book, fades=next_fade) if next_fade < book.fades else book
     states = book.topics
     if len(states) <= rule.most or states.root_count <= rule.most:
         return book
     changes: dict[int, TopicState] = {}
     for topic in states.due_topics(now, rule.least):
-        if topic.first != book.current and current_priority(topic, now) < rule.least:
+        if topic.first != book.current and topic_set.current_priority(topic, now) < rule.least:
             changes |= {part.first: replace(part, faded_at=now) for part in states.parts(topic.first)}
     states = states.with_changes(changes)
     return replace(book, states=states, fades=states.next_fade(rule.least))

@@ -4,6 +4,12 @@ Only words with content count: no function words, no words that every message ha
 that greetings, thanks and praise are made of. So a message of pleasantries has no words and says nothing. A topic
 counts what its messages say and keeps a bounded number of stems and phrases; the least frequent go first, and of those
 the oldest. So following a topic never needs to read its messages again, and costs the same however long it is.
+
+A topic is named by the beginning of the message that opened it, and once it has a few messages by its key phrases: what
+is said often in it and seldom in the other topics of the conversation. A sentence of nothing but phatic words ("so
+proud of you!") opens no topic and names none. A faint word says something, but no title begins or ends with it, and a
+short message of faint words alone opens no topic. A describing word may begin a title ("virtual tour"), but not end
+it.
 """
 
 from __future__ import annotations
@@ -11,16 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import log
+from importlib import resources
+from math import log, log1p
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from recollect.model import Role
 from recollect.text.detect import detect
 from recollect.text.doc import doc_of
 from recollect.text.packs import lazy_pattern
 from recollect.text.words import is_unspaced, matters, stem, words
-from recollect.topics.rules.faint_words import faint_words, phatic_words
 
 READ = 600
 """Characters of a user's message that are read."""
@@ -29,7 +35,7 @@ READ_OTHERS = 240
 SAMPLE = 160
 """Characters by which the language of a message is told."""
 MAX_STEMS = 64
-MAX_PHRASES = 40
+MAX_PHRASES_KEPT = 40
 """Stems and phrases that are kept of a topic."""
 LONGEST_PHRASE = 3
 """Words of a phrase."""
@@ -40,21 +46,19 @@ _SENTENCE_ENDS = frozenset("!?…\n。！？")
 _ASIDE = lazy_pattern(r"\[[^\[\]]{0,300}\]")
 _MARKS = ".'’`_-~#+&"
 _POSSESSIVE = ("'s", "’s")
-_CALLING = """
-    hey hi hello thanks thank thx wow yeah yep yes no sure dear cheers nice cool congrats oh aww woah ok okay so see you
-    bye goodbye later night good morning great well and but right totally exactly absolutely
-"""
-_CALLS = frozenset(_CALLING.split())
-_BEFORE_VERBS = """
-    i you we they he she it who to not never please let's lets can can't could couldn't will won't would wouldn't should
-    shouldn't may might must do don't does doesn't did didn't i'll i'd i've you've we've we'll they'll just also always
-    really gonna wanna been i'm you're we're they're
-"""
-_VERB_LEADERS = frozenset(_BEFORE_VERBS.split())
-"""What comes after them is a verb, in English, and names nothing."""
-_AFTER_VERBS = "a an the my your his her its our their this that these those it them me us him myself yourself"
-_OBJECT_OPENERS = frozenset(_AFTER_VERBS.split())
-"""A word in -ing before one of them is a verb ("joining the choir"), and not an activity ("my painting")."""
+
+
+def word_lists(text: str) -> dict[str, frozenset[str]]:
+    """The lists of a file of words: each begins with its name in brackets; a line that begins with # is a remark."""
+    lists: dict[str, frozenset[str]] = {}
+    for section in text.split("[")[1:]:
+        name, *lines = section.split("\n")
+        words_of_list = [word for line in lines if not line.startswith("#") for word in line.split()]
+        lists[name.removesuffix("]")] = frozenset(words_of_list)
+    return lists
+
+
+_LISTS = word_lists(resources.files("recollect.topics").joinpath("data/words.txt").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ class TopicWords:
             return self
         # A set has no order of its own, and the order decides what is dropped.
         return TopicWords(
-            _count(self.stems, sorted(message.stems), MAX_STEMS), _count(self.phrases, message.phrases, MAX_PHRASES)
+            _count(self.stems, sorted(message.stems), MAX_STEMS),
+            _count(self.phrases, message.phrases, MAX_PHRASES_KEPT),
         )
 
     def to_object(self) -> dict[str, Any]:
@@ -181,7 +186,7 @@ def is_address(clause: Sequence[str], is_first: bool, is_last: bool) -> bool:
         return False
     if len(clause) == 1:
         return is_first or is_last
-    return all(token.casefold() in _CALLS for token in clause[:-1])
+    return all(token.casefold() in _LISTS["calls"] for token in clause[:-1])
 
 
 def _read_clause(
@@ -207,7 +212,7 @@ def _read_clause(
 
 def _takes_object(tokens: Sequence[str], place: int) -> bool:
     """Whether a word in -ing is a verb, since its object comes next."""
-    return place + 1 < len(tokens) and tokens[place + 1].lower() in _OBJECT_OPENERS
+    return place + 1 < len(tokens) and tokens[place + 1].lower() in _LISTS["after_verbs"]
 
 
 def _spread_tokens(clause: Sequence[str]) -> list[str]:
@@ -242,30 +247,27 @@ def _read_token(token: str, language: str) -> _TokenReading:
     return _TokenReading(
         content_stem(token, language),
         _bare(token),
-        leads_verb=token.lower() in _VERB_LEADERS,
+        leads_verb=token.lower() in _LISTS["before_verbs"],
         is_lower=token.islower(),
         is_activity=token.endswith("ing"),
     )
 
 
-@lru_cache(maxsize=20_000)
 def content_stem(token: str, language: str) -> str:
     """The stem of a word that carries content; empty for any other word and for numbers."""
     word = _bare(token)
-    if (len(word) < 2 and not is_unspaced(word)) or word.lower().replace("’", "'") in phatic_words():
+    if (len(word) < 2 and not is_unspaced(word)) or word.lower().replace("’", "'") in _LISTS["phatic"]:
         return ""
     if not any(map(str.isalpha, word)) or not matters(word, language):
         return ""
     return stem(word, language)
 
 
-@lru_cache(maxsize=20_000)
 def is_faint(word: str) -> bool:
     """Whether a word says too little to name a subject."""
-    return word.lower() in faint_words()
+    return word.lower() in _LISTS["faint"]
 
 
-@lru_cache(maxsize=20_000)
 def _bare(token: str) -> str:
     token = token.strip(_MARKS)
     return token[:-2] if token.endswith(_POSSESSIVE) else token
@@ -312,3 +314,176 @@ def total_weight(message: Mapping[str, float]) -> float:
     for weight in message.values():
         total += weight
     return total
+
+
+# -- titles
+
+
+TITLE = 80
+"""Characters of a title."""
+KEY_PHRASES_FROM = 3
+"""Messages from which on a topic is named by its key phrases."""
+MAX_WORDS = 5
+"""Words of a title of key phrases."""
+MAX_PHRASES = 3
+WORTH = 0.5
+"""The least weight of a further phrase in a title, as a share of that of the first; after one word any will do."""
+SINGLE = 0.6
+"""What a word alone is worth as a phrase; two words say more, and three say too much."""
+_BY_LENGTH = {1: SINGLE, 2: 1.0, 3: 0.8}
+_VERB_ENDS = ("ing", "ed", "ly")
+_ADJECTIVE_ENDS = ("ous", "ful", "less", "able", "ible")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?…。！？؟])\s+")
+
+
+def opening_title(text: str) -> str:
+    """The first 80 characters of a message, without sentences before them that name nothing."""
+    line = " ".join(text[: 20 * TITLE].split())
+    sentences = _SENTENCE_END.split(line)
+    readings = [read_words(sentence) for sentence in sentences]
+    start = next((place for place, reading in enumerate(readings) if reading.is_telling), None)
+    if start is None:
+        start = next((place for place, reading in enumerate(readings) if not reading.is_empty), 0)
+    return (" ".join(sentences[start:]) if start else line)[:TITLE]
+
+
+def subject(title: str, made_by: str, limit: int = 6) -> str:
+    """The subject of a topic in a few words: the title a model wrote, or the content words of a message's beginning."""
+    if made_by == "model":
+        return title
+    language = detect(title)
+    return " ".join([word for word in words(title) if matters(word, language)][:limit])
+
+
+def is_due(count: int) -> bool:
+    """Whether a topic of so many messages is named again: with the third, and whenever it has grown by two thirds."""
+    due = KEY_PHRASES_FROM
+    while due < count:
+        due = due * 5 // 3
+    return due == count
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningTitle:
+    """A title that is due: the beginning of a message."""
+
+    message: str
+
+    def text(self) -> str:
+        return opening_title(self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTitle:
+    """A title that is due: the key phrases of a topic, by its words and those of the others at that moment."""
+
+    words: TopicWords
+    others: Sequence[TopicWords]
+
+    def text(self) -> str:
+        return key_title(self.words, self.others)
+
+
+DueTitle: TypeAlias = OpeningTitle | KeyTitle
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    text: str
+    stems: frozenset[str]
+    score: float
+
+
+def key_title(topic: TopicWords, others: Sequence[TopicWords]) -> str:
+    """The key phrases of a topic against the other topics of the conversation; empty if it has none."""
+    if not topic.phrases:
+        return ""
+    weights = _Weights(topic.stems, Rarity([other.stems for other in others]))
+    language = detect(" ".join(topic.phrases)[:SAMPLE])
+    phrases: dict[str, _Phrase] = {}
+    for text, count in topic.phrases.items():
+        phrase = _weigh_phrase(_read_phrase(text, language), count, weights)
+        if phrase is not None and (phrase.text not in phrases or phrases[phrase.text].score < phrase.score):
+            phrases[phrase.text] = phrase
+    return ", ".join(_choose_phrases(list(phrases.values())))
+
+
+class _Weights(dict[str, float]):
+    """The weights of the stems of a topic, each computed when it is first needed."""
+
+    def __init__(self, counts: Mapping[str, int], rarity: Rarity) -> None:
+        super().__init__()
+        self.counts = counts
+        self._rarity = rarity
+
+    def __missing__(self, root: str) -> float:
+        weight = self[root] = log1p(self.counts[root]) * self._rarity.of(root)
+        return weight
+
+
+class _PhraseWord(NamedTuple):
+    """A word of a phrase. `may_be_verb`: by its ending it is a verb or an adverb; `describes`: it says how something
+    is, and not what, so no phrase ends with it."""
+
+    text: str
+    stem: str
+    is_faint: bool
+    may_be_verb: bool
+    describes: bool
+
+    def is_weak(self, counts: Mapping[str, int]) -> bool:
+        """Whether the word names nothing: it is faint, or a verb or an adverb that was said only once."""
+        if self.is_faint or self.stem not in counts:
+            return True
+        return self.may_be_verb and counts[self.stem] < 2
+
+
+def _read_phrase(text: str, language: str) -> tuple[_PhraseWord, ...]:
+    return tuple([_read_phrase_word(token, language) for token in text.split()[:LONGEST_PHRASE]])
+
+
+def _read_phrase_word(token: str, language: str) -> _PhraseWord:
+    is_lower = token.islower()
+    return _PhraseWord(
+        token,
+        _read_token(token, language).stem,
+        is_faint(token),
+        may_be_verb=is_lower and token.endswith(_VERB_ENDS),
+        describes=is_lower and (token.endswith(_ADJECTIVE_ENDS) or token in _LISTS["describing"]),
+    )
+
+
+def _weigh_phrase(words: Sequence[_PhraseWord], count: int, weights: _Weights) -> _Phrase | None:
+    """A phrase without what names nothing at its ends, with its weight; None if nothing is left."""
+    counts = weights.counts
+    start = 0
+    end = len(words)
+    while start < end and words[start].is_weak(counts):
+        start += 1
+    while start < end and (words[end - 1].is_weak(counts) or words[end - 1].describes):
+        end -= 1
+    roots = frozenset([word.stem for word in words[start:end] if word.stem in counts])
+    if not roots:
+        return None
+    root_weights = [weights[root] for root in roots]
+    mean = sum(root_weights) / len(roots)
+    is_name = words[start].text[0].isupper()
+    score = (max(root_weights) + mean) * _BY_LENGTH[end - start] * (1 + (count > 1) / 2) * (1.2 if is_name else 1.0)
+    return _Phrase(" ".join([word.text for word in words[start:end]]), roots, score)
+
+
+def _choose_phrases(phrases: Sequence[_Phrase]) -> list[str]:
+    """The best phrases that have no word in common, few words in all."""
+    chosen: list[_Phrase] = []
+    words_left = MAX_WORDS
+    for phrase in sorted(phrases, key=lambda phrase: -phrase.score):  # among equals the oldest
+        if words_left < MAX_WORDS - 1 and phrase.score < WORTH * chosen[0].score:
+            break
+        size = len(phrase.text.split())
+        is_new = all(phrase.stems.isdisjoint(other.stems) for other in chosen)
+        if size <= words_left and is_new and sum(len(other.text) + 2 for other in [*chosen, phrase]) <= TITLE:
+            chosen.append(phrase)
+            words_left -= size
+        if len(chosen) == MAX_PHRASES:
+            break
+    return [phrase.text for phrase in chosen]

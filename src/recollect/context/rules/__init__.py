@@ -1,1 +1,0 @@
-"""How a context is written and what a model asks back, pure."""

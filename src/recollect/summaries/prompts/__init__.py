@@ -1,1 +1,0 @@
-"""What is asked of a model about summaries, with the answer without one."""
