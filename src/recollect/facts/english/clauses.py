@@ -72,9 +72,9 @@ _JOKING = lazy_pattern(
 )
 _MADE_UP = lazy_pattern(
     rf"""^(?:so\s|ok\s|okay\s|now\s)?(?:
-        {any_of(words.SUPPOSING, any_case=True)} | let['’]?s\s(?:say|pretend|imagine|assume)
-      | in\s(?:the|a|my|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.SCENES, any_case=True)}\b
-      | (?:the|a|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.PARTS_OF_WORKS, any_case=True)}\b
+        {any_of(words.SUPPOSING)} | let['’]?s\s(?:say|pretend|imagine|assume)
+      | in\s(?:the|a|my|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.SCENES)}\b
+      | (?:the|a|this|that)\s(?:\w+\s)?{any_of(words.WORKS, words.PARTS_OF_WORKS)}\b
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -192,7 +192,7 @@ _OPENERS = lazy_pattern(
           |i\s{any_of(words.INTENDING)}\s{any_of(words.MENTIONING)}
           |{any_of(words.ANNOUNCEMENTS)}
         )(?:,?\sthat)?[:,]?\s+(?=(?:i|we|my|our|[A-Z])\b|[A-Z])
-      | {any_of(words.INTERJECTIONS, words.CONNECTIVES, words.ASIDES, any_case=True)}[,:.!\s–—-]+(?=\w)
+      | {any_of(words.INTERJECTIONS, words.CONNECTIVES, words.ASIDES)}[,:.!\s–—-]+(?=\w)
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -207,17 +207,17 @@ _HEDGES = lazy_pattern(
     r"\s(?:that\s)?(?=i\b|my\b|we\b)",
     re.IGNORECASE,
 )
-_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING, any_case=True)}\b", re.IGNORECASE)
-_SUBJECT = rf"{any_of(words.SUBJECTS, any_case=True)}\b"
-_VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES, any_case=True)}\s)?{any_of(words.VERBS_OF_CLAUSES, any_case=True)}\b"
-_MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND, any_case=True)}\b"
+_OTHERS_SAID = lazy_pattern(rf"\b{any_of(words.SAYING, words.THINKING)}\b", re.IGNORECASE)
+_SUBJECT = rf"{any_of(words.SUBJECTS)}\b"
+_VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES)}\s)?{any_of(words.VERBS_OF_CLAUSES)}\b"
+_MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND)}\b"
 _LEAD = rf"(?:{any_of(words.BEFORE_TIME)}\s+(?:[\w’']+\s+){{1,2}}|tomorrow\s+)"
-_JOINT_WORD = any_of(words.RELATIVE_WORDS, words.CONJUNCTIONS, ("and", "or", "but"), any_case=True)
+_JOINT_WORD = any_of(words.RELATIVE_WORDS, words.CONJUNCTIONS, ("and", "or", "but"))
 _SPLIT = lazy_pattern(
     rf"(?=\S|\s+(?:[;…–—-]|{_JOINT_WORD}\s))(?:"  # of the words after a space, few are joints
-    rf"(?P<beside>,?\s+{any_of(words.RELATIVE_WORDS, any_case=True)}\s+(?={_SUBJECT}))"
+    rf"(?P<beside>,?\s+{any_of(words.RELATIVE_WORDS)}\s+(?={_SUBJECT}))"
     rf"|(?P<hard>\s*[;…]\s*|\s+[–—-]+\s+|\s*--\s*|(?<=\w):\s+(?={_SUBJECT})"
-    rf"|,?\s+{any_of(words.CONJUNCTIONS, any_case=True)}\s+(?={_SUBJECT})"
+    rf"|,?\s+{any_of(words.CONJUNCTIONS)}\s+(?={_SUBJECT})"
     rf"|,\s*(?:and\s+|but\s+|so\s+|now\s+|yet\s+)*(?={_LEAD}?{_SUBJECT}))"
     rf"|(?P<soft>\s+(?:and|or)\s+(?={_SUBJECT}))"
     rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS})))",
@@ -230,7 +230,7 @@ _TIME_FIRST = lazy_pattern(
     re.IGNORECASE,
 )
 _PASSING = lazy_pattern(
-    rf"\b(?:{any_of(words.PASSING_TIMES, any_case=True)}|for\s(?:a|the)\s{any_of(words.OCCASIONS, any_case=True)})\b",
+    rf"\b(?:{any_of(words.PASSING_TIMES)}|for\s(?:a|the)\s{any_of(words.OCCASIONS)})\b",
     re.IGNORECASE,
 )
 _MAX_CLAUSES = 400

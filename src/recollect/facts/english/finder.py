@@ -126,7 +126,7 @@ def _join_facts(
     return _mark_echoes(acceptable_facts(facts), message.text, message.shown_texts)
 
 
-_LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO, any_case=True)}\b", re.IGNORECASE)
+_LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO)}\b", re.IGNORECASE)
 _BEFORE_TODAY = lazy_pattern(
     r"\b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b|was\swhen\b)", re.IGNORECASE
 )

@@ -56,7 +56,7 @@ _ABOUT = tuple((topic, lazy_pattern(pattern, re.IGNORECASE)) for topic, pattern 
 _MAY_INSTRUCT = lazy_pattern(  # without one of these words nothing below is found
     rf"\b(?:calls?|address|refer|always|never|ever|whenever|in\sall|for\sall|under|emojis?|smileys?|emoticons?|units?|metric"
     r"|imperial|celsius|fahrenheit|tone"
-    rf"|{any_of(words.FOR_GOOD, words.LENGTHS, words.TONES, words.FORMATS, any_case=True)})\b",
+    rf"|{any_of(words.FOR_GOOD, words.LENGTHS, words.TONES, words.FORMATS)})\b",
     re.IGNORECASE,
 )
 _AT_ONCE = ("emojis", "answer length", "tone", "format")

@@ -41,7 +41,7 @@ def is_unclear(unit: str) -> bool:
     return _points_away(unit)
 
 
-_POINTER = lazy_pattern(rf"\b{any_of(words.POINTERS, any_case=True)}\b", re.IGNORECASE)
+_POINTER = lazy_pattern(rf"\b{any_of(words.POINTERS)}\b", re.IGNORECASE)
 _PERSON = lazy_pattern(
     rf"\b(?:{any_of(longest_first(RELATIONS))}|{any_of(words.PERSON_NOUNS)})s?\b|(?<=\s)(?!I\b)[A-Z][a-z]+"
 )

@@ -28,21 +28,21 @@ from recollect.text.word_runs import has_word_of
 
 _SPEAKER = lazy_pattern(
     r"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)"
-    rf"|(?!{any_of(words.SUBJECTS_THAT_POINT, any_case=True)}\b|i\b|we\b))"
+    rf"|(?!{any_of(words.SUBJECTS_THAT_POINT)}\b|i\b|we\b))"
     r"(?P<other>(?:[\w'’-]+\s){1,6}?)and\s(?=i\b))?(?:i|(?P<we>we))\s+(?=\w)(?!all\b|both\b)",
     re.IGNORECASE,
 )
 """The speaker as the subject, alone, as "we", or with somebody else."""
-_TIME_WORD = any_of(words.TIME_WORDS, MONTHS, WEEKDAYS, any_case=True)
+_TIME_WORD = any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)
 TIME_FIRST = lazy_pattern(
     rf"((?:(?:{_TIME_WORD}|\d{{1,4}}(?:st|nd|rd|th)?),?\s+){{1,6}})(?=(?:i|we|my|our)\s)", re.IGNORECASE
 )
 """A time before the subject: "last week, I"."""
 TIME_HINT = lazy_pattern(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS)}", re.IGNORECASE)
 _BRACKETS = lazy_pattern(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
-_SUBJECT = rf"{any_of(words.SUBJECT_WORDS, any_case=True)}\b"
+_SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
 _TIME_LEAD = r"(?:just\s)?(?:yesterday|today|recently|lately|(?:last|this|next)\s\w+),?"
-_CUT_WORD = any_of(words.EXCLAMATIONS, words.JOINTS, words.SUBORDINATORS, words.JOINTS_OF_TIME, any_case=True)
+_CUT_WORD = any_of(words.EXCLAMATIONS, words.JOINTS, words.SUBORDINATORS, words.JOINTS_OF_TIME)
 _CUT = lazy_pattern(
     rf"(?=\S|\s+(?:[;…–—-]|{_CUT_WORD}\b))(?:"  # of the words after a space, few end a clause
     rf"(?P<broken>\s*…\s*)|(?P<main>,?\s+(?:and,?\s+)?{any_of(words.EXCLAMATIONS)}\b,?\s*|\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
@@ -52,8 +52,8 @@ _CUT = lazy_pattern(
     re.IGNORECASE,
 )
 _OPENER = lazy_pattern(
-    rf"(?:{any_of(words.OPENING_WORDS, any_case=True)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"
-    rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS, any_case=True)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+"
+    rf"(?:{any_of(words.OPENING_WORDS)}\b(?:,?\s(?-i:[A-Z][a-z]+)(?=[,!.]))?[\s,!.:–—-]*"
+    rf"|(?!{any_of(words.TIME_WORDS, MONTHS, WEEKDAYS)}\b)(?-i:[A-Z][a-z]+)(?:,|!)\s+"
     r"(?=(?:i|we|my|our|gonna|just)\b))",
     re.IGNORECASE,
 )
@@ -91,8 +91,8 @@ _WANNA = lazy_pattern(r"\bwanna\b", re.IGNORECASE)
 _SHORT_DAY = lazy_pattern(r"\b(last|this|next|on)\s(mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\b\.?", re.IGNORECASE)
 _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
 _COMPLEMENTS = frozenset({"what", "how", "why"})
-_HANGING = lazy_pattern(rf"[\s,]+{any_of(words.JOINTS, any_case=True)}$", re.IGNORECASE)
-_OPEN_WORD = any_of(words.OPEN_ENDS, words.THOUGHT_VERBS, any_case=True)
+_HANGING = lazy_pattern(rf"[\s,]+{any_of(words.JOINTS)}$", re.IGNORECASE)
+_OPEN_WORD = any_of(words.OPEN_ENDS, words.THOUGHT_VERBS)
 _LAST_JOINTS = last_words_of(words.JOINTS)
 _LAST_OPEN_WORDS = last_words_of(words.OPEN_ENDS, words.THOUGHT_VERBS)
 _OPEN_END = lazy_pattern(rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+{_OPEN_WORD})+$", re.IGNORECASE)

@@ -89,7 +89,7 @@ _IN_REQUEST = lazy_pattern(
 )
 _HINT = lazy_pattern(
     r"\b(?:i|we|my|our|me|us|i['’]\w+|we['’]\w+|gonna|been"
-    rf"|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE, any_case=True)})\b",
+    rf"|{any_of(words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
     re.IGNORECASE,
 )
 
@@ -102,7 +102,7 @@ _BARE = lazy_pattern(
 )
 _MINE = lazy_pattern(
     r"(?:my|(?P<our>our))\s(?P<who>(?:(?!to\s)[\w'’&-]+,?\s){1,6}?)"
-    rf"(?P<verb>{any_of(words.FINITE_VERBS, sorted(PAST_FORMS), any_case=True)}|(?-i:[a-z]{{2,}}ed))\s+(?=\w)",
+    rf"(?P<verb>{any_of(words.FINITE_VERBS, sorted(PAST_FORMS))}|(?-i:[a-z]{{2,}}ed))\s+(?=\w)",
     re.IGNORECASE,
 )
 _THING = lazy_pattern(
@@ -184,7 +184,7 @@ def _clear_part(unit: str) -> str:
 
 
 _POINTER_AT_END = lazy_pattern(
-    rf"\s(?:{any_of(words.PARTICLES, any_case=True)}\s(?!his|its|their|one){any_of(words.POINTERS)}"
+    rf"\s(?:{any_of(words.PARTICLES)}\s(?!his|its|their|one){any_of(words.POINTERS)}"
     r"(?:\s\w+){0,2}|here)$",
     re.IGNORECASE,
 )
@@ -356,7 +356,7 @@ _WHAT_IT_IS = lazy_pattern(rf"{any_of(words.AFTER_LASTING_IS)}\b", re.IGNORECASE
 
 _SYMBOLS = lazy_pattern(r"[^\w\s.,;:!?&%$€£+#'’\"“”/()-]+")
 _VAGUE_TIME = lazy_pattern(rf",?(?:\s+just)?\s+{any_of(words.VAGUE_TIMES)}\b", re.IGNORECASE)
-_TAIL = lazy_pattern(rf"(?:[\s,]+{any_of(words.END_PHRASES, any_case=True)}|,\sso\s\w+)+$", re.IGNORECASE)
+_TAIL = lazy_pattern(rf"(?:[\s,]+{any_of(words.END_PHRASES)}|,\sso\s\w+)+$", re.IGNORECASE)
 _TO_WHOM = lazy_pattern(r"\sto\s(?:remind|tell|show|help|let|make|teach)\s(?:themself|themselves|them)$", re.IGNORECASE)
 _EMPTY_END = lazy_pattern(  # "went rowing and had a ton of fun": only the rowing is told
     r",?\sand\s(?:even\s)?(?:had|having|saw)\s(?:\w+\s){0,4}?(?:fun|blast|stuff|(?:good|great|amazing|awesome)\stime)$",

@@ -33,8 +33,8 @@ class Predicate:
 
 
 _ADVERBS = lazy_pattern(
-    rf"(?:(?!so\s(?:much|many)\b)(?:{any_of(words.EMPTY_ADVERBS, any_case=True)}"
-    rf"|(?!{any_of(words.VERBS_IN_LY, words.ADVERBS_OF_HABIT, any_case=True)}\b)\w{{3,}}ly)\s+)+",
+    rf"(?:(?!so\s(?:much|many)\b)(?:{any_of(words.EMPTY_ADVERBS)}"
+    rf"|(?!{any_of(words.VERBS_IN_LY, words.ADVERBS_OF_HABIT)}\b)\w{{3,}}ly)\s+)+",
     re.IGNORECASE,
 )
 _KEPT_ADVERBS = lazy_pattern(rf"(?:{any_of(words.ADVERBS_OF_HABIT)}\s+)+", re.IGNORECASE)

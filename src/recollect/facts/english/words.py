@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from string import ascii_lowercase
 
 from recollect.text.calendar_words import MONTHS, WEEKDAYS
 
@@ -18,18 +17,10 @@ def word_tuple(text: str) -> tuple[str, ...]:
     return tuple(word.replace("_", " ") for word in text.split())
 
 
-def any_of(*lists: Iterable[str], space: str = r"\s", any_case: bool = False) -> str:
-    """A regular expression for any word of the lists, in their order. `space` is what matches a space in a phrase. For
-    a pattern that ignores case and is searched in most sentences, `any_case` parts the words by their first letter: at
-    most places of a text none of them is then tried."""
-    all_words = [word for words in lists for word in words]
-    if not any_case:
-        return f"(?:{'|'.join(_literal(word, space) for word in all_words)})"
-    endings: dict[str, list[str]] = {}
-    for word in all_words:
-        endings.setdefault(word[0].lower(), []).append(_literal(word[1:], space))
-    alternatives = (f"{_either_case(first)}(?:{'|'.join(rests)})" for first, rests in endings.items())
-    return f"(?:{'|'.join(alternatives)})"
+def any_of(*lists: Iterable[str], space: str = r"\s") -> str:
+    """A regular expression for any word of the lists, in their order. `space` is what matches a space in a phrase."""
+    literals = [re.escape(word).replace(r"\ ", space) for words in lists for word in words]
+    return f"(?:{'|'.join(literals)})"
 
 
 def may_end_with(last_words: Collection[str], text: str) -> bool:
@@ -41,19 +32,6 @@ def may_end_with(last_words: Collection[str], text: str) -> bool:
 def last_words_of(*lists: Iterable[str]) -> frozenset[str]:
     """The last words of phrases, in lower case."""
     return frozenset(phrase.rpartition(" ")[2].lower() for phrases in lists for phrase in phrases)
-
-
-def _literal(text: str, space: str) -> str:
-    return re.escape(text).replace(r"\ ", space)
-
-
-def _either_case(letter: str) -> str:
-    """A letter in upper or lower case, as a class: Python compares it before it tries what follows. Those that have
-    more than two forms, as Unicode sees it, are left to the pattern."""
-    return f"(?-i:[{letter}{letter.upper()}])" if letter in _TWO_FORMS else re.escape(letter)
-
-
-_TWO_FORMS = frozenset(ascii_lowercase) - frozenset("iks")
 
 
 def longest_first(words: Iterable[str]) -> tuple[str, ...]:
