@@ -15,9 +15,7 @@ from recollect.facts.english.words import (
     NUMBERS_TO_SIX,
     NUMBERS_TO_TEN,
     any_of,
-    last_words_of,
     longest_first,
-    may_end_with,
 )
 from recollect.text.calendar_words import MONTHS, WEEKDAYS
 from recollect.text.fact_words import RELATIONS
@@ -93,8 +91,6 @@ _FULL_DAYS = {day[:3]: day.capitalize() for day in WEEKDAYS}
 _COMPLEMENTS = frozenset({"what", "how", "why"})
 _HANGING = lazy_pattern(rf"[\s,]+{any_of(words.JOINTS)}$", re.IGNORECASE)
 _OPEN_WORD = any_of(words.OPEN_ENDS, words.THOUGHT_VERBS)
-_LAST_JOINTS = last_words_of(words.JOINTS)
-_LAST_OPEN_WORDS = last_words_of(words.OPEN_ENDS, words.THOUGHT_VERBS)
 _OPEN_END = lazy_pattern(rf"(?:[\s,]+(?:and|or|but))?(?:[\s,]+{_OPEN_WORD})+$", re.IGNORECASE)
 
 
@@ -137,15 +133,12 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
 
 def _drop_open_end(unit: str, is_before_dependent: bool) -> str:
     """A clause without a joint at its end, and before a dependent clause without a thought: "I know", "I love it"."""
-    if may_end_with(_LAST_JOINTS, unit):
-        unit = _HANGING.sub("", unit)
-    return _OPEN_END.sub("", unit) if is_before_dependent and may_end_with(_LAST_OPEN_WORDS, unit) else unit
+    unit = _HANGING.sub("", unit)
+    return _OPEN_END.sub("", unit) if is_before_dependent else unit
 
 
 def match_speaker(text: str) -> re.Match[str] | None:
-    """The speaker as the subject of a clause, if it begins so. Most do not, and few of those have an "and I"."""
-    if text.isascii() and text[:1] not in "iIwW" and " and i" not in text.lower():
-        return None
+    """The speaker as the subject of a clause, if it begins so."""
     return _SPEAKER.match(text)
 
 
@@ -197,18 +190,9 @@ def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-_FIRST_OPENING_WORDS = frozenset(phrase.split()[0] for phrase in words.OPENING_WORDS)
-
-
-def _may_open(text: str) -> bool:
-    """Whether `_OPENER` may match: the first word of a text is that of an opening, or is followed by a sign."""
-    first = text.partition(" ")[0]
-    return not (first.isascii() and first.isalpha()) or first.lower() in _FIRST_OPENING_WORDS
-
-
 def _strip_openers(text: str) -> str:
     for _ in range(6):
-        opener = (_OPENER.match(text) if _may_open(text) else None) or _ANNOUNCEMENT.match(text)
+        opener = _OPENER.match(text) or _ANNOUNCEMENT.match(text)
         if opener is None or opener.end() == len(text):
             break
         text = text[opener.end() :]

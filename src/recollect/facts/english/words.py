@@ -7,7 +7,7 @@ shorter one it begins with. See docs/patterns.md for how to add a word or a patt
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from recollect.text.calendar_words import MONTHS, WEEKDAYS
 
@@ -21,17 +21,6 @@ def any_of(*lists: Iterable[str], space: str = r"\s") -> str:
     """A regular expression for any word of the lists, in their order. `space` is what matches a space in a phrase."""
     literals = [re.escape(word).replace(r"\ ", space) for words in lists for word in words]
     return f"(?:{'|'.join(literals)})"
-
-
-def may_end_with(last_words: Collection[str], text: str) -> bool:
-    """Whether a text may end with one of these words, in lower case: it does, or with what is no plain word."""
-    last = text.rpartition(" ")[2]
-    return not (last.isascii() and last.isalpha()) or last.lower() in last_words
-
-
-def last_words_of(*lists: Iterable[str]) -> frozenset[str]:
-    """The last words of phrases, in lower case."""
-    return frozenset(phrase.rpartition(" ")[2].lower() for phrases in lists for phrase in phrases)
 
 
 def longest_first(words: Iterable[str]) -> tuple[str, ...]:
