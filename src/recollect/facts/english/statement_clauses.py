@@ -22,7 +22,6 @@ from recollect.text.fact_words import RELATIONS
 from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.sentences import MAX_SENTENCE
 from recollect.text.verbs import is_past
-from recollect.text.word_runs import has_word_of
 
 _SPEAKER = lazy_pattern(
     r"(?:(?:(?=some\s(?:of\smy\s)?(?:friends|colleagues|cousins)\b)"
@@ -140,33 +139,6 @@ def _drop_open_end(unit: str, is_before_dependent: bool) -> str:
 def match_speaker(text: str) -> re.Match[str] | None:
     """The speaker as the subject of a clause, if it begins so."""
     return _SPEAKER.match(text)
-
-
-_has_own_object = has_word_of(("me", "my", "dream"))
-_has_speaker = has_word_of(("i", "we", "our"))
-_has_and = has_word_of(("and",))
-_TELLING_START = lazy_pattern(
-    rf"(?:i|we|our|been|gonna|going|{any_of(words.BEFORE_BARE, words.BARE_PAST, words.BARE_PROGRESSIVE)})\b",
-    re.IGNORECASE,
-)
-
-
-_TELLING_WORDS = frozenset(("i", "we", "our", "been", "gonna", "going", *words.BEFORE_BARE, *words.BARE_PAST))
-
-
-def _has_telling_start(unit: str) -> bool:
-    """Whether a clause begins as one that tells something; most can be told by their first word."""
-    first = unit.partition(" ")[0]
-    is_word = first.isascii() and first.isalpha()
-    return (is_word and first.lower() in _TELLING_WORDS) or _TELLING_START.match(unit) is not None
-
-
-def may_tell(unit: str) -> bool:
-    """Whether a clause may have a subject that is read, or none. One that has another takes most of the time, if it is
-    first asked whether it is clear."""
-    if _has_own_object(unit) or _has_telling_start(unit):
-        return True
-    return _has_speaker(unit) and (_has_and(unit) or TIME_FIRST.match(unit) is not None)
 
 
 def _tells_past(unit: str) -> bool:

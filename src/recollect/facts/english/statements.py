@@ -15,7 +15,7 @@ from datetime import date
 
 from recollect.facts.english import statement_words as words
 from recollect.facts.english.statement_clarity import is_unclear
-from recollect.facts.english.statement_clauses import TIME_FIRST, TIME_HINT, match_speaker, may_tell, statement_clauses
+from recollect.facts.english.statement_clauses import TIME_FIRST, TIME_HINT, match_speaker, statement_clauses
 from recollect.facts.english.statement_days import date_periods, take_time, tells_stale_time
 from recollect.facts.english.statement_telling import THOUGHTS, tells_of_life
 from recollect.facts.english.third_person_retelling import Predicate, Tense, retell_predicate, retell_pronouns
@@ -114,8 +114,6 @@ _THING = lazy_pattern(
 
 def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     unit = _ASIDE.sub(" ", unit).strip(" .!,")
-    if not may_tell(unit):
-        return None
     unit = _shorten(unit)
     lead = TIME_FIRST.match(unit)
     if lead and TIME_HINT.search(lead[1]):
