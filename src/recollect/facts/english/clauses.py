@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
 
 from recollect.facts.english import words
 from recollect.facts.english.words import any_of, longest_first
@@ -22,7 +21,6 @@ from recollect.text.fact_words import RELATIONS
 from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.own_words import is_claimed_as_own, own_words
 from recollect.text.sentences import Sentence, limit_text, sentences
-from recollect.text.short_text_cache import remember_short_texts
 from recollect.text.since_until import TimedPhrase, parse_times
 
 
@@ -59,7 +57,6 @@ _QUOTES = lazy_pattern(
 )
 _SPEAKS = lazy_pattern(rf"\b(?:{any_of(words.SPEAKER_WORDS)}|i['’]m|i['’]ve)\b", re.IGNORECASE)
 _SMALL_STOP = lazy_pattern(r"(?<=[a-z]{3})(\s?[.!?]+)\s+(?=[a-z])")  # where small letters begin a sentence too
-_STOP_BEFORE_SMALL = lazy_pattern(r"[.!?]\s+[a-z]")  # found in a small part of the time
 _LONG_QUOTE = 3  # words; a longer one is somebody's sentence, a shorter one may be a name
 
 _JOKED = lazy_pattern(
@@ -151,7 +148,7 @@ def _drop_quotations(text: str) -> str:
         return " … " if len(inner.split()) > _LONG_QUOTE or _SPEAKS.search(inner) else inner
 
     text = _QUOTES.sub(unquote, _CODE.sub(" … ", _QUOTED_LINE.sub("", text)))
-    return _SMALL_STOP.sub(r"\1\n", text) if _STOP_BEFORE_SMALL.search(text) else text
+    return _SMALL_STOP.sub(r"\1\n", text)
 
 
 def _text_before_question(sentence: str) -> str:
@@ -182,9 +179,6 @@ _SHORT_FORMS = lazy_pattern(
       | (?P<is>{any_of(words.BEFORE_IS)})'s\b | (?P<anymore>any\s?more|any\slonger)\b )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_BARE_SHORT_FORM = lazy_pattern(  # those that have no apostrophe
-    rf"\b(?:im|ive|cant|cannot|wont|{any_of(words.BEFORE_NOT)}nt|any\s?more|any\slonger)\b", re.IGNORECASE
-)
 _OPENERS = lazy_pattern(
     rf"""^(?:
         {any_of(words.GREETINGS)}(?:\s{any_of(words.GREETED)})?[,!.\s-]+(?=\w)
@@ -212,15 +206,13 @@ _SUBJECT = rf"{any_of(words.SUBJECTS)}\b"
 _VERBS = rf"(?:{any_of(words.ADVERBS_OF_CLAUSES)}\s)?{any_of(words.VERBS_OF_CLAUSES)}\b"
 _MORE_VERBS = rf"{any_of(words.VERBS_AFTER_AND)}\b"
 _LEAD = rf"(?:{any_of(words.BEFORE_TIME)}\s+(?:[\w’']+\s+){{1,2}}|tomorrow\s+)"
-_JOINT_WORD = any_of(words.RELATIVE_WORDS, words.CONJUNCTIONS, ("and", "or", "but"))
 _SPLIT = lazy_pattern(
-    rf"(?=\S|\s+(?:[;…–—-]|{_JOINT_WORD}\s))(?:"  # of the words after a space, few are joints
     rf"(?P<beside>,?\s+{any_of(words.RELATIVE_WORDS)}\s+(?={_SUBJECT}))"
     rf"|(?P<hard>\s*[;…]\s*|\s+[–—-]+\s+|\s*--\s*|(?<=\w):\s+(?={_SUBJECT})"
     rf"|,?\s+{any_of(words.CONJUNCTIONS)}\s+(?={_SUBJECT})"
     rf"|,\s*(?:and\s+|but\s+|so\s+|now\s+|yet\s+)*(?={_LEAD}?{_SUBJECT}))"
     rf"|(?P<soft>\s+(?:and|or)\s+(?={_SUBJECT}))"
-    rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS})))",
+    rf"|(?P<verb>,?\s+(?:and|but|or)\s+(?={_VERBS}|{_MORE_VERBS})|,\s+(?={_VERBS}))",
     re.IGNORECASE,
 )
 _BUT = lazy_pattern(r"\bbut\b", re.IGNORECASE)
@@ -250,22 +242,9 @@ def parse_clauses(texts: Iterable[str], today: date | None = None) -> Iterator[C
                 yield clause
 
 
-@remember_short_texts
 def expand_short_forms(sentence: str) -> str:
     """The sentence with short forms written out, so that fewer wordings are left."""
-    has_apostrophe = "'" in sentence or "’" in sentence
-    if _BARE_SHORT_FORM.search(sentence) or (has_apostrophe and "=" in sentence):
-        return " ".join(_SHORT_FORMS.sub(_write_out, sentence.replace("’", "'")).split())
-    if not has_apostrophe:
-        return " ".join(sentence.split())
-    tokens = sentence.replace("’", "'").split()
-    return " ".join([_expand_token(token) if "'" in token else token for token in tokens])
-
-
-@lru_cache(maxsize=4_096)
-def _expand_token(token: str) -> str:
-    """As `expand_short_forms`, of what stands between two spaces."""
-    return _SHORT_FORMS.sub(_write_out, token)
+    return " ".join(_SHORT_FORMS.sub(_write_out, sentence.replace("’", "'")).split())
 
 
 def _write_out(short_form: re.Match[str]) -> str:
@@ -310,7 +289,6 @@ def _find_subject(text: str) -> str:
     return f"{match[0].strip()} " if match else ""
 
 
-@lru_cache(maxsize=1_024)  # a clause is asked for its subject, for what others said, and for its own words
 def _strip_openers(text: str) -> tuple[str, bool]:
     """The text without its opening words, and whether these announce a correction."""
     corrects = False
@@ -405,10 +383,10 @@ def _parse_clause(text: str, today: date | None, in_correction: bool, lowercase:
 
 def _parse_attribute(text: str) -> Clause | None:
     """ "My name is …", "Bob's birthday is …", "my sister's name is …", "Jonas is my brother"."""
-    introduction = _HERE.match(text) if " here" in text else None
+    introduction = _HERE.match(text)
     if introduction and not NOT_NAMES.match(introduction["named"]) and not _NOBODY.match(introduction["named"]):
         return Clause(None, introduction["named"], "name")
-    is_my = _IS_MY.match(text) if " is " in text else None
+    is_my = _IS_MY.match(text)
     if is_my and not NOT_NAMES.match(is_my["named"]):
         return Clause(None, is_my["named"], f"{is_my['relation']} name")
     match = _ATTRIBUTE.match(text)

@@ -29,7 +29,6 @@ from recollect.model import FoundFact, Holds
 from recollect.text.fact_words import PETS, RELATIONS
 from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.sentences import Sentence
-from recollect.text.word_runs import has_word_of
 
 HEDGED = 0.6
 """The part of a confidence that "I think" leaves."""
@@ -196,14 +195,13 @@ _NOT_MENTIONED = {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}
 _KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED), space=r"\ ")
 _MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
 _NO_MENTION = lazy_pattern(rf"\b{any_of(NO_MENTION)}\b", re.IGNORECASE)
-_has_owner = has_word_of(("my", "our"))
 _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
 _AS_NAME = lazy_pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
 
 
 def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
     for text in (sentence.text for sentence in sentences):
-        if not _has_owner(text) or _NO_MENTION.search(text):
+        if _NO_MENTION.search(text):
             continue
         for mention in _MENTION.finditer(text):
             words = _AS_NAME.match(text, mention.end())
@@ -224,9 +222,8 @@ _NEW_ANIMAL = lazy_pattern(
 def _named_animals(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
     """The animals that are named in a sentence after the one that tells of them: "I got a dog. Her name is Ada." """
     text = " ".join(sentence.text for sentence in sentences)
-    if "name" in text or "called" in text:
-        for animal in _NEW_ANIMAL.finditer(text):
-            yield from _relation_fact(animal[1].casefold(), animal[2])
+    for animal in _NEW_ANIMAL.finditer(text):
+        yield from _relation_fact(animal[1].casefold(), animal[2])
 
 
 def _relation_fact(kind: str, given_name: str) -> Iterator[FoundFact]:

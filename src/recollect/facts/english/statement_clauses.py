@@ -39,13 +39,11 @@ TIME_HINT = lazy_pattern(rf"\d|\b{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDA
 _BRACKETS = lazy_pattern(r"\[[^\[\]]{0,400}\]|\([^()]{0,200}\)")
 _SUBJECT = rf"{any_of(words.SUBJECT_WORDS)}\b"
 _TIME_LEAD = r"(?:just\s)?(?:yesterday|today|recently|lately|(?:last|this|next)\s\w+),?"
-_CUT_WORD = any_of(words.EXCLAMATIONS, words.JOINTS, words.SUBORDINATORS, words.JOINTS_OF_TIME)
 _CUT = lazy_pattern(
-    rf"(?=\S|\s+(?:[;…–—-]|{_CUT_WORD}\b))(?:"  # of the words after a space, few end a clause
     rf"(?P<broken>\s*…\s*)|(?P<main>,?\s+(?:and,?\s+)?{any_of(words.EXCLAMATIONS)}\b,?\s*|\s*;\s*|,\s+but\s+|\s+[–—-]+\s+|(?<=\w)-\s+|\s*(?:--|—|–)\s*|:\s+"
     rf"|,?\s+{any_of(words.JOINTS)}\s+(?:then\s+|also\s+|now\s+|even\s+|maybe\s+|perhaps\s+)?(?=(?:{_TIME_LEAD}\s+)?{_SUBJECT})|,\s+(?={_SUBJECT}|the\b)"
     rf"|\s+and\s+(?=the\s(?:[\w'-]+\s){{1,3}}(?:is|are|was|were|looks|has)\b))"
-    rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT}))))",
+    rf"|(?P<sub>,?\s+and\s+(?={any_of(words.THOUGHTS_THEN)}\b)|,?\s+(?:{any_of(words.SUBORDINATORS)}\s+(?=\S)|{any_of(words.JOINTS_OF_TIME)}\s+(?={_SUBJECT})))",
     re.IGNORECASE,
 )
 _OPENER = lazy_pattern(
@@ -98,8 +96,7 @@ def statement_clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     text = expand_short_forms(_BRACKETS.sub(" ", sentence[:MAX_SENTENCE])).strip()
     text = _SHORT_DAY.sub(lambda day: f"{day[1]} {_FULL_DAYS[day[2][:3].casefold()]}", text)
     text = _strip_openers(_WANNA.sub("want to", text))
-    if text[:6].lower() == "me and":
-        text = _ME_AND.sub(r"\1 and I", text)
+    text = _ME_AND.sub(r"\1 and I", text)
     leading = _LEADING_CLAUSE.match(text)
     if leading:
         text = text[leading.end() :]

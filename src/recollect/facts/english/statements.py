@@ -119,10 +119,7 @@ def _read_unit(unit: str, today: date | None) -> FoundFact | None:
     if lead and TIME_HINT.search(lead[1]):
         unit = f"{unit[lead.end() :]} {lead[1].strip(' ,')}"
     unit = _name_thing(unit)
-    if " here " in unit:
-        unit = _HERE.sub("", unit)
-    if " would " in unit:
-        unit = _WISH.sub("I want to ", unit)
+    unit = _WISH.sub("I want to ", _HERE.sub("", unit))
     if unit[:3].casefold() == "it ":
         unit = _IMPORTANT.sub(_name_important, _DREAM.sub("my dream is to ", unit))
     unit = _clear_part(unit)

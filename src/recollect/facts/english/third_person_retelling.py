@@ -162,9 +162,4 @@ def retell_pronouns(text: str) -> str:
     """A text with "they" and "their" where the speaker is meant."""
     text = _BE_AFTER.sub(lambda be: f"they {be[1] or ''}{'were' if be[2].casefold() == 'was' else 'are'}", text)
     text = _PRONOUN.sub(lambda word: word[0] if word["numeral"] else _PRONOUNS[word[0].casefold()], text)
-    if text == " ".join(text.split()) and not any(map(text.__contains__, _SPACED_SIGNS)):
-        return text
     return _SPACE.sub(lambda space: space[1] or " ", text)
-
-
-_SPACED_SIGNS = (" ,", " .", " ;", " :", " !", " ?")
