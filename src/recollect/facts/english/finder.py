@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import NamedTuple
 
 from recollect.facts.english.answers import complete_answer
 from recollect.facts.english.attributes import FactReading
@@ -18,7 +17,7 @@ from recollect.facts.english.clauses import Clause, assertions_in, parse_clauses
 from recollect.facts.english.instructions import instructions
 from recollect.facts.english.patterns import readings
 from recollect.facts.english.statement_words import LONG_AGO
-from recollect.facts.english.statements import read_clauses, split_statement
+from recollect.facts.english.statements import read_statements
 from recollect.facts.english.third_person_retelling import retell_pronouns
 from recollect.facts.english.values import name
 from recollect.facts.english.words import FACT_HINTS, NO_MENTION, RELATIVE_ADJECTIVES, any_of, longest_first
@@ -55,74 +54,21 @@ def find_facts(
     return _mark_echoes(acceptable_facts(facts), text, shown_texts)
 
 
-class FactText(NamedTuple):
-    """A message that is read for facts, with what `find_facts` takes."""
-
-    text: str
-    today: date | None = None
-    shown_texts: Sequence[str] = ()
-    question: str = ""
-
-
 def read_facts(
     text: str, today: date | None = None, shown_texts: Sequence[str] = (), question: str = ""
 ) -> list[FoundFact]:
     """All that a message tells of its author: the facts that `find_facts` finds, and statements of what they did, do
     and plan. If a statement says the same as a fact, only the fact is kept."""
-    return read_facts_of_messages([FactText(text, today, shown_texts, question)])[0]
-
-
-def read_facts_of_messages(messages: Sequence[FactText]) -> list[list[FoundFact]]:
-    """As `read_facts`, of many messages. A rule reads all of them before the next one does: the same code over many
-    texts takes less time than all rules over one text after the other."""
-    sentences = [prose_sentences(message.text) for message in messages]
-    mentions = [[*_relation_mentions(part), *_named_animals(part)] for part in sentences]
-    answers = [complete_answer(message.text, message.question) if message.question else "" for message in messages]
-    assertions = [
-        [*assertions_in(part), *filter(None, [answer])] for part, answer in zip(sentences, answers, strict=True)
-    ]
-    attributes = _attributes_of_messages(messages, assertions)
-    clauses = [[split_statement(assertion) for assertion in part] for part in assertions]
-    statements = [
-        _statements_in(message, part, in_request=any(sentence.is_question for sentence in message_sentences))
-        for message, part, message_sentences in zip(messages, clauses, sentences, strict=True)
-    ]
-    return [*map(_join_facts, messages, mentions, attributes, statements)]
-
-
-def _attributes_of_messages(
-    messages: Sequence[FactText], assertions: Sequence[Sequence[str]]
-) -> list[list[list[FoundFact]]]:
-    """As `_attribute_facts`, of each assertion of many messages."""
-    instructions_of_all = [[[*instructions([assertion])] for assertion in part] for part in assertions]
-    facts_in_clauses = [
-        [[*_facts_in_clauses([assertion], message.today)] for assertion in part]
-        for message, part in zip(messages, assertions, strict=True)
-    ]
-    return [
-        [acceptable_facts([*facts, *orders]) for facts, orders in zip(part_facts, part_orders, strict=True)]
-        for part_facts, part_orders in zip(facts_in_clauses, instructions_of_all, strict=True)
-    ]
-
-
-def _statements_in(
-    message: FactText, clauses: Sequence[list[tuple[str, bool]]], *, in_request: bool
-) -> list[list[FoundFact]]:
-    """The statements in the clauses of each assertion of a message."""
-    is_long_ago = _LONG_AGO.search(message.text) is not None or _BEFORE_TODAY.search(message.text) is not None
-    return [[*read_clauses(part, message.today, in_request=in_request, is_long_ago=is_long_ago)] for part in clauses]
-
-
-def _join_facts(
-    message: FactText,
-    mentions: list[FoundFact],
-    attributes: Sequence[list[FoundFact]],
-    statements: Sequence[list[FoundFact]],
-) -> list[FoundFact]:
-    facts = [*mentions]
-    for found, told in zip(attributes, statements, strict=True):
-        facts += [*found, *(statement for statement in told if not _repeats(statement, found))]
-    return _mark_echoes(acceptable_facts(facts), message.text, message.shown_texts)
+    sentences = prose_sentences(text)
+    answer = complete_answer(text, question) if question else ""
+    in_request = any(sentence.is_question for sentence in sentences)
+    is_long_ago = _LONG_AGO.search(text) is not None or _BEFORE_TODAY.search(text) is not None
+    facts = [*_relation_mentions(sentences), *_named_animals(sentences)]
+    for assertion in (*assertions_in(sentences), *filter(None, [answer])):
+        attributes = _attribute_facts([assertion], today)
+        statements = read_statements(assertion, today, in_request=in_request, is_long_ago=is_long_ago)
+        facts += [*attributes, *(statement for statement in statements if not _repeats(statement, attributes))]
+    return _mark_echoes(acceptable_facts(facts), text, shown_texts)
 
 
 _LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO)}\b", re.IGNORECASE)
@@ -138,8 +84,7 @@ def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:
 
 
 def _attribute_facts(assertions: list[str], today: date | None) -> list[FoundFact]:
-    facts = [*_facts_in_clauses(assertions, today), *instructions(assertions)]
-    return acceptable_facts(facts) if facts else facts
+    return acceptable_facts([*_facts_in_clauses(assertions, today), *instructions(assertions)])
 
 
 def _mark_echoes(facts: list[FoundFact], text: str, shown_texts: Sequence[str]) -> list[FoundFact]:

@@ -53,12 +53,6 @@ _TOPICS = {
     "format": rf"\b{any_of(words.FORMATS)}\b",
 }
 _ABOUT = tuple((topic, lazy_pattern(pattern, re.IGNORECASE)) for topic, pattern in _TOPICS.items())
-_MAY_INSTRUCT = lazy_pattern(  # without one of these words nothing below is found
-    rf"\b(?:calls?|address|refer|always|never|ever|whenever|in\sall|for\sall|under|emojis?|smileys?|emoticons?|units?|metric"
-    r"|imperial|celsius|fahrenheit|tone"
-    rf"|{any_of(words.FOR_GOOD, words.LENGTHS, words.TONES, words.FORMATS)})\b",
-    re.IGNORECASE,
-)
 _AT_ONCE = ("emojis", "answer length", "tone", "format")
 _JOINT = lazy_pattern(
     rf"(?<=\w);\s+|,?\s+(?:and|but)\s+(?=(?:{any_of(words.JOINED_ORDERS)}|don['’]?t)\b)",
@@ -78,8 +72,6 @@ def instructions(sentences: list[str]) -> Iterator[FoundFact]:
     """The standing instructions in sentences that state or order something."""
     for sentence in sentences:
         text = " ".join(sentence.split())
-        if not _MAY_INSTRUCT.search(text):
-            continue
         for number, part in enumerate(_JOINT.split(text)):
             facts = list(_instruction(part.strip())) if len(part) <= _LONGEST_CHARACTERS else []
             yield from facts

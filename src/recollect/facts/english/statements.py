@@ -9,7 +9,7 @@ was done, is done or is planned, and what it names must be named in it. A clause
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -51,19 +51,12 @@ class LifeStatement:
     about_other: bool = False
 
 
-def split_statement(sentence: str) -> list[tuple[str, bool]]:
-    """The clauses of a sentence that may tell something, as `read_clauses` takes them."""
-    return [*statement_clauses(sentence)] if _HINT.search(sentence) else []
-
-
-def read_clauses(
-    clauses: Iterable[tuple[str, bool]], today: date | None, *, in_request: bool, is_long_ago: bool
-) -> Iterator[FoundFact]:
-    """The statements in the clauses of a sentence that states something, as facts. If it is `in_request`, in a message
+def read_statements(sentence: str, today: date | None, *, in_request: bool, is_long_ago: bool) -> Iterator[FoundFact]:
+    """The statements in a sentence that states something, as facts. If it is `in_request`, in a message
     that asks something, what somebody only thinks of doing is what they ask about. If the message tells of long ago, an
     event without a day was not on the day of the message."""
     subject_is_speaker = True
-    for unit, is_dependent in clauses:
+    for unit, is_dependent in statement_clauses(sentence) if _HINT.search(sentence) else ():
         fact = _read_unit(unit, today) if subject_is_speaker or not _BARE.match(unit) else None
         subject_is_speaker = match_speaker(unit) is not None
         if fact is None or (in_request and fact.since is None and _IN_REQUEST.match(fact.value)):
