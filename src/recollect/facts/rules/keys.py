@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 
 from recollect.model import FACT_CATEGORIES, FactCategory
 from recollect.text.fact_words import PROGRAMMING, RELATIONS
@@ -188,7 +188,6 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
     return canonical
 
 
-@lru_cache(maxsize=16_384)
 def keys_named(word: str) -> tuple[str, Mapping[str, str]]:
     """What `normalise_key` makes of a word that has no value: in most categories the first, in some of them others."""
     words = _plain_words(word)
@@ -229,7 +228,6 @@ def holds_several_values(category: FactCategory, key: str) -> bool:
 _RELATION_KEYS = frozenset(RELATIONS.values())
 
 
-@lru_cache(maxsize=16_384)
 def _plain_words(key: str) -> tuple[str, ...]:
     if key.isalpha() and key.isascii() and key.islower() and len(key) <= MAX_KEY:  # there is nothing to normalise
         return tuple(_SPELLINGS.get(key, key).split())
@@ -245,7 +243,6 @@ def _plain_words(key: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _NOISE) or words
 
 
-@lru_cache(maxsize=16_384)
 def _key_stems(words: tuple[str, ...]) -> tuple[str, ...]:
     """What keys are compared by: stems, in any order. Function words count here ("born in"), so each is taken alone."""
     return tuple(sorted(term for word in words for term in word_terms(word, "en") or (word,)))

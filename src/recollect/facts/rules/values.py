@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from functools import lru_cache
 
 from recollect.facts.rules.keys import holds_several_values, is_known
 from recollect.model import Fact, FoundFact
@@ -19,8 +18,6 @@ from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.terms import analyse
 from recollect.text.word_weights import is_content, stem
 
-REMEMBERED = 16_384
-"""Values of which it is remembered how they are compared: more than one person has, else each batch reads all anew."""
 NEAR = 0.6
 """The least share of common words of two values that nearly say the same."""
 
@@ -36,7 +33,6 @@ _DIET_KIND = lazy_pattern(
 )
 
 
-@lru_cache(maxsize=REMEMBERED)
 def fold(text: str) -> str:
     """A value as it is compared: no case, no variants of characters, no article, no marks around it."""
     plain = " ".join(unicodedata.normalize("NFKC", text).casefold().replace("’", "'").split())
@@ -50,7 +46,6 @@ def sense(fact: FoundFact | Fact) -> tuple[str, ...]:
     return _value_terms(fact.value)
 
 
-@lru_cache(maxsize=REMEMBERED)
 def _value_terms(text: str) -> tuple[str, ...]:
     value = fold(text)
     return analyse(value, "en").terms or (value,)
@@ -124,7 +119,6 @@ def _is_exact(word: str) -> bool:
     return word[0].isupper() or any(map(str.isdigit, word))
 
 
-@lru_cache(maxsize=REMEMBERED)
 def _words_by_stem(text: str) -> dict[str, str]:
     """The words of a value by their stems; negations too, though they are no content words."""
     words: dict[str, str] = {}

@@ -13,7 +13,6 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
-from functools import lru_cache
 from typing import Any
 
 from recollect.errors import StoreError
@@ -63,7 +62,6 @@ def slot_of(fact: FoundFact | Fact) -> str:
     return slot_name(fact.subject, fact.category, fact.key)
 
 
-@lru_cache(maxsize=1024)
 def slot_name(subject: str | None, category: str, key: str) -> str:
     return json.dumps([fold(subject) if subject else "", category, OPPOSITES.get(key, key)], ensure_ascii=False)
 
