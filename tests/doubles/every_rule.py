@@ -433,7 +433,6 @@ OTHERS = frozenset(
     [
         "text.short_text_cache.remember_short_texts",
         "text.short_text_cache.remember_words",
-        "facts.rules.remembered_lists.remember_fact_lists",
         "summaries.rules.days.is_current",
         "recall.rules.excerpts.join_sentences",
         "context.rules.requests_for_more.growing_pattern",

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.facts.rules.keys import keys_named
-from recollect.facts.rules.remembered_lists import remember_fact_lists
 from recollect.model import Fact
 from recollect.recall.rules.floor import rarity, relevance
 from recollect.text.lazy_patterns import lazy_pattern
@@ -62,21 +61,21 @@ def fact_text(fact: Fact) -> str:
 
 
 def fact_relevances(
-    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None, *, will_repeat: bool = False
+    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """For each fact its relevance to a query, from 0 to 1. `deviations` tell how near each is to the query in meaning,
-    in standard deviations above unrelated texts. `will_repeat`: the same objects are asked for again."""
-    words = shared_words(query, facts, will_repeat=will_repeat)
+    in standard deviations above unrelated texts."""
+    words = shared_words(query, facts)
     nearness = np.zeros(len(facts)) if deviations is None else deviations
     by_chance = relevance(words, nearness, len(facts), personal=False)
     return np.asarray(np.maximum(by_chance, words / (words + HALF)))
 
 
-def shared_words(query: str, facts: Sequence[Fact], *, will_repeat: bool = False) -> NDArray[np.float64]:
+def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
     if not facts:
         return np.zeros(0)
-    fact_words = _remembered_fact_words(facts) if will_repeat else _read_fact_words(facts)
+    fact_words = _read_fact_words(facts)
     word_places = [_word_places(group, fact_words) for group in query_groups(query, ("en",))]
     key_places = _key_places(query, fact_words)
     all_places = word_places + key_places
@@ -121,9 +120,6 @@ def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
     return FactWords(by_term, by_key, keys, categories)
 
 
-_remembered_fact_words = remember_fact_lists(_read_fact_words)
-
-
 def _word_places(group: tuple[str, ...], fact_words: FactWords) -> Collection[int]:
     """The facts that have a word of a query."""
     known_terms = [term for term in group if term in fact_words.by_term]
@@ -158,6 +154,5 @@ def _asked_places(word: str, fact_words: FactWords) -> Collection[int]:
     return {place for asked in known_keys for place in by_key[asked]} if known_keys else ()
 
 
-@lru_cache(maxsize=1_024)
 def _month_text(year: int, month: int) -> str:
     return f"{date(year, month, 1):%B %Y}"

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
 
 from recollect.facts.rules.claims_by_others import is_same_name, without_answered_claims
 from recollect.facts.rules.keys import find_home, holds_several_values, home_of_planned
-from recollect.facts.rules.remembered_lists import remember_fact_lists
 from recollect.facts.rules.values import fold
 from recollect.model import FACT_CATEGORIES, Fact, FoundFact, Message
 
@@ -50,35 +48,22 @@ def facts_as_of(facts: Iterable[Fact], when: datetime | date) -> list[Fact]:
     return without_answered_claims(list(latest.values()))
 
 
-def facts_now(facts: Iterable[Fact], now: datetime, *, will_repeat: bool = False) -> list[Fact]:
+def facts_now(facts: Iterable[Fact], now: datetime) -> list[Fact]:
     """The active facts, with plans and events to come. A plan whose day has come is a fact, and one whose end has come
-    is none. `will_repeat`: the same objects are asked for again."""
+    is none."""
     standing = [
         come_true(fact, now) if fact.category == "plan" else fact
         for fact in facts
         if fact.active and (fact.valid_to is None or fact.valid_to > now)
     ]
-    return [*_remembered_as_said_last(standing)] if will_repeat else _as_said_last(standing)
-
-
-def _as_said_last(facts: Sequence[Fact]) -> list[Fact]:
-    """Facts without those that another one has taken the place of."""
-    return without_answered_claims(_without_overtaken(facts))
-
-
-_remembered_as_said_last = remember_fact_lists(_as_said_last)
+    return without_answered_claims(_without_overtaken(standing))
 
 
 def come_true(fact: Fact, moment: datetime) -> Fact:
     """A plan as the fact it has become, if its day has come."""
     was_later = fact.category == "plan" and fact.valid_from is not None and fact.valid_from > fact.recorded_at
-    return _fulfil_plan(fact) if was_later and begin_of(fact) <= moment else fact
-
-
-@lru_cache(maxsize=4096)
-def _fulfil_plan(fact: Fact) -> Fact:
-    """A plan as a fact: the same object each time, by which what is read of it is remembered."""
-    return replace(fact, category=home_of_planned(fact.key) or fact.category)
+    has_come = was_later and begin_of(fact) <= moment
+    return replace(fact, category=home_of_planned(fact.key) or fact.category) if has_come else fact
 
 
 def _without_overtaken(facts: Sequence[Fact]) -> list[Fact]:
