@@ -433,6 +433,9 @@ OTHERS = frozenset(
     [
         "text.short_text_cache.remember_short_texts",
         "text.short_text_cache.remember_words",
+        "facts.english.words.Named",
+        "facts.english.words.load_patterns",
+        "facts.english.words.read_words",
         "summaries.rules.days.is_current",
         "recall.rules.excerpts.join_sentences",
         "context.rules.requests_for_more.growing_pattern",

@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import re
 
-from recollect.facts.english.statement_words import (
-    ANSWERS_NO,
-    ANSWERS_YES,
-    ASKED_STATES,
-    BEFORE_ANSWER,
-    NO_VALUES,
-    VAGUE_OBJECTS,
-)
-from recollect.facts.english.words import any_of
+from recollect.facts.english.words import STATEMENT_WORDS, any_of, load_patterns
 from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.sentences import limit_text, sentences
+
+_ANSWERS = load_patterns(__package__, "answers")
 
 MAX_ANSWER = 10
 """Words of an answer that is completed; a longer one is a sentence."""
@@ -26,20 +20,12 @@ MAX_ANSWER = 10
 MAX_QUESTION = 14
 """Words of a question; in a longer one, what is asked is not sure."""
 
-_NO = lazy_pattern(rf"(?:{any_of(ANSWERS_NO)})\b[\s,.!–—-]*", re.IGNORECASE)
-_YES = lazy_pattern(rf"(?:{any_of(ANSWERS_YES)})\b[\s,.!:–—-]*", re.IGNORECASE)
-_LEAD = lazy_pattern(rf"(?:{any_of(BEFORE_ANSWER)})\b[\s,:–—-]*", re.IGNORECASE)
-_SENTENCE = lazy_pattern(r"(?:i|i['’]\w+|we|we['’]\w+|my|our|you|it|he|she|they)\b", re.IGNORECASE)
-_POLITE = lazy_pattern(rf"(?:{any_of(NO_VALUES)})\b", re.IGNORECASE)
-_NAME = lazy_pattern(r"[A-Z][a-z]+")
-_VAGUE = lazy_pattern(rf"\b(?:{any_of(VAGUE_OBJECTS)})\b", re.IGNORECASE)
-_DO_YOU_HAVE = r"(?:do\syou\s(?:have|own|keep)|have\syou\s(?:got)?|got)\s(?:any\s|an?\s)?"
 
 # Each question with the sentence for a value, and the sentences for a bare "yes" and a bare "no".
 _QUESTIONS: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
     (lazy_pattern(pattern, re.IGNORECASE), value, yes, no)
     for pattern, value, yes, no in (
-        (rf"(?:^(?:and\s|so\s|also\s)?(?:any|what|which)|{_DO_YOU_HAVE}|\byour|\bare\sthere\sany)(?:\s?\w+\s)?\s?allerg(?:y|ies)\b"
+        (rf"(?:^(?:and\s|so\s|also\s)?(?:any|what|which)|{_ANSWERS.do_you_have.pattern}|\byour|\bare\sthere\sany)(?:\s?\w+\s)?\s?allerg(?:y|ies)\b"
          r"|\bare\syou\sallergic\sto\s(?:any|some)", "I am allergic to {}.", "", "I have no allergies."),
         (r"\bare\syou\sallergic\sto\s(?P<what>[\w\s-]{2,40})", "I am allergic to {}.", "I am allergic to {what}.",
          "I am not allergic to {what}."),
@@ -53,12 +39,12 @@ _QUESTIONS: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
          "I work as {}.", "", ""),
         (r"\b(?:where|who)\sdo\syou\swork(?:\sfor)?", "I work at {}.", "", ""),
         (r"\bwhen(?:['’]s|\sis)\syour\sbirthday", "My birthday is {}.", "", ""),
-        (rf"{_DO_YOU_HAVE}pets?\b", "I have {}.", "", "I have no pets."),
-        (rf"{_DO_YOU_HAVE}(?:kids|children)\b", "I have {}.", "", "I have no children."),
+        (rf"{_ANSWERS.do_you_have.pattern}pets?\b", "I have {}.", "", "I have no pets."),
+        (rf"{_ANSWERS.do_you_have.pattern}(?:kids|children)\b", "I have {}.", "", "I have no children."),
         (r"\b(?:what|which)\slanguages?\sdo\syou\sspeak", "I speak {}.", "", ""),
         (r"\bwhat(?:['’]s|\sis)\syour\s(?P<what>(?:favou?rite|preferred)\s[\w\s]{2,30}?|time\s?zone|birthday|e-?mail"
          r"|nickname|surname|last\sname)\s*$", "My {what} is {}.", "", ""),
-        (rf"\bare\syou\s(?:an?\s)?(?P<what>{any_of(ASKED_STATES)})\b",
+        (rf"\bare\syou\s(?:an?\s)?(?P<what>{any_of(STATEMENT_WORDS.ASKED_STATES)})\b",
          "I am {}.", "I am {what}.", "I am not {what}."),
         (r"\bdo\syou\s(?:like|enjoy)\s(?P<what>[\w\s-]{3,40}?)\s*$", "I like {}.", "I like {what}.",
          "I do not like {what}."),
@@ -80,7 +66,7 @@ def complete_answer(text: str, question: str) -> str:
         match = pattern.search(asked)
         if match:
             what = (match.groupdict().get("what") or "").strip()
-            if _VAGUE.search(what):
+            if _ANSWERS.vague.search(what):
                 return ""
             return _complete(first.strip(), value_form, yes_form, no_form).replace("{what}", what)
     return ""
@@ -93,14 +79,14 @@ def _last_question(text: str) -> str:
 
 
 def _complete(answer: str, value_form: str, yes_form: str, no_form: str) -> str:
-    no = _NO.match(answer)
-    yes = _YES.match(answer)
+    no = _ANSWERS.no.match(answer)
+    yes = _ANSWERS.yes.match(answer)
     value = answer[no.end() if no else yes.end() if yes else 0 :]
-    lead = _LEAD.match(value)
+    lead = _ANSWERS.lead.match(value)
     value = (value[lead.end() :] if lead else value).strip(" .!,")
-    if yes and _NAME.fullmatch(value):
+    if yes and _ANSWERS.name.fullmatch(value):
         value = ""  # who asked: "Yep, John!"
-    if _SENTENCE.match(value) or _POLITE.match(value) or len(value.split()) > MAX_ANSWER:
+    if _ANSWERS.sentence.match(value) or _ANSWERS.polite.match(value) or len(value.split()) > MAX_ANSWER:
         return ""
     if no:
         return no_form if not value else ""

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recollect.facts.english import words
 from recollect.facts.english.clauses import Clause
 from recollect.facts.english.values import company, languages, name, place, thing, things, trade
-from recollect.facts.english.words import any_of
+from recollect.facts.english.words import load_patterns
 from recollect.facts.rules.keys import normalise_key
 from recollect.model import FactCategory
 from recollect.text.fact_words import DEMONYMS, RELATIONS, species
-from recollect.text.lazy_patterns import lazy_pattern
+
+_ATTRIBUTES = load_patterns(__package__, "attributes")
 
 EVERY = ""
 """The value that means all of a key: "I have no pets"."""
@@ -46,36 +46,13 @@ class FactReading:
 
 _PLACE_KEYS = ("origin", "location", "birthplace")
 _NAME_KEYS = {"name": 1.0, "surname": 0.95, "nickname": 0.95}
-WHEN = lazy_pattern(
-    r"(?:(?:on|in)\s)?(?:the\s)?(\d{1,2}(?:st|nd|rd|th)?(?:\sof)?\s[A-Za-z]{3,9}\b(?:,?\s\d{4})?"
-    r"|[A-Za-z]{3,9}\s\d{1,2}(?:st|nd|rd|th)?\b(?:,?\s\d{4})?"
-    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?"
-    rf"|{any_of(words.MONTH_NAMES)}\b(?:\s\d{{4}})?)"
-)
-YEAR = lazy_pattern(r"in\s((?:19|20)\d\d)\b")
-AGE = lazy_pattern(r"(\d{1,3})(?:\syears(?:\s|-)old|\syo)?(?=$|\s*[.,!]|\sand\b|\syears\b)")
-PRONOUNS = lazy_pattern(rf"({any_of(words.PRONOUN_FORMS)}(?:\s?/\s?\w+)+)", re.IGNORECASE)
-ZONE = lazy_pattern(
-    r"((?:UTC|GMT)\s?[+-]\s?\d{1,2}(?::?\d\d)?|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+"
-    rf"|(?:{any_of(words.ZONE_NAMES)}|[CEMP][SDE]?T)\b|{any_of(words.NAMED_ZONES)}(?=\s(?:time\b|standard)|$))"
-)
-_MAIL = lazy_pattern(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_PHONE = lazy_pattern(r"\+?\d[\d\s()/-]{5,18}\d")
-_CHOICE = lazy_pattern(r"(?:all-time\s)?(?:favou?rite|preferred|fave?|go-to)\s(.+)", re.IGNORECASE)
-_NO_CHOICE = lazy_pattern(rf"{any_of(words.NO_FAVOURITES)}\b")
-_NAME_OF = lazy_pattern(r"(?:[\w-]+\s){0,2}?([\w-]+)(?:'s)?\sname$", re.IGNORECASE)
-CONTRAST = lazy_pattern(
-    rf",?\s(?:(?:but|and)\s)?not\s(?:{any_of(words.AFTER_CONTRAST)}\s)?(.+)$",
-    re.IGNORECASE,
-)
-_CALLED = lazy_pattern(r"(?:called|named)\s", re.IGNORECASE)
 
 
 def attribute_readings(clause: Clause) -> Iterator[FactReading]:
     """The facts in a clause that says what something of somebody is; "Rob, not Bob" denies one too."""
     attribute = clause.attribute.casefold()
     value = clause.text
-    contrast = CONTRAST.search(value)
+    contrast = _ATTRIBUTES.contrast.search(value)
     value = value[: contrast.start()] if contrast else value
     readings = list(_value_readings(attribute, value, clause))
     yield from readings
@@ -87,15 +64,15 @@ def attribute_readings(clause: Clause) -> Iterator[FactReading]:
 
 
 def _value_readings(attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
-    choice = _CHOICE.fullmatch(attribute)
+    choice = _ATTRIBUTES.choice.fullmatch(attribute)
     if choice:
         favourite = thing(value)
         sort = re.sub(r"^(?:type|kind|sort|genre)s?\sof\s", "", choice[1])
-        if favourite and clause.subject is None and len(sort.split()) <= 3 and not _NO_CHOICE.match(sort):
+        if favourite and clause.subject is None and len(sort.split()) <= 3 and not _ATTRIBUTES.no_choice.match(sort):
             yield FactReading("preference", sort, favourite, 0.95, 0.6)
         return
-    called_match = _CALLED.match(value)
-    name_of = _NAME_OF.match(attribute)
+    called_match = _ATTRIBUTES.called.match(value)
+    name_of = _ATTRIBUTES.name_of.match(attribute)
     kind = name_of[1] if name_of else attribute if called_match or _is_relation(attribute) else ""
     if kind and not (
         name_of and kind in ("full", "first", "last", "family", "real", "given", "middle", "user", "second")
@@ -109,7 +86,7 @@ def _value_readings(attribute: str, value: str, clause: Clause) -> Iterator[Fact
             confidence = 0.95 if attribute == "full name" else _NAME_KEYS[key]
             yield FactReading("identity", key, given_name, confidence, 1.0 if key == "name" else 0.8)
     elif key in ("birthday", "anniversary"):
-        day = WHEN.match(value)
+        day = _ATTRIBUTES.when.match(value)
         if day:
             yield FactReading("identity", key, day[1], 0.95, 0.8)
     elif key in _PLACE_KEYS and attribute not in ("home", "address", "place", "country", "town", "city"):
@@ -128,15 +105,15 @@ def _simple_value_readings(key: str, attribute: str, value: str, clause: Clause)
         yield from (
             FactReading("identity", "native language", language, 0.95, 0.8) for language in languages(value)[:1]
         )
-    elif key == "pronouns" and (forms := PRONOUNS.match(value)):
+    elif key == "pronouns" and (forms := _ATTRIBUTES.pronouns.match(value)):
         yield FactReading("identity", "pronouns", forms[1], 1.0, 0.9)
-    elif key == "time zone" and (zone := ZONE.match(value)):
+    elif key == "time zone" and (zone := _ATTRIBUTES.zone.match(value)):
         yield FactReading("identity", "time zone", zone[1], 0.95, 0.8)
-    elif key == "email" and (mail := _MAIL.match(value)):
+    elif key == "email" and (mail := _ATTRIBUTES.mail.match(value)):
         yield FactReading("identity", "email", mail[0], 1.0, 0.7)
-    elif key == "phone" and (phone := _PHONE.match(value)):
+    elif key == "phone" and (phone := _ATTRIBUTES.phone.match(value)):
         yield FactReading("identity", "phone", phone[0], 1.0, 0.7)
-    elif key == "age" and (years := AGE.match(value)):
+    elif key == "age" and (years := _ATTRIBUTES.age.match(value)):
         yield FactReading("identity", "age", years[1], 0.95, 0.6)
     elif key == "nationality" and (people := _first_word(value).strip(".,!")).casefold() in DEMONYMS:
         yield FactReading("identity", "nationality", people, 0.95, 0.6)

@@ -16,11 +16,14 @@ from recollect.facts.english.attributes import FactReading
 from recollect.facts.english.clauses import Clause, assertions_in, parse_clauses, prose_sentences, supposes
 from recollect.facts.english.instructions import instructions
 from recollect.facts.english.patterns import readings
-from recollect.facts.english.statement_words import LONG_AGO
 from recollect.facts.english.statements import read_statements
 from recollect.facts.english.third_person_retelling import retell_pronouns
 from recollect.facts.english.values import name
-from recollect.facts.english.words import FACT_HINTS, NO_MENTION, RELATIVE_ADJECTIVES, any_of, longest_first
+from recollect.facts.english.words import (
+    any_of,
+    load_patterns,
+    longest_first,
+)
 from recollect.facts.rules.deciding import acceptable_facts
 from recollect.facts.rules.echoes import is_echo
 from recollect.facts.rules.values import fold
@@ -29,14 +32,14 @@ from recollect.text.fact_words import PETS, RELATIONS
 from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.sentences import Sentence
 
+_MENTIONS = load_patterns(__package__, "mentions")
+
 HEDGED = 0.6
 """The part of a confidence that "I think" leaves."""
 SURE = ("identity", "constraint", "instruction")
 """The categories in which what the rules find is added to what a model found."""
 HEARSAY = 0.8
 """The part that is left of what somebody says about somebody else."""
-
-_HINT = lazy_pattern(rf"(?:\b(?:{any_of(FACT_HINTS)}|i['’]m|don['’]?t)\b|\bis\b|\b\w+s\s)", re.IGNORECASE)
 
 
 def find_facts(
@@ -46,7 +49,7 @@ def find_facts(
     shown of memory, so that a repetition of it is marked as an echo; `question` is the line before, by anybody else: an
     answer to it may be no sentence."""
     answer = complete_answer(text, question) if question else ""
-    if not answer and not _HINT.search(text):
+    if not answer and not _MENTIONS.hint.search(text):
         return []
     sentences = prose_sentences(text)
     assertions = [*assertions_in(sentences), *filter(None, [answer])]
@@ -62,19 +65,13 @@ def read_facts(
     sentences = prose_sentences(text)
     answer = complete_answer(text, question) if question else ""
     in_request = any(sentence.is_question for sentence in sentences)
-    is_long_ago = _LONG_AGO.search(text) is not None or _BEFORE_TODAY.search(text) is not None
+    is_long_ago = _MENTIONS.long_ago.search(text) is not None or _MENTIONS.before_today.search(text) is not None
     facts = [*_relation_mentions(sentences), *_named_animals(sentences)]
     for assertion in (*assertions_in(sentences), *filter(None, [answer])):
         attributes = _attribute_facts([assertion], today)
         statements = read_statements(assertion, today, in_request=in_request, is_long_ago=is_long_ago)
         facts += [*attributes, *(statement for statement in statements if not _repeats(statement, attributes))]
     return _mark_echoes(acceptable_facts(facts), text, shown_texts)
-
-
-_LONG_AGO = lazy_pattern(rf"\b{any_of(LONG_AGO)}\b", re.IGNORECASE)
-_BEFORE_TODAY = lazy_pattern(
-    r"\b(?:last\s(?!time\b)\w|yesterday\b|ago\b|the\sother\s(?:day|night|week)\b|was\swhen\b)", re.IGNORECASE
-)
 
 
 def _repeats(statement: FoundFact, facts: Iterable[FoundFact]) -> bool:
@@ -135,39 +132,27 @@ def _holds(reading: FactReading, clause: Clause) -> Holds:
 
 # Somebody named in passing: "my sister Noor", "my wife, Ana," — in a question too.
 
-_MODIFIER = rf"(?:{any_of(RELATIVE_ADJECTIVES)}\s)*"
 _NOT_MENTIONED = {"ex", "child", "baby", "kid", "fish", "bird", "mouse", "rat"}
-_KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED), space=r"\ ")
-_MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MODIFIER}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
-_NO_MENTION = lazy_pattern(rf"\b{any_of(NO_MENTION)}\b", re.IGNORECASE)
+_KIN = any_of(longest_first({*RELATIONS, *PETS} - _NOT_MENTIONED))
+_MENTION = lazy_pattern(rf"\b(?:my|our)\s{_MENTIONS.modifier.pattern}({_KIN}),?\s(?=[^\W\d_])", re.IGNORECASE)
 _TITLES = frozenset({"i", "and", "mr", "mrs", "ms", "dr", "prof"})
-_AS_NAME = lazy_pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
 
 
 def _relation_mentions(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
     for text in (sentence.text for sentence in sentences):
-        if _NO_MENTION.search(text):
+        if _MENTIONS.no_mention.search(text):
             continue
         for mention in _MENTION.finditer(text):
-            words = _AS_NAME.match(text, mention.end())
+            words = _MENTIONS.as_name.match(text, mention.end())
             given_name = re.sub(r"['’]s?$", "", name(words[0])) if words else ""
             if given_name and not given_name.isupper() and given_name.casefold() not in _TITLES:
-                yield from _relation_fact(mention[1].casefold(), given_name)
-
-
-_NEW_ANIMAL = lazy_pattern(
-    rf"\b(?:i|we)\s(?:\w+\s){{0,2}}?(?:got|adopted|have|bought|rescued)\s(?:an?|another|this)\s(?:[\w-]+\s){{0,3}}?"
-    rf"({any_of(longest_first(PETS))})\b[^?]{{0,120}}?[.!,–—-]+\s+"
-    r"(?:(?:her|his|its)\sname(?:['’]s|\sis)|(?:she|he|it)(?:['’]s|\sis)\s(?:called|named)"
-    r"|(?:i|we)\s(?:named|called)\s(?:her|him|it))\s(?-i:([A-Z]\w+))",
-    re.IGNORECASE,
-)
+                yield from _relation_fact(" ".join(mention[1].casefold().split()), given_name)
 
 
 def _named_animals(sentences: Iterable[Sentence]) -> Iterator[FoundFact]:
     """The animals that are named in a sentence after the one that tells of them: "I got a dog. Her name is Ada." """
     text = " ".join(sentence.text for sentence in sentences)
-    for animal in _NEW_ANIMAL.finditer(text):
+    for animal in _MENTIONS.new_animal.finditer(text):
         yield from _relation_fact(animal[1].casefold(), animal[2])
 
 

@@ -9,70 +9,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recollect.facts.english import words
 from recollect.facts.english.values import name
-from recollect.facts.english.words import any_of
+from recollect.facts.english.words import WORDS, any_of, load_patterns
 from recollect.model import FoundFact
 from recollect.text.fact_words import LANGUAGE
 from recollect.text.lazy_patterns import lazy_pattern
 
-_LEAD = lazy_pattern(rf"^(?:(?:{any_of(words.BEFORE_ORDER)}|i['’]d\slike\syou\sto)[,:\s]+)+", re.IGNORECASE)
-_FOR_GOOD = lazy_pattern(
-    rf"^(?:from\shere\son\sout|{any_of(words.FOR_GOOD)}|whenever\syou\s(?:answer|reply|respond|write)"
-    r"|in\sall\s(?:your\s)?(?:answers|replies)|for\sall\sfuture\s\w+)[,:\s]+(?:please\s)?"
-    r"(?:(?:you\s)?(?:should|must)\s)?",
-    re.IGNORECASE,
-)
-_FOR_GOOD_AFTER = lazy_pattern(rf"[,\s]+(?:{any_of(words.FOR_GOOD)}|always)(?=\W*$)", re.IGNORECASE)
-_ALWAYS = lazy_pattern(r"^always\s+", re.IGNORECASE)
-_NEVER = lazy_pattern(
-    r"^(?:never|don['’]?t\sever|do\snot\sever)\s+(?!mind\b|ever\b|say\snever\b|forget\b)", re.IGNORECASE
-)
-_NOT = lazy_pattern(rf"^(?:don['’]?t|{any_of(words.NOT_TO)})\s+", re.IGNORECASE)
-_ORDER = lazy_pattern(rf"^{any_of(words.ORDERS)}\b", re.IGNORECASE)
-_REPLY = lazy_pattern(rf"^{any_of(words.REPLY_VERBS)}(?:\s(?:to\s)?me)?(?:\sback)?\s(?:only\s)?in\s", re.IGNORECASE)
-_CALL_ME = lazy_pattern(
-    rf"^(?:{any_of(words.BEFORE_CALL_ME)}\s)*(?:call|address)\sme\s(?:as\s)?(?=\S)|^refer\sto\sme\sas\s",
-    re.IGNORECASE,
-)
-_AFTER_CALL_ME = lazy_pattern(rf"{any_of(words.AFTER_CALL_ME)}\b")
-_NICKNAMED = lazy_pattern(
-    r"^(?:(?:all\s)?my\s(?:friends|family|colleagues|mates)|friends|people|everyone|everybody)(?:\sall)?\scalls?\sme\s",
-    re.IGNORECASE,
-)
-_ANSWERING = lazy_pattern(
-    rf"\b(?:{any_of(words.ASSISTANT_WORDS)}|(?:the|this|an?)\s{any_of(words.ASSISTANT_NAMES)})\b",
-    re.IGNORECASE,
-)
+_INSTRUCTIONS = load_patterns(__package__, "instructions")
+
 _TOPICS = {
     "emojis": r"\bemojis?\b|\bsmileys?\b|\bemoticons?\b",
-    "answer length": rf"\b{any_of(words.ANSWERS)}\b.*\b(?:{any_of(words.LENGTHS)}|under\s\d+\s\w+)\b"
+    "answer length": rf"\b{any_of(WORDS.ANSWERS)}\b.*\b(?:{any_of(WORDS.LENGTHS)}|under\s\d+\s\w+)\b"
     r"|^be\s(?:brief|concise|terse)\b",
     "units": r"\b(?:metric|imperial|celsius|fahrenheit)\b(?=.*\bunits?\b|\W*$|\ssystem)|\bunits\b",
-    "tone": rf"\b{any_of(words.TONES)}\b(?=.*\b{any_of(words.AFTER_TONE)}\b|\W*$)|\btone\b",
-    "format": rf"\b{any_of(words.FORMATS)}\b",
+    "tone": rf"\b{any_of(WORDS.TONES)}\b(?=.*\b{any_of(WORDS.AFTER_TONE)}\b|\W*$)|\btone\b",
+    "format": rf"\b{any_of(WORDS.FORMATS)}\b",
 }
 _ABOUT = tuple((topic, lazy_pattern(pattern, re.IGNORECASE)) for topic, pattern in _TOPICS.items())
 _AT_ONCE = ("emojis", "answer length", "tone", "format")
-_JOINT = lazy_pattern(
-    rf"(?<=\w);\s+|,?\s+(?:and|but)\s+(?=(?:{any_of(words.JOINED_ORDERS)}|don['’]?t)\b)",
-    re.IGNORECASE,
-)
-_PLEASING = lazy_pattern(rf"[,\s]*{any_of(words.PLEASANTRIES)}[\s.!]*$", re.IGNORECASE)
 _LONGEST = 16  # words; what is longer is a task
 _LONGEST_CHARACTERS = 600
 
 
 def is_about_answering(text: str) -> bool:
     """Whether a text addresses the assistant or is about its answers."""
-    return _ANSWERING.search(text) is not None
+    return _INSTRUCTIONS.answering.search(text) is not None
 
 
 def instructions(sentences: list[str]) -> Iterator[FoundFact]:
     """The standing instructions in sentences that state or order something."""
     for sentence in sentences:
         text = " ".join(sentence.split())
-        for number, part in enumerate(_JOINT.split(text)):
+        for number, part in enumerate(_INSTRUCTIONS.joint.split(text)):
             facts = list(_instruction(part.strip())) if len(part) <= _LONGEST_CHARACTERS else []
             yield from facts
             if not facts and number == 0:
@@ -80,37 +48,37 @@ def instructions(sentences: list[str]) -> Iterator[FoundFact]:
 
 
 def _instruction(text: str) -> Iterator[FoundFact]:
-    text = _PLEASING.sub("", text).strip(" .!,")
-    nick = _NICKNAMED.match(text)
+    text = _INSTRUCTIONS.pleasing.sub("", text).strip(" .!,")
+    nick = _INSTRUCTIONS.nicknamed.match(text)
     if nick and (given_name := name(text[nick.end() :])):
         yield FoundFact("identity", "nickname", given_name, 0.9, 0.8)
         return
-    is_standing = bool(_FOR_GOOD_AFTER.search(text))
-    text = _FOR_GOOD_AFTER.sub("", text)
+    is_standing = bool(_INSTRUCTIONS.for_good_after.search(text))
+    text = _INSTRUCTIONS.for_good_after.sub("", text)
     for _ in range(3):
-        text = _LEAD.sub("", text)
-        for_good = _FOR_GOOD.match(text)
+        text = _INSTRUCTIONS.lead.sub("", text)
+        for_good = _INSTRUCTIONS.for_good.match(text)
         is_standing = is_standing or for_good is not None
         text = text[for_good.end() :] if for_good else text
-    call = _CALL_ME.match(text)
+    call = _INSTRUCTIONS.call_me.match(text)
     if call:
         yield from _call_me(text[call.end() :])
         return
-    always = _ALWAYS.match(text)
-    never = _NEVER.match(text)
+    always = _INSTRUCTIONS.always.match(text)
+    never = _INSTRUCTIONS.never.match(text)
     order = text[(always or never).end() :] if always or never else text  # type: ignore[union-attr]
     if len(order.split()) > _LONGEST:
         return
     if always or never:
-        if _ORDER.match(order):
+        if _INSTRUCTIONS.order.match(order):
             yield _rule(text, order, "never" if never else "always")
         return
-    negation = _NOT.match(text)
+    negation = _INSTRUCTIONS.not_word.match(text)
     body = text[negation.end() :] if negation else text
     topic = _topic(body)
     if negation and (is_standing or topic in _AT_ONCE or re.match(r"call\sme\s\w+$", body)):
         yield _rule(text, re.sub(r"^using\b", "use", body), "never")
-    elif not negation and _ORDER.match(body) and (is_standing or _is_lasting(body, topic)):
+    elif not negation and _INSTRUCTIONS.order.match(body) and (is_standing or _is_lasting(body, topic)):
         yield _rule(text, body, "always")
 
 
@@ -124,7 +92,7 @@ def _is_lasting(order: str, topic: str) -> bool:
 
 
 def _rule(text: str, order: str, frequency: str) -> FoundFact:
-    reply = _REPLY.match(order)
+    reply = _INSTRUCTIONS.reply.match(order)
     tongue = LANGUAGE.match(order[reply.end() :]) if reply and frequency == "always" else None
     if tongue:
         return FoundFact("instruction", "reply language", tongue[0], 0.95, 0.95)
@@ -141,7 +109,7 @@ def _topic(order: str) -> str:
 def _call_me(text: str) -> Iterator[FoundFact]:
     given_name = name(text, lowercase=text == text.lower())
     after = text[len(given_name) :].strip(" .!\"'")
-    if given_name and (not after or after[0] in ",;(–—-" or _AFTER_CALL_ME.match(after)):
+    if given_name and (not after or after[0] in ",;(–—-" or _INSTRUCTIONS.after_call_me.match(after)):
         yield FoundFact("instruction", "call me", given_name, 0.95, 0.9)
         # A name to be called by is a name, but a weak one: it never replaces a name that was stated.
         yield FoundFact("identity", "name", given_name, 0.6, 1.0)

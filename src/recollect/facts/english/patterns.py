@@ -9,22 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from recollect.facts.english import words
 from recollect.facts.english.attributes import (
-    AGE,
-    CONTRAST,
+    _ATTRIBUTES,
     EVERY,
-    PRONOUNS,
-    WHEN,
-    YEAR,
-    ZONE,
     FactReading,
     attribute_readings,
     name_readings,
 )
 from recollect.facts.english.clauses import Clause
 from recollect.facts.english.values import animals, company, condition, languages, name, place, thing, things, trade
-from recollect.facts.english.words import any_of
+from recollect.facts.english.words import WORDS, any_of, load_patterns
 from recollect.model import FactCategory
 from recollect.text.fact_words import (
     BELIEFS,
@@ -39,22 +33,9 @@ from recollect.text.fact_words import (
 from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.since_until import strip_final_time
 
-Finder = Callable[[str, Clause], Iterator[FactReading]]
+_READINGS = load_patterns(__package__, "readings")
 
-_THE_NO_COUNTRY = lazy_pattern(rf"the\s(?!{any_of(words.COUNTRIES_WITH_THE)})")
-_TRAIT_END = lazy_pattern(rf"\s*[,.!;(]|\s{any_of(words.TRAIT_ENDS)}\b")
-_NAME_END = lazy_pattern(rf"\s*$|\s*[,.!;(–—-]|\s{any_of(words.NAME_ENDS)}\b")
-_BUT_NOT = lazy_pattern(rf",?\s(?:but|and)\snot\s(?!{any_of(words.AFTER_BUT_NOT)}\b)(.+)$")
-_PREFERENCE_END = lazy_pattern(rf"[.!?;:(,]|\s{any_of(words.PREFERENCE_ENDS)}\b")
-_NO_LANGUAGE = lazy_pattern(rf"{any_of(words.NO_LANGUAGE)}\b")
-_ALLERGY = lazy_pattern(
-    rf"(?:an?\s)(?:{any_of(words.ALLERGY_DEGREES)}\s)*(?:allergy\sto\s(.+)|(\w+(?:\s\w+)?)\sallergy\b)"
-)
-_CHILDREN = lazy_pattern(
-    rf"({any_of(words.NUMBERS_TO_SIX)}|\d{{1,2}}|one)\s(?:\w+\s)?(?:kids|children)\b", re.IGNORECASE
-)
-_RARELY = lazy_pattern(rf"\b{any_of(words.RARELY)}\b")
-_NO_STUDIES = lazy_pattern(rf"{any_of(words.NO_STUDIES)}\b")
+Finder = Callable[[str, Clause], Iterator[FactReading]]
 
 
 def readings(clause: Clause) -> Iterator[FactReading]:
@@ -78,7 +59,7 @@ def _place_finder(
             yield FactReading(
                 "identity", key, place_name, 0.95, importance, changes=changes, over=over, timeless=timeless
             )
-            contrast = CONTRAST.search(rest)
+            contrast = _ATTRIBUTES.contrast.search(rest)
             if contrast and (other := place(contrast[1])):
                 yield FactReading("identity", key, other, 0.95, importance, is_denied=True)
 
@@ -86,13 +67,13 @@ def _place_finder(
 
 
 def _be_from(rest: str, clause: Clause) -> Iterator[FactReading]:
-    if not _THE_NO_COUNTRY.match(rest):
+    if not _READINGS.the_no_country.match(rest):
         yield from _place_finder("origin", timeless=True, importance=0.6)(rest, clause)
 
 
 def _be_born(rest: str, clause: Clause) -> Iterator[FactReading]:
-    year = YEAR.match(rest)
-    day = WHEN.match(rest)
+    year = _ATTRIBUTES.year.match(rest)
+    day = _ATTRIBUTES.when.match(rest)
     if year:
         yield FactReading("identity", "birth year", year[1], 0.95, 0.6, timeless=True)
     elif rest.startswith("on ") and day:
@@ -102,7 +83,7 @@ def _be_born(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 
 def _work_at(rest: str, clause: Clause, *, changes: bool = False, over: bool = False) -> Iterator[FactReading]:
-    contrast = CONTRAST.search(rest)
+    contrast = _ATTRIBUTES.contrast.search(rest)
     firm = company(strip_final_time(rest[: contrast.start()] if contrast else rest), lowercase=clause.lowercase)
     if not firm:
         return
@@ -134,7 +115,7 @@ def _employer_after_job(work: str, after: str, clause: Clause) -> Iterator[FactR
 
 def _be(rest: str, clause: Clause) -> Iterator[FactReading]:
     """What somebody is: a name, a trade, a diet, an age, a nationality."""
-    contrast = CONTRAST.search(rest)
+    contrast = _ATTRIBUTES.contrast.search(rest)
     trait = rest[: contrast.start()] if contrast else rest
     own_readings = list(_trait_readings(trait, clause))
     yield from own_readings
@@ -147,7 +128,7 @@ def _be(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 def _trait_readings(rest: str, clause: Clause) -> Iterator[FactReading]:
     plain = re.sub(r"^(?:an?|the)\s", "", rest.casefold().strip(" .!"))
-    first = _TRAIT_END.split(plain)[0]
+    first = _READINGS.trait_end.split(plain)[0]
     if first in DIETS:
         yield FactReading("constraint", "diet", first, 0.95, 0.9)
     elif first in CONDITION_ADJECTIVES:
@@ -158,7 +139,7 @@ def _trait_readings(rest: str, clause: Clause) -> Iterator[FactReading]:
         yield FactReading("identity", "job", "retired", 0.95, 0.8)
     elif first in DEMONYMS and not rest.casefold().startswith("the "):
         yield FactReading("identity", "nationality", re.sub(r"^an?\s", "", rest)[: len(first)], 0.9, 0.6)
-    elif (years := AGE.match(rest)) and clause.subject is None and 3 < int(years[1]) < 120:
+    elif (years := _ATTRIBUTES.age.match(rest)) and clause.subject is None and 3 < int(years[1]) < 120:
         yield FactReading("identity", "age", years[1], 0.95, 0.6)
     elif re.match(r"an?\s", rest) or (clause.subject and re.match(r"the\s", rest)):
         yield from _be_a(rest, clause)
@@ -186,7 +167,7 @@ def _be_named(rest: str, clause: Clause) -> Iterator[FactReading]:
     given_name = name(rest) if clause.holds == "now" and not clause.past else ""
     first = given_name.split()[0].casefold() if given_name else ""
     after = rest[len(given_name) :]
-    follows = _NAME_END.match(after)
+    follows = _READINGS.name_end.match(after)
     is_shouted = given_name.isupper() and len(given_name) > 3
     if not given_name or not follows or is_shouted or first in DEMONYMS | BELIEFS | PROGRAMMING:
         return
@@ -197,7 +178,7 @@ def _be_named(rest: str, clause: Clause) -> Iterator[FactReading]:
             yield FactReading("identity", "origin", home, 0.9, 0.6, timeless=True)
         elif re.match(r"an?\s", part) and (jobs := list(_be_a(part, clause))):
             yield from jobs
-        elif (years := AGE.fullmatch(part.strip(" .!"))) and 3 < int(years[1]) < 120:
+        elif (years := _ATTRIBUTES.age.fullmatch(part.strip(" .!"))) and 3 < int(years[1]) < 120:
             yield FactReading("identity", "age", years[1], 0.95, 0.6)
 
 
@@ -211,7 +192,7 @@ def _things_finder(
             if clause.holds != "now":
                 yield FactReading(category, key, EVERY, 0.95, importance)
             return
-        contrast = _BUT_NOT.search(rest)
+        contrast = _READINGS.but_not.search(rest)
         for item in things(rest[: contrast.start()] if contrast else rest):
             # A long phrase is often of the day; a short one is a taste.
             weight = importance if len(item.split()) <= 3 else importance - 0.1
@@ -230,7 +211,7 @@ def _like(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 
 def _prefer(rest: str, clause: Clause) -> Iterator[FactReading]:
-    end = _PREFERENCE_END.search(rest)
+    end = _READINGS.preference_end.search(rest)
     preference = (rest[: end.start()] if end else rest).strip()
     preference = re.sub(r"^to\s(?:use\s|have\s|be\s)?", "", preference)
     head = re.split(r"\s(?:over|to|rather\sthan|instead\sof)\s", preference)[0]
@@ -240,7 +221,7 @@ def _prefer(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 
 def _speak(rest: str, clause: Clause) -> Iterator[FactReading]:
-    if _NO_LANGUAGE.match(rest):
+    if _READINGS.no_language.match(rest):
         return
     for language in languages(rest):
         yield FactReading("identity", "languages", language, 0.95, 0.7)
@@ -252,7 +233,7 @@ def _have(rest: str, clause: Clause) -> Iterator[FactReading]:
     if absence and (rest.casefold().startswith(("no ", "not ")) or clause.holds != "now"):
         yield from _have_no(absence)
         return
-    allergy = _ALLERGY.match(rest)
+    allergy = _READINGS.allergy.match(rest)
     if allergy:
         yield from (
             FactReading("constraint", "allergies", allergen, 0.95, 0.95)
@@ -262,7 +243,7 @@ def _have(rest: str, clause: Clause) -> Iterator[FactReading]:
     if illness := condition(rest):
         yield FactReading("constraint", "conditions", illness, 0.95, 0.8)
         return
-    count = _CHILDREN.match(rest)
+    count = _READINGS.children.match(rest)
     if count:
         yield FactReading("identity", "number of children", count[1], 0.95, 0.6)
         return
@@ -289,16 +270,13 @@ def _have_no(absence: re.Match[str]) -> Iterator[FactReading]:
         yield FactReading("identity", "number of children", EVERY, 0.95, 0.6, is_denied=True)
 
 
-_AGO = lazy_pattern(r"^(?:\w+\s){1,4}(?:ago|back)$|^(?:last|this)\s\w+$", re.IGNORECASE)
-
-
 def _avoid(rest: str, clause: Clause) -> Iterator[FactReading]:
-    for item in things("" if _AGO.search(rest) else rest):
+    for item in things("" if _READINGS.ago.search(rest) else rest):
         yield FactReading("constraint", "avoids", item, 0.95, 0.8, survives_negation=True)
 
 
 def _eat_or_drink(rest: str, clause: Clause) -> Iterator[FactReading]:
-    if clause.holds == "not" and not clause.past and not _RARELY.search(rest):
+    if clause.holds == "not" and not clause.past and not _READINGS.rarely.search(rest):
         yield from _avoid(rest, clause)
     elif clause.holds == "now" and (diet := _find_diet(rest)) and not clause.past:
         yield FactReading("constraint", "diet", diet, 0.95, 0.9)
@@ -316,13 +294,13 @@ def _find_diet(text: str) -> str:
 
 
 def _use_pronouns(rest: str, clause: Clause) -> Iterator[FactReading]:
-    forms = PRONOUNS.match(rest)
+    forms = _ATTRIBUTES.pronouns.match(rest)
     if forms and ("pronoun" in rest or "/" in forms[1]):
         yield FactReading("identity", "pronouns", forms[1], 0.95, 0.9)
 
 
 def _be_in_zone(rest: str, clause: Clause) -> Iterator[FactReading]:
-    zone = ZONE.match(re.sub(r"^the\s", "", rest))
+    zone = _ATTRIBUTES.zone.match(re.sub(r"^the\s", "", rest))
     if zone and clause.subject is None:
         yield FactReading("identity", "time zone", zone[1], 0.95, 0.8)
 
@@ -334,7 +312,7 @@ def _study(rest: str, clause: Clause) -> Iterator[FactReading]:
             yield FactReading("identity", "school", school_name, 0.9, 0.6)
         return
     subject = thing(re.split(r"\s(?:at|in|for|with)\s", rest)[0])
-    if subject and len(subject.split()) <= 3 and not _NO_STUDIES.match(rest):
+    if subject and len(subject.split()) <= 3 and not _READINGS.no_studies.match(rest):
         yield FactReading("identity", "studies", subject, 0.9, 0.6)
         where_at = re.search(r"\sat\s(.+)$", rest)
         if where_at and (school_name := company(where_at[1])):
@@ -406,10 +384,10 @@ def _suffer_from(rest: str, clause: Clause) -> Iterator[FactReading]:
 _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
     (lazy_pattern(rf"(?:{pattern})(?:\s+|$)", re.IGNORECASE), finder)
     for pattern, finder in (
-        (rf"(?:live|reside)\s(?:{any_of(words.LIVE_WHERE)}\s)?in"
+        (rf"(?:live|reside)\s(?:{any_of(WORDS.LIVE_WHERE)}\s)?in"
          r"|be\s(?:living|residing|based|located)\sin", _place_finder("location")),
         (r"lived\sin", _past_place),
-        (rf"(?:moved|relocated)(?:\s{any_of(words.MOVED_WHERE)})?\s(?:from\s[\w\s]{{2,30}}\s)?to",
+        (rf"(?:moved|relocated)(?:\s{any_of(WORDS.MOVED_WHERE)})?\s(?:from\s[\w\s]{{2,30}}\s)?to",
          _place_finder("location", changes=True)),
         (r"be\sfrom|come\sfrom|hail\sfrom", _be_from),
         (r"grew\sup\sin|be\sraised\sin", _place_finder("origin", timeless=True, importance=0.6)),
@@ -434,12 +412,12 @@ _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
         (r"quit|left", _leave),
         (r"eat|drink|smoke", _eat_or_drink),
         (r"(?:like|love|enjoy|adore)", _like),
-        (rf"be\s(?:an?\s)?(?:{any_of(words.FAN_DEGREES)}\s)?{any_of(words.FOND_OF)}", _like),
-        (any_of(words.DISLIKING), _things_finder("preference", "dislikes", 0.5)),
+        (rf"be\s(?:an?\s)?(?:{any_of(WORDS.FAN_DEGREES)}\s)?{any_of(WORDS.FOND_OF)}", _like),
+        (any_of(WORDS.DISLIKING), _things_finder("preference", "dislikes", 0.5)),
         (r"prefer", _prefer),
         (r"speak|be\s(?:fluent|proficient|bilingual)\sin", _speak),
         (r"use(?=\s\w+/)|go\sby(?=\s\w+/)", _use_pronouns),
-        (rf"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{{2,4}}\b|{any_of(words.NAMED_ZONES)}))", _be_in_zone),
+        (rf"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{{2,4}}\b|{any_of(WORDS.NAMED_ZONES)}))", _be_in_zone),
         (r"be\s(?:studying|majoring\sin|reading\sfor)|study|major\sin", _study),
         (r"be\smarried\sto", _be_married_to),
         (r"turned|be\sturning", _turn_age),

@@ -6,24 +6,16 @@ done it lies behind: the words alone do not always say which Saturday is meant.
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, date, datetime, timedelta
 
-from recollect.facts.english import statement_words as words
 from recollect.facts.english.third_person_retelling import Predicate
-from recollect.facts.english.words import any_of
-from recollect.text.calendar_words import MONTHS, WEEKDAYS
+from recollect.facts.english.words import load_patterns
+from recollect.text.calendar_words import MONTHS
 from recollect.text.dates import TimeSpan, spans
-from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.since_until import parse_date, parse_times
-from recollect.text.verbs import PAST_FORMS
 from recollect.text.word_runs import words_before
 
-_DAY_WORD = lazy_pattern(r"(?:last|this|next|yesterday|today|tomorrow|tonight)\b|.*\bago$", re.IGNORECASE)
-_BEFORE_DAY = lazy_pattern(rf"(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{any_of(words.BEFORE_DAY)})+\s*$", re.IGNORECASE)
-_BEFORE_TIME = lazy_pattern(rf"(?:\s*(?<!\btheir\s)(?<!\bmy\s)\b{any_of(words.BEFORE_TIME)})+\s*$", re.IGNORECASE)
-_WEEKDAY = lazy_pattern(any_of(WEEKDAYS), re.IGNORECASE)
-_FEW = lazy_pattern(r"\b(?:few|several|couple)\b", re.IGNORECASE)
+_DAYS = load_patterns(__package__, "days")
 
 
 def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str, date | None]:
@@ -40,15 +32,15 @@ def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str,
     if not times_named or not all(_is_time(text, span, predicate) for span in times_named[:2]):
         return text, None
     span = min(times_named[:2], key=lambda time: (time.end - time.start, time.text.isalpha()))
-    if predicate.tense == "past" and _AHEAD.match(span.text) and span.start.date() > today:
+    if predicate.tense == "past" and _DAYS.ahead.match(span.text) and span.start.date() > today:
         # "Signed up for a race next Sunday": the race is then, the signing was before.
         name = _name_time(span)
-        is_governed = _GOVERNS_TIME.search(text[: span.at]) is not None
+        is_governed = _DAYS.governs_time.search(text[: span.at]) is not None
         return text.replace(span.text, name.partition(" ")[2] if is_governed else name, 1), None
     start = _first_day(span, predicate, today)
-    if start is None or _INNER_DEED.search(text[: span.at].partition(predicate.verb)[2]):
+    if start is None or _DAYS.inner_deed.search(text[: span.at].partition(predicate.verb)[2]):
         return text, None  # "the boat I bought last week": the time is of the inner clause
-    if len(times_named) > 1 and _SEVERAL.search(text[times_named[0].at : times_named[1].at]):
+    if len(times_named) > 1 and _DAYS.several.search(text[times_named[0].at : times_named[1].at]):
         return text, _first_day(times_named[0], predicate, today)
     for time in reversed(times_named[:2]):  # "last month, on 15 May": the closer one counts
         text = _cut_time(text, time, text[time.at + len(time.text) :])
@@ -60,12 +52,14 @@ def _is_time(text: str, span: TimeSpan, predicate: Predicate) -> bool:
     after = text[span.at + len(span.text) :]
     if predicate.tense != "past" and after.lstrip().startswith(","):
         return False
-    return not (_NO_TIME.search(words_before(text, span.at)) or _HABIT.match(after) or _is_name_part(text, span))
+    return not (
+        _DAYS.no_time.search(words_before(text, span.at)) or _DAYS.habit.match(after) or _is_name_part(text, span)
+    )
 
 
 def _cut_time(text: str, span: TimeSpan, after: str) -> str:
-    before = (_BEFORE_DAY if _DAY_WORD.match(span.text) else _BEFORE_TIME).sub("", text[: span.at])
-    if _PART_OF_DAY.match(after):
+    before = (_DAYS.before_day if _DAYS.day_word.match(span.text) else _DAYS.before_time).sub("", text[: span.at])
+    if _DAYS.part_of_day.match(after):
         return text
     return " ".join(f"{before} {after}".split()).replace(" ,", ",").replace(",,", ",")
 
@@ -88,13 +82,13 @@ def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None
     start = (
         start
         or _start_of_several(span)
-        or (span.start + (span.end - span.start) / 2 if _FEW.search(span.text) else span.start).date()
+        or (span.start + (span.end - span.start) / 2 if _DAYS.few.search(span.text) else span.start).date()
     )
     if predicate.tense == "past":  # "this weekend" is then the last one
         return start if start <= today else start - timedelta(days=7)
     if start >= today:
         return start
-    if _WEEKDAY.search(span.text) and span.end.date() <= today:
+    if _DAYS.weekday.search(span.text) and span.end.date() <= today:
         return start + timedelta(days=7)
     return start if predicate.tense == "perfect" else None
 
@@ -102,30 +96,23 @@ def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None
 def _start_of_several(span: TimeSpan) -> date | None:
     """The year or the month of "a few years ago": nobody means a day."""
     middle = (span.start + (span.end - span.start) / 2).date()
-    if not _FEW.search(span.text) or "day" in span.text or "week" in span.text:
+    if not _DAYS.few.search(span.text) or "day" in span.text or "week" in span.text:
         return None
     return middle.replace(month=1, day=1) if "year" in span.text else middle.replace(day=1)
 
 
 def _is_name_part(text: str, span: TimeSpan) -> bool:
     """Whether a time is part of a name: "their Saturday class", "Black Friday"."""
-    if _DAY_WORD.match(span.text):
+    if _DAYS.day_word.match(span.text):
         return False
     before = words_before(text, span.at)
-    if _ARTICLE.search(before):
+    if _DAYS.article.search(before):
         return True
     is_bare_name = span.text.isalpha() and span.text.istitle()
     return is_bare_name and (
-        _NAME_BEFORE.search(before) is not None or _NAME_AFTER.match(text, span.at + len(span.text)) is not None
+        _DAYS.name_before.search(before) is not None
+        or _DAYS.name_after.match(text, span.at + len(span.text)) is not None
     )
-
-
-_THIS_PERIOD = lazy_pattern(r"\b(?:later\s|earlier\s)?this\s(month|year)\b", re.IGNORECASE)
-_STALE = lazy_pattern(
-    rf"\b(?:yesterday|today|tomorrow|tonight|(?:\w+\s){{1,2}}ago"
-    rf"|(?:last|this|next|past)\s{any_of(words.STRONG_TIME_WORDS, MONTHS, WEEKDAYS, ('weekend', 'fall'))})\b",
-    re.IGNORECASE,
-)
 
 
 def date_periods(text: str, today: date | None) -> str:
@@ -133,21 +120,9 @@ def date_periods(text: str, today: date | None) -> str:
     if today is None:
         return text
     name = f"{MONTHS[today.month - 1].capitalize()} {today.year}"
-    return _THIS_PERIOD.sub(lambda period: f"in {name if period[1].casefold() == 'month' else today.year}", text)
+    return _DAYS.this_period.sub(lambda period: f"in {name if period[1].casefold() == 'month' else today.year}", text)
 
 
 def tells_stale_time(text: str) -> bool:
     """Whether a text names a time that only the day of its message explains: "yesterday"."""
-    return _STALE.search(text) is not None
-
-
-_INNER_DEED = lazy_pattern(rf"\b(?:they|I)\s(?:{any_of(sorted(PAST_FORMS))}|\w+ed)\b[^,]*$")
-_GOVERNS_TIME = lazy_pattern(r"\b(?:for|from|until|by|of|in|on)\s+$", re.IGNORECASE)
-_AHEAD = lazy_pattern(r"(?:next|tomorrow|following)\b", re.IGNORECASE)
-_SEVERAL = lazy_pattern(r"\band\b", re.IGNORECASE)
-_NO_TIME = lazy_pattern(rf"\b{any_of(words.BEFORE_NO_TIME)}\s+(?:the\s)?$", re.IGNORECASE)
-_HABIT = lazy_pattern(r"\s(?:mornings|afternoons|evenings|nights)\b|s\b", re.IGNORECASE)
-_NAME_BEFORE = lazy_pattern(r"\b(?!I\b)[A-Z][\w'’-]*\s+$")
-_NAME_AFTER = lazy_pattern(r"\s+(?!I\b)[A-Z]\w")
-_ARTICLE = lazy_pattern(r"\b(?:an?(?:\s+\w+)?|their|the)\s+$", re.IGNORECASE)
-_PART_OF_DAY = lazy_pattern(r"\s(?:morning|afternoon|evening|night)\b", re.IGNORECASE)
+    return _DAYS.stale.search(text) is not None

@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from recollect.facts.english import statement_words as words
-from recollect.facts.english.words import BEFORE_PERFECT, any_of
-from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.verbs import COMMON_VERBS, PAST_FORMS, SAME_IN_THE_PAST, form_after_name, is_past
+from recollect.facts.english.words import STATEMENT_WORDS, load_patterns
+from recollect.text.verbs import PAST_FORMS, SAME_IN_THE_PAST, form_after_name, is_past
+
+_RETELLING = load_patterns(__package__, "retelling")
 
 Tense = Literal["past", "perfect", "present", "progressive", "future"]
 
@@ -32,45 +32,28 @@ class Predicate:
     is_negated: bool = False
 
 
-_ADVERBS = lazy_pattern(
-    rf"(?:(?!so\s(?:much|many)\b)(?:{any_of(words.EMPTY_ADVERBS)}"
-    rf"|(?!{any_of(words.VERBS_IN_LY, words.ADVERBS_OF_HABIT)}\b)\w{{3,}}ly)\s+)+",
-    re.IGNORECASE,
-)
-_KEPT_ADVERBS = lazy_pattern(rf"(?:{any_of(words.ADVERBS_OF_HABIT)}\s+)+", re.IGNORECASE)
-_WORD = lazy_pattern(r"[a-z][a-z'-]*(?=\s|$|[,.!])", re.IGNORECASE)
-_FUTURE = lazy_pattern(
-    rf"(?:(?:am|are)\s(?:{any_of(words.EMPTY_ADVERBS)}\s)*(?:going\sto|gonna|about\sto)|gonna|will)\s+", re.IGNORECASE
-)
-_PERFECT = lazy_pattern(rf"(?:have|has|had)\s+(?:{any_of(BEFORE_PERFECT)}\s+)*", re.IGNORECASE)
-_NOT = lazy_pattern(rf"(?P<do>{any_of(words.HELPERS)})\s+(?:not|never)\s+", re.IGNORECASE)
-
-
-_EMPHASIS = lazy_pattern(rf"do\s(?={any_of(sorted(COMMON_VERBS))}\s|tend\sto\s)", re.IGNORECASE)
-
-
 def retell_predicate(predicate: str) -> Predicate | None:
     """What follows "I" or "we", in the third person; None if it says only what may be."""
-    predicate = _USE_TO.sub("used to ", _strip_adverbs(predicate), count=1)
-    habit = _KEPT_ADVERBS.match(predicate)
+    predicate = _RETELLING.use_to.sub("used to ", _strip_adverbs(predicate), count=1)
+    habit = _RETELLING.kept_adverbs.match(predicate)
     adverb = habit[0] if habit else ""
     predicate = _strip_adverbs(predicate[len(adverb) :])
-    negation = _NOT.match(predicate)
+    negation = _RETELLING.not_word.match(predicate)
     if negation:
         return _retell_negation(negation, predicate[negation.end() :])
-    future = _FUTURE.match(predicate)
+    future = _RETELLING.future.match(predicate)
     if future:
         action = _strip_adverbs(predicate[future.end() :])
         begins = "will" if future[0].casefold().startswith("will") else "is going to"
         return _build(f"{begins} {adverb}{action}", "future", action)
-    predicate = _EMPHASIS.sub("", predicate)
-    verb = _WORD.match(predicate)
-    if verb is None or verb[0].casefold() in words.POSSIBLE:
+    predicate = _RETELLING.emphasis.sub("", predicate)
+    verb = _RETELLING.word.match(predicate)
+    if verb is None or verb[0].casefold() in STATEMENT_WORDS.POSSIBLE:
         return None
     first = verb[0].casefold()
     rest = _strip_adverbs(predicate[verb.end() :].lstrip())
     if first in ("am", "are", "was", "were", "have", "had"):
-        inner_habit = _KEPT_ADVERBS.match(rest)  # "am still looking", "have always had"
+        inner_habit = _RETELLING.kept_adverbs.match(rest)  # "am still looking", "have always had"
         adverb += inner_habit[0] if inner_habit else ""
         rest = _strip_adverbs(rest[inner_habit.end() :]) if inner_habit else rest
     if first in ("am", "are", "was", "were"):
@@ -84,33 +67,27 @@ def retell_predicate(predicate: str) -> Predicate | None:
             begins = "has" if first == "have" else "had"
             main = _strip_adverbs(rest.partition(" ")[2]) if participle == "been" else rest
             return _build(f"{begins} {adverb}{rest}", "perfect", main)
-    reads = first == "read" and _READS.match(rest) is not None
+    reads = first == "read" and _RETELLING.reads.match(rest) is not None
     if (first in SAME_IN_THE_PAST and not adverb and not reads) or is_past(first):
         adverb = "" if adverb.casefold().strip() == "still" else adverb
         return _build(f"{adverb}{verb[0]} {rest}", "past", f"{verb[0]} {rest}")
     if first in SAME_IN_THE_PAST:
         return _build(f"{adverb}{verb[0]}s {rest}", "present", f"{verb[0]} {rest}")
-    told = _SECOND_VERB.sub(lambda second: f"{second[1]}{form_after_name(second[2])}", rest)
+    told = _RETELLING.second_verb.sub(lambda second: f"{second[1]}{form_after_name(second[2])}", rest)
     return _build(f"{adverb}{form_after_name(verb[0])} {told}", "present", f"{verb[0]} {rest}")
-
-
-_READS = lazy_pattern(  # "I read comics": nothing says that it is over
-    rf"(?!{any_of(words.AFTER_PAST_READ)}\b)[a-z]"
-    r"(?!.*\b(?:yesterday|last|ago|once|when|today)\b)"
-)
-_USE_TO = lazy_pattern(r"^use\sto\s", re.IGNORECASE)
-_SECOND_VERB = lazy_pattern(
-    rf"((?:,|\b(?:and|but|then))\s(?:{any_of(words.ADVERBS_OF_HABIT)}\s)?)((?!like\b){any_of(sorted(COMMON_VERBS))})(?=[\s,])(?!\s(?:is|are|was)\b)"
-)
 
 
 def is_participle(word: str) -> bool:
     """Whether a word can stand after "have": "gone", "started"."""
     plain = word.casefold()
-    return plain in words.PARTICIPLES or plain in SAME_IN_THE_PAST or (is_past(plain) and plain not in _NO_PARTICIPLES)
+    return (
+        plain in STATEMENT_WORDS.PARTICIPLES
+        or plain in SAME_IN_THE_PAST
+        or (is_past(plain) and plain not in _NO_PARTICIPLES)
+    )
 
 
-_NO_PARTICIPLES = PAST_FORMS - words.PAST_PARTICIPLES
+_NO_PARTICIPLES = PAST_FORMS.difference(STATEMENT_WORDS.PAST_PARTICIPLES)
 
 
 def _retell_negation(negation: re.Match[str], action: str) -> Predicate | None:
@@ -139,27 +116,22 @@ def _build(text: str, tense: Tense, main: str) -> Predicate | None:
 
 
 def _strip_adverbs(text: str) -> str:
-    adverbs = _ADVERBS.match(text)
+    adverbs = _RETELLING.adverbs.match(text)
     return text[adverbs.end() :] if adverbs else text
 
 
 # Pronouns
 
-_BE_AFTER = lazy_pattern(r"\b(?:i|we)\s+((?:\w+ly|still|just|also|always|never)\s+)?(am|was)\b", re.IGNORECASE)
 _PRONOUNS = {
     "i": "they", "we": "they", "my": "their", "our": "their", "me": "them", "us": "them", "myself": "themself",
     "ourselves": "themselves", "mine": "theirs", "ours": "theirs",
 }  # fmt: skip
-_PRONOUN = lazy_pattern(
-    # A number in a name: "Mustang I".
-    rf"(?P<numeral>\b[A-Z][\w-]+\sI\b(?!\s(?:am|was|have|will|{any_of(sorted(COMMON_VERBS | PAST_FORMS))}|\w+ed)\b))"
-    r"|\b(?:I|i|[Ww]e|[Mm]y|MY|[Oo]ur|[Mm]e|ME|us|[Mm]yself|[Oo]urselves|[Mm]ine|[Oo]urs)\b(?!['’.-]\w)"
-)
-_SPACE = lazy_pattern(r"\s+(?:([,.;:!?])(?=\s|$))?")
 
 
 def retell_pronouns(text: str) -> str:
     """A text with "they" and "their" where the speaker is meant."""
-    text = _BE_AFTER.sub(lambda be: f"they {be[1] or ''}{'were' if be[2].casefold() == 'was' else 'are'}", text)
-    text = _PRONOUN.sub(lambda word: word[0] if word["numeral"] else _PRONOUNS[word[0].casefold()], text)
-    return _SPACE.sub(lambda space: space[1] or " ", text)
+    text = _RETELLING.be_after.sub(
+        lambda be: f"they {be[1] or ''}{'were' if be[2].casefold() == 'was' else 'are'}", text
+    )
+    text = _RETELLING.pronoun.sub(lambda word: word[0] if word["numeral"] else _PRONOUNS[word[0].casefold()], text)
+    return _RETELLING.space.sub(lambda space: space[1] or " ", text)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from recollect.facts.english.words import load_patterns
 from recollect.facts.rules.first_to_third_person import first_person, statements_about
 from recollect.facts.rules.keys import normalise_key
 from recollect.facts.rules.remembered_statements import ParsedStatement, parse_statement
@@ -21,31 +22,14 @@ from recollect.model import Fact, FoundFact
 from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.terms import analyse
 
+_FORGETTING = load_patterns(__package__, "forgetting")
+
 LIKE = 0.75
 """The cosine from which two texts that share no word may mean the same."""
 AHEAD = 0.04
 """How far the most similar must be ahead of the next: where several are similar, none is meant."""
 _MAX_SAID = 1_000  # characters
 
-_LEAD = lazy_pattern(
-    r"^(?:(?:please|about|that|the\sfact\sthat|anything|everything|all(?:\sof)?|whatever|what|the\s(?:thing|stuff|part|bit)"
-    r"|stuff|things|(?:ever\s)?(?:that\s)?(?:i|we|you)(?:['’]ve|\shave)?\s(?:just\s|ever\s)?(?:said|told\syou|mentioned|wrote|know|knew"
-    r"|remember(?:ed)?|heard|learned|saved|stored|have|noted)|related\sto|regarding|concerning|of|on|to\sdo\swith)\b[,:]?\s*)+",
-    re.IGNORECASE,
-)
-_TOPICAL = lazy_pattern(
-    r"\b(?:about|regarding|concerning|related\sto|to\sdo\swith|on)\s|^(?:everything|anything|all|whatever)\b",
-    re.IGNORECASE,
-)
-_ALL = lazy_pattern(
-    r"^(?:(?:absolutely\s)?(?:everything|all(?:\sof)?|anything|it\sall|every\s(?:thing|single\sthing)|what(?:ever)?|the\slot)"
-    r"(?:\s(?:of\s)?(?:it|that|this|them))?(?:\s(?:that\s)?(?:you|i)(?:['’]ve|\shave)?\s(?:ever\s|just\s|already\s)?(?:know|knew|remember(?:ed)?"
-    r"|said|told\syou|have|heard|learned|saved|stored|got|mentioned))?(?:\s(?:so\sfar|until\snow|before|already))?"
-    r"|(?:all\s)?(?:my|the)\s(?:entire\s|whole\s|complete\s)?(?:profile|memory|memories|data|facts|information|info|history|records?))"
-    r"(?:\s(?:about|on|of|regarding|concerning)\s(?P<whom>.+?))?$",
-    re.IGNORECASE,
-)
-_MINE = lazy_pattern(r"(?:my|our)\s", re.IGNORECASE)
 _SELF = frozenset({"me", "myself", "i", "us", "this person", "the user", "them", "him", "her"})
 
 
@@ -54,7 +38,7 @@ def means_everything(request: str, name: str = "") -> bool:
     plain = _plain(request)
     if plain.casefold() in _SELF | {fold(name)} - {""}:
         return True
-    match = _ALL.match(plain)
+    match = _FORGETTING.all.match(plain)
     if match is None:
         return False
     person = match["whom"]
@@ -124,8 +108,8 @@ class _ForgetTarget:
     @classmethod
     def of(cls, name: str, request: str) -> _ForgetTarget:
         plain = _plain(request)
-        lead = _LEAD.match(plain)
-        topical = _TOPICAL.search(lead[0] if lead else "") is not None
+        lead = _FORGETTING.lead.match(plain)
+        topical = _FORGETTING.topical.search(lead[0] if lead else "") is not None
         bare = plain[lead.end() :] if lead else plain
         bare = bare or plain
         statements = statements_about(name or "Somebody", bare)
@@ -133,7 +117,9 @@ class _ForgetTarget:
         terms = frozenset(analyse(first_person(statement.name, statement.text), "en").terms) - _SAYING
         name_terms = frozenset(analyse(name, "en").terms)
         # A thing that is only named, as in "forget coffee", means whatever was said of it.
-        states = statement.facts or _STATES.search(statement.text.removeprefix(statement.name).removeprefix("'s"))
+        states = statement.facts or _FORGETTING.states.search(
+            statement.text.removeprefix(statement.name).removeprefix("'s")
+        )
         return cls(statement, terms - name_terms or terms, topical or not states, bare)
 
     def is_said_by(self, candidate: ParsedStatement) -> bool:
@@ -160,7 +146,7 @@ class _ForgetTarget:
     def may_be_of(self, fact: FoundFact | Fact) -> bool:
         """Whether a fact is about the person meant: "my birthday" is not the birthday of somebody else, whom the
         request would have named."""
-        if fact.subject is None or not _MINE.match(self.plain):
+        if fact.subject is None or not _FORGETTING.mine.match(self.plain):
             return True
         return bool(self.terms & frozenset(analyse(fact.subject, "en").terms))
 
@@ -202,9 +188,6 @@ class _ForgetTarget:
 
 _SAID_WORDS = "said say tell told know remember mention thing fact stuff"
 _SAYING = frozenset(analyse(_SAID_WORDS, "en").terms)
-_STATES = lazy_pattern(
-    r"\b(?:is|are|am|was|were|has|have|does|do|can|will|would|\w{2,}n['’]t|\w{3,}s)\s\S", re.IGNORECASE
-)
 _QUESTIONS = tuple(
     (lazy_pattern(pattern, re.IGNORECASE), key)
     for pattern, key in (

@@ -14,17 +14,19 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from recollect.facts.english.finder import stated_text, states_something
+from recollect.facts.english.words import load_patterns
 from recollect.facts.rules.keys import holds_several_values
 from recollect.model import FactRefusal, FoundFact, Role
 from recollect.text.dates import TimeSpan, spans
 from recollect.text.fact_words import RELATIONS, species
-from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.names_times_amounts import CALENDAR, CAPITAL_NOUNS
 from recollect.text.sentences import limit_text, split_sentences
 from recollect.text.since_until import parse_times
 from recollect.text.smalltalk import is_small_talk
 from recollect.text.terms import analyse
 from recollect.text.word_weights import is_content, is_ordinary, words
+
+_EVIDENCE = load_patterns(__package__, "evidence")
 
 NEAR = 3
 """Lines before a source that may be what it answers or continues."""
@@ -63,13 +65,6 @@ class ReadLine:
 
 # -- whether a model should read lines at all
 
-_SELF = lazy_pattern(r"\b(?:i|i['’]\w+|im|my|me|mine|myself|we|we['’]\w+|our|ours|us)\b", re.IGNORECASE)
-_PARTING = lazy_pattern(
-    r"\b(?:gotta|got\sto|have\sto|need\sto|must|should|better)\s(?:run|go|dash|head\sout|leave)\b|\bbye\b|\bsee\sy(?:a|ou)\b"
-    r"|\bttyl\b|\btalk\s(?:to\syou\s)?(?:soon|later)\b|\bgood\s?night\b",
-    re.IGNORECASE,
-)
-
 
 def is_worth_reading(lines: Sequence[ReadLine]) -> bool:
     """Whether any new line may state a fact. Pleasantries, questions and exclamations alone are not worth a call."""
@@ -81,30 +76,18 @@ def _may_tell(line: ReadLine, before: ReadLine | None) -> bool:
     if is_small_talk(line.text) or not states_something(line.text):
         return False
     parts = re.split(r"(?<=[.!?])\s+|,\s+", line.text)
-    plain = " ".join(part for part in parts if not _PARTING.search(part))
+    plain = " ".join(part for part in parts if not _EVIDENCE.parting.search(part))
     plain_words = words(plain)
-    if any((word[0].isupper() and not _SELF.fullmatch(word)) or _has_digit(word) for word in plain_words[1:]):
+    if any((word[0].isupper() and not _EVIDENCE.self.fullmatch(word)) or _has_digit(word) for word in plain_words[1:]):
         return True
     content_words = [word for word in plain_words if is_content(word.casefold(), "en") and not is_ordinary(word)]
     is_answer = before is not None and before.speaker != line.speaker and "?" in before.text
-    tells_of_self = bool(content_words) and (_SELF.search(plain) is not None or is_answer)
+    tells_of_self = bool(content_words) and (_EVIDENCE.self.search(plain) is not None or is_answer)
     return tells_of_self or len(content_words) >= ENOUGH_WORDS
 
 
 # -- evidence
 
-_AFFIRMS = lazy_pattern(
-    r"\W*(?:yes|yeah|yep|yup|ye[sa]h?|sure|right|correct|exactly|indeed|absolutely|definitely|of\scourse|true|that['’]s\sright"
-    r"|i\s(?:do|am|did|have|was|will)|we\s(?:do|are|did|have|will))\b",
-    re.IGNORECASE,
-)
-_DENIES = lazy_pattern(
-    r"\W*(?:no|nope|nah|not\s(?:any\s?more|really|at\sall|yet)|never|i\s(?:don['’]?t|do\snot|am\snot|haven['’]?t))\b",
-    re.IGNORECASE,
-)
-_NUMBER = lazy_pattern(r"\d+(?:[.,]\d+)*")
-_SEPARATORS = lazy_pattern(r"[.,]")
-_TOKEN = lazy_pattern(r"[^\W_]+(?:['’-][^\W_]+)*")
 _COUNTING = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty
@@ -137,13 +120,15 @@ class Evidence:
         language = analyse(stated).language
         everything = " . ".join((*near_texts, stated))
         asked = bool(near_lines) and "?" in near_lines[-1].text
-        answers = next((kind for kind in (_AFFIRMS, _DENIES) if asked and kind.match(source.text)), None)
+        answers = next(
+            (kind for kind in (_EVIDENCE.affirms, _EVIDENCE.denies) if asked and kind.match(source.text)), None
+        )
         times, days = _times_in([*zip(near_texts, near_lines, strict=True), (source.text, source)])
         return cls(
             language,
             _terms_with_synonyms(stated, language),
             _terms_with_synonyms(everything, language),
-            frozenset(token.casefold() for token in _TOKEN.findall(everything)),
+            frozenset(token.casefold() for token in _EVIDENCE.token.findall(everything)),
             _numbers_in(everything) | {number for day in _days_of(times, days) for number in _numbers_of_day(day)},
             times,
             days,
@@ -175,7 +160,7 @@ class Evidence:
             return FactRefusal("not_said", "the lines do not say it in these words")
         if self.answers is None and self.own_terms.isdisjoint(terms):
             return FactRefusal("not_said", "the line given does not say it")
-        if self.answers is _DENIES and not fact.retracts and self.own_terms.isdisjoint(terms):
+        if self.answers is _EVIDENCE.denies and not fact.retracts and self.own_terms.isdisjoint(terms):
             return FactRefusal("denied", "the line denies it")
         return None
 
@@ -185,7 +170,7 @@ class Evidence:
         foreign = sorted(number for number in numbers if len(number) > 2 or number not in self.tokens)
         if self.language in CAPITAL_NOUNS:
             return foreign
-        for place, word in enumerate(_TOKEN.findall(value)):
+        for place, word in enumerate(_EVIDENCE.token.findall(value)):
             plain = word.casefold()
             if not word[0].isupper() or plain in self.tokens or plain in CALENDAR:
                 continue
@@ -199,7 +184,7 @@ class Evidence:
 
     def _begins_a_phrase(self, value: str) -> bool:
         """Whether a value of several words begins with a capital only because it begins."""
-        rest = _TOKEN.findall(value)[1:]
+        rest = _EVIDENCE.token.findall(value)[1:]
         return len(rest) >= 2 and not rest[0][0].isupper()
 
     def names_subject(self, subject: str) -> bool:
@@ -213,7 +198,7 @@ class Evidence:
         return day if any(_may_mean(span, day) for span in self.times) else None
 
     def _says_tokens(self, text: str) -> bool:
-        return all(token.casefold() in self.tokens for token in _TOKEN.findall(text))
+        return all(token.casefold() in self.tokens for token in _EVIDENCE.token.findall(text))
 
     def _shares_term(self, text: str) -> bool:
         return not self.terms.isdisjoint(analyse(text, self.language).terms)
@@ -229,7 +214,7 @@ def _usable_text(line: ReadLine, source: ReadLine) -> str:
 def _terms_with_synonyms(text: str, language: str) -> frozenset[str]:
     """The terms of a text, and those of other words for the same relation, animal or number."""
     synonyms: list[str] = []
-    for token in map(str.casefold, _TOKEN.findall(text)):
+    for token in map(str.casefold, _EVIDENCE.token.findall(text)):
         relation = RELATIONS.get(token) or RELATIONS.get(token.removesuffix("s"))
         if relation:
             synonyms += [relation, *(word for word, key in RELATIONS.items() if key == relation)]
@@ -242,13 +227,13 @@ def _has_digit(word: str) -> bool:
 
 
 def _numbers_in(text: str) -> frozenset[str]:
-    digits = {_SEPARATORS.sub("", number)[:40] for number in _NUMBER.findall(text)}
-    return frozenset(digits | {_SPELT[token] for token in map(str.casefold, _TOKEN.findall(text)) if token in _SPELT})
+    digits = {_EVIDENCE.separators.sub("", number)[:40] for number in _EVIDENCE.number.findall(text)}
+    return frozenset(
+        digits | {_SPELT[token] for token in map(str.casefold, _EVIDENCE.token.findall(text)) if token in _SPELT}
+    )
 
 
 # -- times
-
-_OPEN_DAY = lazy_pattern(r"day\b|\d", re.IGNORECASE)
 
 
 def _times_in(texts: Iterable[tuple[str, ReadLine]]) -> tuple[tuple[TimeSpan, ...], frozenset[date]]:
@@ -270,7 +255,7 @@ def _may_mean(span: TimeSpan, day: date) -> bool:
         return True
     if re.search(r"\b(?:19|20)\d\d\b", span.text):
         return False
-    in_a_week = bool(_OPEN_DAY.search(span.text)) and _is_within(span, day, ahead=7)
+    in_a_week = bool(_EVIDENCE.open_day.search(span.text)) and _is_within(span, day, ahead=7)
     return in_a_week or _is_within(span, day, ahead=365)
 
 
@@ -291,19 +276,8 @@ def _numbers_of_day(day: date) -> tuple[str, ...]:
 
 # -- what the words say of when a fact holds
 
-_FUTURE = lazy_pattern(
-    r"\b(?:will|['’]ll|going\sto|gonna|plan(?:s|ning|ned)?\s(?:to|on)|hop(?:e|es|ing)\sto|want(?:s|ing)?\sto|would\slike\sto"
-    r"|intend(?:s|ing)?\sto|about\sto|(?:am|are|is|['’]m|['’]re)\s(?:moving|starting|joining|getting|leaving|flying|marrying))\b",
-    re.IGNORECASE,
-)
-_CHANGE = lazy_pattern(
-    r"\b(?:now|nowadays|these\sdays|no\slonger|any\s?more|from\snow\son|instead|meanwhile|switched|became|turned|changed"
-    r"|moved|started|promoted)\b",
-    re.IGNORECASE,
-)
 
 _CHANGING = frozenset({"location", "employer", "job", "school", "studies", "marital status", "number of children"})
-_PARTS = lazy_pattern(r"[,;:]\s|\s(?:and|but|so|because|since)\s", re.IGNORECASE)
 
 
 def settle_time(fact: FoundFact, evidence: Evidence, source: ReadLine) -> FoundFact:
@@ -315,24 +289,24 @@ def settle_time(fact: FoundFact, evidence: Evidence, source: ReadLine) -> FoundF
     if settled.retracts or settled.category in ("event", "plan", "instruction"):
         return settled
     sentence = _sentence_with(source.text, fact.value)
-    is_planned = fact.key in _CHANGING and _FUTURE.search(_words_before(sentence, fact.value)) is not None
+    is_planned = fact.key in _CHANGING and _EVIDENCE.future.search(_words_before(sentence, fact.value)) is not None
     if since is None and (was_to_come or is_planned):
         return replace(settled, category="plan")
     is_single = not holds_several_values(fact.category, fact.key)
-    if (is_single or fact.key == "diet") and _CHANGE.search(sentence):
+    if (is_single or fact.key == "diet") and _EVIDENCE.change.search(sentence):
         return replace(settled, corrects=True)
     return settled
 
 
 def _words_before(sentence: str, value: str) -> str:
     """What stands before a value in its part of a sentence."""
-    token = _TOKEN.search(value)
+    token = _EVIDENCE.token.search(value)
     at = sentence.casefold().find(token[0].casefold()) if token else -1
-    return _PARTS.split(sentence[:at])[-1] if at >= 0 else ""
+    return _EVIDENCE.parts.split(sentence[:at])[-1] if at >= 0 else ""
 
 
 def _sentence_with(text: str, value: str) -> str:
     """The sentence of a text that has most words of a value."""
-    tokens = {token.casefold() for token in _TOKEN.findall(value)}
+    tokens = {token.casefold() for token in _EVIDENCE.token.findall(value)}
     sentences = split_sentences(text) or [text]
     return max(sentences, key=lambda sentence: sum(token in sentence.casefold() for token in tokens))
