@@ -294,7 +294,7 @@ class ChatSession:
         from recollect.cli.knowledge.facts import unread_warning
         from recollect.clock import SystemClock
         from recollect.context.people import knowledge_for_viewer
-        from recollect.facts.rules.profile_lines import profile_lines
+        from recollect.facts.rules.profile import profile_lines
         from recollect.facts.viewers import viewer_of_chat
         from recollect.model import Fact
         from recollect.ports import Tx

@@ -18,13 +18,10 @@ from itertools import filterfalse
 from types import MappingProxyType
 
 from recollect.context.render import Note
-from recollect.facts.english.finder import find_facts
-from recollect.facts.english.instructions import is_about_answering
-from recollect.facts.rules.deciding import MAX_SOURCES
-from recollect.facts.rules.profile_lines import HEADINGS, value_with_dates
-from recollect.facts.rules.relevance import fact_relevances
-from recollect.facts.rules.remembered_statements import is_said_by_facts, parse_statement
-from recollect.facts.rules.validity import facts_now
+from recollect.facts.english.finder import find_facts, is_about_answering
+from recollect.facts.rules.deciding import MAX_SOURCES, facts_now
+from recollect.facts.rules.profile import HEADINGS, fact_relevances, value_with_dates
+from recollect.facts.rules.statements import is_said_by_facts, parse_statement
 from recollect.facts.tables.facts import facts_of
 from recollect.facts.tables.people import begins_with_name, name_in_statement, statements_of
 from recollect.facts.viewers import FactsByPerson, hears_channel, name_for, own_name, public_name

@@ -12,8 +12,7 @@ import pytest
 from fact_corpus import notation
 
 from recollect.facts.english import words
-from recollect.facts.english.finder import find_facts
-from recollect.facts.english.instructions import is_about_answering
+from recollect.facts.english.finder import find_facts, is_about_answering
 from recollect.facts.english.words import WORDS, any_of, load_patterns, longest_first, read_words
 from recollect.text.calendar_words import MONTHS, WEEKDAYS
 

@@ -4,6 +4,9 @@
 sentences of a chat are none: they greet, thank, answer, wonder, feel something just now, or point at something that
 stands elsewhere ("I love it", "we did that there"). So a clause must be about the speaker, its verb must tell of what
 was done, is done or is planned, and what it names must be named in it. A clause in doubt is left out.
+
+A clause is clear by itself if it speaks to nobody, supposes nothing, and names all it is about. The day that it names
+is taken out of its text: of a plan the time lies ahead, of what was done it lies behind.
 """
 
 from __future__ import annotations
@@ -11,20 +14,268 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 
-from recollect.facts.english.statement_clarity import is_unclear
-from recollect.facts.english.statement_clauses import _STATEMENT_CLAUSES, match_speaker, statement_clauses
-from recollect.facts.english.statement_days import date_periods, take_time, tells_stale_time
-from recollect.facts.english.statement_telling import THOUGHTS, tells_of_life
-from recollect.facts.english.third_person_retelling import Predicate, Tense, retell_predicate, retell_pronouns
+from recollect.facts.english.clauses import _STATEMENT_CLAUSES, match_speaker, statement_clauses
 from recollect.facts.english.values import place
 from recollect.facts.english.words import STATEMENT_WORDS, load_patterns
+from recollect.facts.rules.third_person import Predicate, Tense, retell_predicate, retell_pronouns
 from recollect.model import FactCategory, FoundFact
+from recollect.text.calendar_words import MONTHS
+from recollect.text.dates import TimeSpan, spans
 from recollect.text.english_predicates import PLAIN_VERBS
+from recollect.text.since_until import parse_date, parse_times
 from recollect.text.stopwords import function_words
 from recollect.text.verbs import gerund, is_past
+from recollect.text.word_runs import words_before
 from recollect.text.word_weights import is_ordinary
+
+_CLARITY = load_patterns(__package__, "clarity")
+
+
+_UNCLEAR = (
+    _CLARITY.talk,
+    _CLARITY.unreal,
+    _CLARITY.so_that,
+    _CLARITY.then,
+    _CLARITY.something,
+    _CLARITY.cut_short,
+    _CLARITY.which_one,
+)
+
+
+def is_unclear(unit: str) -> bool:
+    """Whether a clause speaks to somebody, supposes something, or points at what it does not name."""
+    for pattern in _UNCLEAR:
+        if pattern.search(unit):
+            return True
+    return _points_away(unit)
+
+
+def _points_away(unit: str) -> bool:
+    """Whether a clause points at somebody or something that it does not name."""
+    for pointer in _CLARITY.pointer.finditer(unit):
+        word = pointer[0].casefold()
+        if word in ("he", "she", "him", "his", "her"):
+            is_named = _CLARITY.person.search(unit, 0, pointer.start()) is not None
+        elif word in ("they", "them", "their"):
+            is_named = _CLARITY.several.search(unit, 0, pointer.start()) is not None and not unit[
+                : pointer.start()
+            ].endswith("of ")
+        elif word in ("it", "its"):
+            is_new = _CLARITY.new_thing.search(unit, 0, pointer.start()) is not None
+            is_named = is_new and not _CLARITY.about.search(unit[: pointer.start()])
+        elif word == "that":
+            is_relative = _CLARITY.relative.match(unit, pointer.end()) is not None
+            is_named = is_relative and not _CLARITY.points_back.search(unit[: pointer.start()])
+        elif word == "this":
+            is_named = _CLARITY.this_time.match(unit, pointer.end()) is not None
+        elif word in ("those", "such"):
+            is_named = _CLARITY.those_who.match(unit, pointer.end()) is not None
+        elif word == "one":
+            is_named = _CLARITY.one_of.match(unit, pointer.end()) is not None
+        else:
+            is_named = False
+        if not is_named:
+            return True
+    return False
+
+
+_TELLING = load_patterns(__package__, "telling")
+
+THOUGHTS = frozenset(STATEMENT_WORDS.THOUGHT_VERBS)
+_TALKED_VERBS = ("talked", "chatted", "spoke")
+_LIKES = frozenset(
+    ["love", "like", "enjoy", "adore", "loved", "liked", "enjoyed", "prefer", "hate", "hated", "dislike"]
+)
+
+
+def tells_of_life(predicate: Predicate) -> bool:
+    """Whether a predicate tells of a life, rather than of what somebody thinks or feels just now."""
+    action = f"{predicate.verb} {predicate.rest}"
+    if _TELLING.hard_step.match(predicate.text):
+        return True
+    if _TELLING.plans.match(predicate.text) or _TELLING.looks_into.match(predicate.text):
+        return not _TELLING.empty_tale.match(action)
+    if _TELLING.conviction.match(action):
+        return not predicate.is_negated
+    if predicate.verb in THOUGHTS or _TELLING.of_the_moment.match(action):
+        return False
+    if predicate.verb in ("am", "are", "was", "were", "been"):
+        return _tells_of_state(predicate)
+    is_feeling = (
+        _TELLING.be.match(predicate.text) and _TELLING.feeling.match(action) and not _TELLING.lasting.match(action)
+    )
+    if is_feeling or _is_passing(predicate) or _names_nothing(predicate):
+        return False
+    if predicate.verb in ("had", "having", "got") and _TELLING.trouble.search(predicate.rest.partition(" with ")[0]):
+        return predicate.verb != "having" and " with " in predicate.rest
+    if predicate.verb in ("have", "got") and predicate.tense != "past" and _TELLING.moment.search(predicate.rest):
+        return "coming up" in predicate.rest and not predicate.rest.startswith("no ")
+    if predicate.tense in ("progressive", "future") and _TELLING.which_thing.search(action):
+        return False
+    return not predicate.is_negated or " never " in predicate.text
+
+
+def _tells_of_state(predicate: Predicate) -> bool:
+    """Whether what somebody is or was lasts, or was more than a feeling."""
+    if predicate.tense != "past":
+        return _TELLING.lasting.match(predicate.rest) is not None
+    if predicate.rest.startswith("able to ") or _TELLING.lasting.match(predicate.rest):
+        return True
+    is_mood = _TELLING.feeling.match(predicate.rest) or _TELLING.a_bit.match(predicate.rest)
+    return " " in predicate.rest and not is_mood and not _TELLING.background.match(predicate.text)
+
+
+def _is_passing(predicate: Predicate) -> bool:
+    """Whether it is of this moment, or of every day."""
+    if predicate.tense == "progressive" and predicate.verb in STATEMENT_WORDS.DOING_JUST_NOW:
+        return True
+    if predicate.tense == "perfect" and predicate.verb in STATEMENT_WORDS.DOING_LATELY:
+        return True
+    if predicate.tense == "progressive" and _TELLING.of_now_only.match(f"{predicate.verb} {predicate.rest}"):
+        return True
+    if predicate.verb in ("have", "got", "had") and _TELLING.mood.match(predicate.rest):
+        return True
+    return bool(
+        _TELLING.background.match(predicate.text) or _TELLING.everyday.match(f"{predicate.verb} {predicate.rest}")
+    )
+
+
+def _names_nothing(predicate: Predicate) -> bool:
+    """Whether it names no thing: it points at one, tells what was said, or says only how much."""
+    if predicate.verb in ("want", "like", "love") and _TELLING.talked.match(predicate.rest):
+        return True
+    if predicate.verb in _LIKES and (
+        _TELLING.pointed_at.match(predicate.rest) or _TELLING.does_to_one.match(predicate.rest)
+    ):
+        return True
+    if predicate.verb in _TALKED_VERBS and not _TELLING.about_what.search(predicate.rest):
+        return True
+    if predicate.rest.startswith("that "):  # what was heard or noticed
+        return True
+    action = f"{predicate.verb} {predicate.rest}"
+    if _TELLING.empty_tale.match(action) or _TELLING.empty_deed.match(action) or _TELLING.more_than_what.search(action):
+        return True
+    return bool(
+        _TELLING.unnamed.match(predicate.rest)
+        or _TELLING.some.match(predicate.rest)
+        or _TELLING.to_think.match(predicate.rest)
+    )
+
+
+_DAYS = load_patterns(__package__, "days")
+
+
+def take_time(text: str, predicate: Predicate, today: date | None) -> tuple[str, date | None]:
+    """The text without the time it names, and the day on which that time begins."""
+    if today is None:
+        return text, None
+    times = parse_times(text, today)
+    if times.since and (predicate.tense in ("perfect", "present", "progressive") or times.until):
+        return times.rest, times.since
+    now = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
+    times_named = spans(text, now)
+    if len(times_named) > 1:  # "two weeks ago, on a Saturday"
+        times_named = tuple(span for span in times_named if not _is_name_part(text, span))
+    if not times_named or not all(_is_time(text, span, predicate) for span in times_named[:2]):
+        return text, None
+    span = min(times_named[:2], key=lambda time: (time.end - time.start, time.text.isalpha()))
+    if predicate.tense == "past" and _DAYS.ahead.match(span.text) and span.start.date() > today:
+        # "Signed up for a race next Sunday": the race is then, the signing was before.
+        name = _name_time(span)
+        is_governed = _DAYS.governs_time.search(text[: span.at]) is not None
+        return text.replace(span.text, name.partition(" ")[2] if is_governed else name, 1), None
+    start = _first_day(span, predicate, today)
+    if start is None or _DAYS.inner_deed.search(text[: span.at].partition(predicate.verb)[2]):
+        return text, None  # "the boat I bought last week": the time is of the inner clause
+    if len(times_named) > 1 and _DAYS.several.search(text[times_named[0].at : times_named[1].at]):
+        return text, _first_day(times_named[0], predicate, today)
+    for time in reversed(times_named[:2]):  # "last month, on 15 May": the closer one counts
+        text = _cut_time(text, time, text[time.at + len(time.text) :])
+    return text, start
+
+
+def _is_time(text: str, span: TimeSpan, predicate: Predicate) -> bool:
+    """Whether a time is when it was, rather than part of a name, one of several, or a habit."""
+    after = text[span.at + len(span.text) :]
+    if predicate.tense != "past" and after.lstrip().startswith(","):
+        return False
+    return not (
+        _DAYS.no_time.search(words_before(text, span.at)) or _DAYS.habit.match(after) or _is_name_part(text, span)
+    )
+
+
+def _cut_time(text: str, span: TimeSpan, after: str) -> str:
+    before = (_DAYS.before_day if _DAYS.day_word.match(span.text) else _DAYS.before_time).sub("", text[: span.at])
+    if _DAYS.part_of_day.match(after):
+        return text
+    return " ".join(f"{before} {after}".split()).replace(" ,", ",").replace(",,", ",")
+
+
+def _name_time(span: TimeSpan) -> str:
+    """A time in words that stay true: "on 3 May 2024", "in May 2024"; unchanged if it is no day, month or year."""
+    day = span.start.date()
+    length = (span.end - span.start).days
+    month = f"{MONTHS[day.month - 1].capitalize()} {day.year}"
+    if length <= 1:
+        return f"on {day.day} {month}"
+    is_whole_year = length > 360
+    is_whole_month = 28 <= length <= 31
+    return f"in {day.year}" if is_whole_year else f"in {month}" if is_whole_month else span.text
+
+
+def _first_day(span: TimeSpan, predicate: Predicate, today: date) -> date | None:
+    """The first day of a time; of a plan, None if it has begun."""
+    start = parse_date(span.text, today) if span.text.endswith("ago") else None
+    start = (
+        start
+        or _start_of_several(span)
+        or (span.start + (span.end - span.start) / 2 if _DAYS.few.search(span.text) else span.start).date()
+    )
+    if predicate.tense == "past":  # "this weekend" is then the last one
+        return start if start <= today else start - timedelta(days=7)
+    if start >= today:
+        return start
+    if _DAYS.weekday.search(span.text) and span.end.date() <= today:
+        return start + timedelta(days=7)
+    return start if predicate.tense == "perfect" else None
+
+
+def _start_of_several(span: TimeSpan) -> date | None:
+    """The year or the month of "a few years ago": nobody means a day."""
+    middle = (span.start + (span.end - span.start) / 2).date()
+    if not _DAYS.few.search(span.text) or "day" in span.text or "week" in span.text:
+        return None
+    return middle.replace(month=1, day=1) if "year" in span.text else middle.replace(day=1)
+
+
+def _is_name_part(text: str, span: TimeSpan) -> bool:
+    """Whether a time is part of a name: "their Saturday class", "Black Friday"."""
+    if _DAYS.day_word.match(span.text):
+        return False
+    before = words_before(text, span.at)
+    if _DAYS.article.search(before):
+        return True
+    is_bare_name = span.text.isalpha() and span.text.istitle()
+    return is_bare_name and (
+        _DAYS.name_before.search(before) is not None
+        or _DAYS.name_after.match(text, span.at + len(span.text)) is not None
+    )
+
+
+def date_periods(text: str, today: date | None) -> str:
+    """The text with the month or the year that is meant: "this month" is another one when it is read."""
+    if today is None:
+        return text
+    name = f"{MONTHS[today.month - 1].capitalize()} {today.year}"
+    return _DAYS.this_period.sub(lambda period: f"in {name if period[1].casefold() == 'month' else today.year}", text)
+
+
+def tells_stale_time(text: str) -> bool:
+    """Whether a text names a time that only the day of its message explains: "yesterday"."""
+    return _DAYS.stale.search(text) is not None
+
 
 _STATEMENTS = load_patterns(__package__, "statements")
 

@@ -64,8 +64,8 @@ def read_words(package: str, file: str) -> Named[tuple[str, ...]]:
 
 
 WORDS = read_words(__package__, "words")
-WORDS.MONTH_NAMES = tuple(map(str.capitalize, MONTHS))
-WORDS.WEEKDAY_NAMES = tuple(map(str.capitalize, WEEKDAYS))
+vars(WORDS)["MONTH_NAMES"] = tuple(map(str.capitalize, MONTHS))
+vars(WORDS)["WEEKDAY_NAMES"] = tuple(map(str.capitalize, WEEKDAYS))
 STATEMENT_WORDS = read_words(__package__, "statement_words")
 _LISTS = {
     **vars(WORDS),

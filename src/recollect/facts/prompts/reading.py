@@ -2,7 +2,7 @@
 
 A model is shown the new lines with numbers, names and days, the lines before them, and what is known of the people, so
 that it updates instead of repeating. One call reads a batch: the instructions cost as much for one line as for forty.
-Its answer is checked against the lines (`model_facts_check`). If the rules know better whom a value is about, or
+Its answer is checked against the lines (`rules.grounding`). If the rules know better whom a value is about, or
 whether it still holds, the rules decide. What an assistant says is shown, and is no source of facts. A fact that the
 lines do not say is refused, with the reason.
 """
@@ -16,12 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect.errors import ModelNonsense
-from recollect.facts.english.answers import complete_answer
-from recollect.facts.english.finder import find_facts, read_facts, reconcile_facts
+from recollect.facts.english.finder import complete_answer, find_facts, is_echo, read_facts, reconcile_facts
 from recollect.facts.rules.deciding import refusal, tidy_fact
-from recollect.facts.rules.echoes import is_echo
+from recollect.facts.rules.grounding import Evidence, ReadLine, settle_time
 from recollect.facts.rules.keys import category_of
-from recollect.facts.rules.model_facts_check import Evidence, ReadLine, settle_time
 from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, build_request, object_schema, repair_request
 from recollect.model import FACT_CATEGORIES, FactRefusal, FoundFact, Holds

@@ -17,8 +17,7 @@ from typing import Any
 
 from recollect.errors import StoreError
 from recollect.facts.rules import deciding as rules
-from recollect.facts.rules.slot_facts import SlotFacts
-from recollect.facts.rules.values import fold
+from recollect.facts.rules.values import SlotFacts, fold
 from recollect.facts.tables.facts import facts_with_keys
 from recollect.model import Fact, FactRefusal, FoundFact, Message, RefusalKind, RefusedFact
 from recollect.ports import Tx
