@@ -28,7 +28,7 @@ PATTERN_MODULES = (
     "recollect.topics.rules.drift",
     "recollect.topics.rules.topic_words",
     "recollect.facts.rules.keys",
-    "recollect.facts.rules.relevance",
+    "recollect.facts.rules.profile",
     "recollect.text.corrections",
     "recollect.text.fences",
     "recollect.context.rules.requests_for_more",

@@ -64,7 +64,7 @@ def word_kind(word: str) -> WordKind:
         is_person,
         word in lists.groups,
         has_ending and word not in lists.not_plural and word not in function_words("en"),
-        not (is_person or word in lists.times or word in ENDS_PHRASE) and word[0].isalpha(),
+        not (is_person or word in lists.times or word in ENDS_PHRASE) and word[:1].isalpha(),
     )
 
 
