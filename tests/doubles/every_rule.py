@@ -27,7 +27,7 @@ from recollect.context import prompt as markers
 from recollect.documents import anthropic_memory_tool as memory_files
 from recollect.errors import ModelNonsense
 from recollect.facts.prompts import fact_repair, reading
-from recollect.facts.rules import model_facts_check
+from recollect.facts.rules import grounding
 from recollect.facts.rules.grounding import Grounds
 from recollect.follow import task_answers as answers
 from recollect.model import Budget, FactRefusal, FoundFact, LogChange, Message
@@ -252,20 +252,20 @@ def fuse(given: Given) -> object:
     return best, ranking.fuse(to_columns(found), scores, cosines, asked, given.moment, weights)
 
 
-def lines_of(given: Given) -> list[model_facts_check.ReadLine]:
-    line = model_facts_check.ReadLine("Al", given.text, given.moment)
+def lines_of(given: Given) -> list[grounding.ReadLine]:
+    line = grounding.ReadLine("Al", given.text, given.moment)
     return [replace(line, role="assistant", is_new=False), line]
 
 
 def read_by_evidence(given: Given) -> object:
     lines = lines_of(given)
     found = FoundFact("identity", "location", given.text, subject=given.text, since=given.moment.date())
-    grounds = model_facts_check.Evidence.of(lines, 1)
+    grounds = grounding.Evidence.of(lines, 1)
     return (
         grounds.refuse_fact(found),
         grounds.names_subject(given.text),
-        model_facts_check.settle_time(found, grounds, lines[1]),
-        model_facts_check.is_worth_reading(lines),
+        grounding.settle_time(found, grounds, lines[1]),
+        grounding.is_worth_reading(lines),
     )
 
 
@@ -349,8 +349,8 @@ CALLS: dict[str, Callable[[Given], Any]] = {
     "text.corrections.place_of_corrected": lambda given: RULES["text.corrections.place_of_corrected"](
         [made(Message, given), made(Message, given)], 1
     ),
-    "facts.rules.model_facts_check.Evidence": read_by_evidence,
-    "facts.rules.model_facts_check.settle_time": read_by_evidence,
+    "facts.rules.grounding.Evidence": read_by_evidence,
+    "facts.rules.grounding.settle_time": read_by_evidence,
     "facts.prompts.reading.LineReader": lambda given: reading.parse(
         json.dumps({"facts": [dict.fromkeys(reading.ENTRY, given.text)]}), made(reading.Inputs, given)
     ),
@@ -432,7 +432,8 @@ OTHERS = frozenset(
         "secrets.marks.marks_from_json",
         "secrets.marks.mask_parts",
         "secrets.marks.with_texts",
-        "facts.rules.remembered_lists.remember_fact_lists",
+        "facts.english.words.load_patterns",
+        "facts.english.words.read_words",
         "summaries.rules.days.is_current",
         "recall.rules.selection.join_sentences",
         "context.prompt.growing_pattern",

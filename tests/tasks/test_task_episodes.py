@@ -13,8 +13,7 @@ from sample_sizes import sample
 
 from recollect.errors import ModelNonsense
 from recollect.follow.task import Task
-from recollect.models.tokens import EstimateTokenizer
-from recollect.models.tokens import TiktokenTokenizer
+from recollect.models.tokens import EstimateTokenizer, TiktokenTokenizer
 from recollect.summaries.prompts import (
     MAX_EPISODES,
     MAX_TOKENS,

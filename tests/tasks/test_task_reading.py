@@ -15,7 +15,7 @@ from recollect.errors import ModelNonsense
 from recollect.facts.english.finder import read_facts
 from recollect.facts.prompts import fact_repair, reading
 from recollect.facts.prompts.reading import Inputs, Reply
-from recollect.facts.rules.model_facts_check import ReadLine
+from recollect.facts.rules.grounding import ReadLine
 from recollect.follow.task import Task
 from recollect.model import FACT_CATEGORIES, FoundFact
 from recollect.models.tokens import TiktokenTokenizer

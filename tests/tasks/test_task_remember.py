@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recollect.errors import ModelNonsense
 from recollect.facts.prompts import remember
 from recollect.facts.prompts.remember import Inputs, Reply, build, offline, parse, repair
-from recollect.facts.rules.remembered_statements import AuthoredMessage, ProfileMerge
+from recollect.facts.rules.statements import AuthoredMessage, ProfileMerge
 from recollect.follow.task import Task
 
 KNOWN = ("Alex likes tea.", "Alex lives in Berlin.", "Alex works at Contoso as a nurse.", "Alex plays chess with Kim.")

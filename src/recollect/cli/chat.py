@@ -314,7 +314,7 @@ class ChatSession:
         from recollect.cli.facts import unread_warning
         from recollect.clock import SystemClock
         from recollect.context.people import knowledge_for_viewer
-        from recollect.facts.rules.profile_lines import profile_lines
+        from recollect.facts.rules.profile import profile_lines
         from recollect.facts.viewers import viewer_of_chat
         from recollect.ports import Tx
 

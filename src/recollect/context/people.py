@@ -18,13 +18,10 @@ from itertools import filterfalse
 from types import MappingProxyType
 
 from recollect.context.render import Note
-from recollect.facts.english.finder import find_facts
-from recollect.facts.english.instructions import is_about_answering
-from recollect.facts.rules.deciding import MAX_SOURCES
-from recollect.facts.rules.profile_lines import HEADINGS, value_with_dates
-from recollect.facts.rules.relevance import fact_relevances
-from recollect.facts.rules.remembered_statements import is_said_by_facts, parse_statement
-from recollect.facts.rules.validity import facts_now
+from recollect.facts.english.finder import find_facts, is_about_answering
+from recollect.facts.rules.deciding import MAX_SOURCES, facts_now
+from recollect.facts.rules.profile import HEADINGS, fact_relevances, value_with_dates
+from recollect.facts.rules.statements import is_said_by_facts, parse_statement
 from recollect.facts.tables.facts import facts_of
 from recollect.facts.tables.people import begins_with_name, name_in_statement, statements_of
 from recollect.facts.viewers import FactsByPerson, hears_channel, name_for, own_name, public_name
@@ -131,7 +128,7 @@ def facts_for_viewer(
     if facts is None:
         facts = facts_of(tx, space, person, active=True)
     visible_facts = [fact for fact in facts if viewer.sees(fact)]
-    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now, will_repeat=person in facts_by_person)
+    return facts_now(hide_private_dates(tx, space, visible_facts, viewer), now)
 
 
 def profile_text(
@@ -313,7 +310,7 @@ def statements_beside(tx: Tx, statements: Sequence[Statement], facts: Sequence[F
 def facts_to_show(facts: Sequence[Fact], query: str, least: float = IMPORTANT) -> list[Fact]:
     """The facts that are important or that a query is about, in the order in which they are shown: instructions and
     what the query is about, then the most important. What others say how to answer is left out."""
-    relevances = fact_relevances(query, facts, will_repeat=True).tolist() if query else [0.0] * len(facts)
+    relevances = fact_relevances(query, facts).tolist() if query else [0.0] * len(facts)
     # Of what is not important by itself only the nearest few: the messages it comes from may be retrieved as well.
     lesser = [
         (-relevance, fact.id) for fact, relevance in zip(facts, relevances, strict=True) if fact.importance < least

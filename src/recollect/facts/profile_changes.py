@@ -13,7 +13,7 @@ from datetime import datetime
 from recollect.errors import NotFound
 from recollect.facts import view as facts
 from recollect.facts.prompts import remember
-from recollect.facts.rules.remembered_statements import (
+from recollect.facts.rules.statements import (
     ProfileMerge,
     contradicts,
     parse_statement,

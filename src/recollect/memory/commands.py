@@ -20,11 +20,9 @@ from recollect.context.people import hide_private_names, knowledge_for_viewer, p
 from recollect.errors import InvalidInput, StoreError
 from recollect.facts.prompts import command
 from recollect.facts.rules.commands import Command, is_addressed, may_be_command
-from recollect.facts.rules.forgetting import matching_facts, matching_statements
-from recollect.facts.rules.remembered_statements import LOOKED_BACK, AuthoredMessage
-from recollect.facts.tables.command_answers import ids_repeated, note_repeated
+from recollect.facts.rules.statements import LOOKED_BACK, AuthoredMessage, matching_facts, matching_statements
 from recollect.facts.tables.facts import facts_of
-from recollect.facts.tables.people import members_known_to
+from recollect.facts.tables.people import ids_repeated, members_known_to, note_repeated
 from recollect.facts.view import command_of
 from recollect.facts.viewers import name_for, names_in_context, viewer_of_chat
 from recollect.follow.task import TaskMessage

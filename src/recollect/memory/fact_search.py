@@ -8,8 +8,8 @@ from datetime import datetime
 import numpy as np
 
 from recollect.errors import EmbedderError
-from recollect.facts.rules.relevance import fact_relevances, fact_text, shared_words
-from recollect.facts.rules.validity import facts_now
+from recollect.facts.rules.deciding import facts_now
+from recollect.facts.rules.profile import fact_relevances, fact_text, shared_words
 from recollect.facts.tables.facts import facts_in
 from recollect.log.access import channels_of
 from recollect.log.tables import warn_of_damage

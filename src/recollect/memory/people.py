@@ -25,12 +25,11 @@ from recollect.facts.profile_changes import (
     retire_knowledge,
 )
 from recollect.facts.prompts import forget, remember
-from recollect.facts.rules.first_to_third_person import statements_about
-from recollect.facts.rules.forgetting import matching_facts, target_statement
+from recollect.facts.rules.deciding import facts_as_of, facts_now
+from recollect.facts.rules.deciding import history as fact_history
 from recollect.facts.rules.keys import is_in_category
-from recollect.facts.rules.remembered_statements import AuthoredMessage, parse_statement
-from recollect.facts.rules.validity import facts_as_of, facts_now
-from recollect.facts.rules.validity import history as fact_history
+from recollect.facts.rules.statements import AuthoredMessage, matching_facts, parse_statement, target_statement
+from recollect.facts.rules.third_person import statements_about
 from recollect.facts.tables import people as profiles
 from recollect.facts.tables.facts import facts_of
 from recollect.facts.tables.facts import put_facts as put_facts

@@ -26,7 +26,7 @@ PATTERN_MODULES = (
     "recollect.topics.rules.drift",
     "recollect.topics.rules.words",
     "recollect.facts.rules.keys",
-    "recollect.facts.rules.relevance",
+    "recollect.facts.rules.profile",
     "recollect.text.corrections",
     "recollect.text.fences",
     "recollect.text.dates",

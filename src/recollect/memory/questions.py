@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from recollect.context.people import facts_for_viewer
 from recollect.errors import EmbedderError, InvalidInput, NotFound, ScopeError
 from recollect.facts.prompts import ask as ask_task
-from recollect.facts.rules.profile_lines import value_with_dates
+from recollect.facts.rules.profile import value_with_dates
 from recollect.facts.tables.fact_changes import COMMANDS
 from recollect.facts.view import command_of
 from recollect.facts.viewers import is_channel, name_for, names_in_context

@@ -20,7 +20,7 @@ from typing import Any
 
 from cachetools import TTLCache
 
-from recollect.facts.rules.forgetting import matching_statements
+from recollect.facts.rules.statements import matching_statements
 from recollect.facts.tables.people import FORGET, statements_of
 from recollect.follow.ask import TaskResult, TaskRunner
 from recollect.follow.single_flight import FlightKey, FlightResult, SingleFlight, WaitLimit

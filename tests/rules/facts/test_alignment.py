@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.facts.rules.deciding import apply_actions, decide
-from recollect.facts.rules.known_key_reuse import align_fact
+from recollect.facts.rules.deciding import align_fact, apply_actions, decide
 from recollect.model import Fact, FactCategory, FoundFact, Holds, Message
 
 TIME = datetime(2026, 5, 7, tzinfo=UTC)

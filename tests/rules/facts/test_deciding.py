@@ -10,19 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.facts.rules.claims_by_others import without_answered_claims
 from recollect.facts.rules.deciding import (
     MAX_SOURCES,
     acceptable_facts,
     apply_actions,
     decide,
+    facts_as_of,
+    facts_now,
+    history,
+    midnight,
     refusal,
     remaining_confidence,
 )
 from recollect.facts.rules.keys import holds_several_values
-from recollect.facts.rules.profile_lines import profile_lines
-from recollect.facts.rules.validity import facts_as_of, facts_now, history, midnight
-from recollect.facts.rules.values import fold, has_same_value, says_nearly_the_same
+from recollect.facts.rules.profile import profile_lines
+from recollect.facts.rules.values import fold, has_same_value, says_nearly_the_same, without_answered_claims
 from recollect.model import Fact, FoundFact, Holds, Message
 
 START = datetime(2024, 1, 1, 9, 30, tzinfo=UTC)

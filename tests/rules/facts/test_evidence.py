@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from recollect.facts.rules.model_facts_check import Evidence, ReadLine, is_worth_reading, settle_time
+from recollect.facts.rules.grounding import Evidence, ReadLine, is_worth_reading, settle_time
 from recollect.model import FactCategory, FoundFact
 
 TIME = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -18,7 +18,7 @@ from sample_sizes import sample
 
 from recollect.facts.english.finder import find_facts
 from recollect.facts.prompts import reading
-from recollect.facts.rules.model_facts_check import Evidence, ReadLine
+from recollect.facts.rules.grounding import Evidence, ReadLine
 from recollect.text.own_words import SIGN_OF_FOREIGN_TEXT, is_plain_line, own_words
 
 PATH = Path(__file__).parents[2] / "data" / "pasted_texts.jsonl"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.facts.rules.deciding import decide
-from recollect.facts.rules.slot_facts import FEW, ConnectedValues, SlotFacts, is_compared_by_words
+from recollect.facts.rules.values import FEW, ConnectedValues, SlotFacts, is_compared_by_words
 from recollect.model import Fact, FactCategory, FoundFact, Message
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

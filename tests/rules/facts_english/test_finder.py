@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.facts.english.clauses import expand_short_forms
-from recollect.facts.english.finder import find_facts, reconcile_facts
-from recollect.facts.rules.echoes import is_echo
+from recollect.facts.english.finder import find_facts, is_echo, reconcile_facts
 from recollect.model import FoundFact
 
 TODAY = date(2024, 9, 10)

@@ -12,18 +12,15 @@ import pytest
 from fact_corpus import notation
 
 from recollect.facts.english import words
-from recollect.facts.english.finder import find_facts
-from recollect.facts.english.instructions import is_about_answering
-from recollect.facts.english.words import any_of, longest_first, word_tuple
+from recollect.facts.english.finder import find_facts, is_about_answering
+from recollect.facts.english.words import WORDS, any_of, load_patterns, longest_first, read_words
 from recollect.text.dates import MONTHS, WEEKDAYS
 
 TODAY = date(2024, 9, 10)
 PACKAGE = Path(words.__file__).parent
-LISTS: dict[str, tuple[str, ...]] = {
-    name: value
-    for name, value in vars(words).items()
-    if isinstance(value, tuple) and name not in ("MONTHS", "WEEKDAYS")
-}
+LISTS: dict[str, tuple[str, ...]] = vars(WORDS)
+PATTERN_FILES = [path for path in (PACKAGE / "data").glob("*.txt") if "words" not in path.stem]
+ALL_PATTERN_FILES = [path for path in PACKAGE.parent.glob("*/data/*.txt") if "words" not in path.stem]
 NAME = ["identity/name=ada"]
 HOME = ["identity/location=oslo"]
 TEA = ["preference/likes=tea"]
@@ -208,12 +205,12 @@ class TestReading:
         assert sentence.control not in LISTS[name]
         assert facts_in(sentence.text.format(sentence.control)) != expected_facts(sentence, sentence.control)
 
-    @pytest.mark.parametrize("word", words.ASSISTANT_WORDS)
+    @pytest.mark.parametrize("word", WORDS.ASSISTANT_WORDS)
     def test_words_about_answering(self, word: str) -> None:
         assert is_about_answering(f"some {word} here")
         assert not is_about_answering(f"some un{word} here")
 
-    @pytest.mark.parametrize("word", words.ASSISTANT_NAMES)
+    @pytest.mark.parametrize("word", WORDS.ASSISTANT_NAMES)
     def test_names_of_the_assistant(self, word: str) -> None:
         assert is_about_answering(f"tell the {word}")
         assert not is_about_answering(f"tell some {word}")
@@ -241,17 +238,16 @@ class TestLists:
 
     @pytest.mark.parametrize("name", LISTS)
     def test_every_list_is_used(self, name: str) -> None:
-        modules = [path for path in PACKAGE.glob("*.py") if path.stem != "words"]
-        uses = re.compile(rf"any_of\([^()]*\b{name}\b")
-        assert any(uses.search(path.read_text(encoding="utf-8")) for path in modules)
+        uses = re.compile(rf"\{{[A-Z_ ]*\b{name}\b|any_of\([^()]*\b{name}\b")
+        assert any(uses.search(path.read_text(encoding="utf-8")) for path in [*PACKAGE.glob("*.py"), *PATTERN_FILES])
 
     def test_months_and_weekdays_are_those_of_the_calendar(self) -> None:
-        assert tuple(map(str.lower, words.MONTH_NAMES)) == MONTHS
-        assert tuple(map(str.lower, words.WEEKDAY_NAMES)) == WEEKDAYS
+        assert tuple(map(str.lower, WORDS.MONTH_NAMES)) == MONTHS
+        assert tuple(map(str.lower, WORDS.WEEKDAY_NAMES)) == WEEKDAYS
 
     def test_no_other_module_has_a_long_alternation_of_words(self) -> None:
         long = re.compile(r"\b[a-z]+(?:\|[a-z]+){7,}", re.IGNORECASE)
-        for path in PACKAGE.glob("*.py"):
+        for path in [*PACKAGE.glob("*.py"), *PATTERN_FILES]:
             assert not long.search(path.read_text(encoding="utf-8")), path.name
 
 
@@ -265,26 +261,39 @@ class TestJoining:
         assert re.fullmatch(any_of(("#1", "by the way")), "by the way", re.VERBOSE)
         assert re.fullmatch(any_of(("#1", "by the way")), "#1", re.VERBOSE)
 
-    def test_a_space_is_any_space_unless_another_is_asked_for(self) -> None:
+    def test_a_space_is_any_space(self) -> None:
         assert re.fullmatch(any_of(("by the way",)), "by\tthe\nway")
-        assert not re.fullmatch(any_of(("by the way",), space=r"\ "), "by\tthe way")
 
     def test_the_order_is_kept_over_all_lists(self) -> None:
         assert any_of(("b", "a b"), ("a",)) == r"(?:b|a\sb|a)"
-
-    def test_words_by_their_first_letter_are_found_in_any_case(self) -> None:
-        all_words = ("so that", "so", "Kin", "in case", "also", "as", "'cause", "am")
-        plain = re.compile(any_of(all_words), re.IGNORECASE)
-        parted = re.compile(any_of(all_words, any_case=True), re.IGNORECASE)
-        for text in (*all_words, *map(str.upper, all_words), "ſo that", "\u212ain", "İn case", "ıN case", "sox", "b"):
-            found = plain.match(text)
-            assert (parted.match(text) or [None])[0] == (found and found[0]), text
 
     def test_the_alternation_stands_by_itself(self) -> None:
         assert re.fullmatch(rf"x{any_of(('a', 'b'))}y", "xby")
 
     def test_an_underscore_joins_a_phrase(self) -> None:
-        assert word_tuple("hi good_morning\n  yo") == ("hi", "good morning", "yo")
+        assert read_words("recollect.facts.english", "words").GREETINGS[-3:-1] == ("good morning", "good evening")
 
     def test_longest_first(self) -> None:
         assert longest_first({"ex", "ex wife", "exam"}) == ("ex wife", "exam", "ex")
+
+
+class TestPatterns:
+    @pytest.mark.parametrize("path", ALL_PATTERN_FILES, ids=lambda path: path.stem)
+    def test_every_pattern_can_be_compiled_and_is_used(self, path: Path) -> None:
+        patterns = load_patterns(f"recollect.facts.{path.parts[-3]}", path.stem)
+        modules = [module.read_text(encoding="utf-8") for module in path.parents[2].rglob("*.py")]
+        text = "\n".join([*modules, path.read_text(encoding="utf-8")])
+        for name, pattern in vars(patterns).items():
+            assert re.compile(pattern.pattern)
+            assert re.search(rf"\b_{path.stem.upper()}\.{name}\b|\{{{name}\}}", text), name
+
+    @pytest.mark.parametrize("path", ALL_PATTERN_FILES, ids=lambda path: path.stem)
+    def test_every_pattern_that_a_module_names_is_there(self, path: Path) -> None:
+        patterns = load_patterns(f"recollect.facts.{path.parts[-3]}", path.stem)
+        for module in path.parents[2].rglob("*.py"):
+            names = re.findall(rf"\b_{path.stem.upper()}\.(\w+)", module.read_text(encoding="utf-8"))
+            assert not {*names} - {*vars(patterns)}, module.name
+
+    def test_one_that_is_missing_is_an_error(self) -> None:
+        with pytest.raises(AttributeError, match="nowhere"):
+            assert load_patterns("recollect.facts.english", "clauses").nowhere

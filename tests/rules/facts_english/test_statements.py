@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from recollect.facts.english.finder import find_facts, read_facts
-from recollect.facts.english.third_person_retelling import retell_pronouns
+from recollect.facts.rules.third_person import retell_pronouns
 
 TODAY = date(2024, 9, 11)  # a Wednesday
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.facts.rules.first_to_third_person import statements_about
-from recollect.facts.rules.remembered_statements import (
+from recollect.facts.rules.statements import (
     AuthoredMessage,
     ProfileMerge,
     merge,
@@ -19,6 +18,7 @@ from recollect.facts.rules.remembered_statements import (
     rows_after_forgetting,
     rows_after_merge,
 )
+from recollect.facts.rules.third_person import statements_about
 from recollect.model import Statement
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)

@@ -19,9 +19,9 @@ from recollect.documents.validation_and_filters import names_in
 from recollect.facts import view
 from recollect.facts.rules.deciding import fact_id
 from recollect.facts.tables import people as profiles
-from recollect.facts.tables.command_answers import ANSWER
 from recollect.facts.tables.facts import facts_of
 from recollect.facts.tables.findings import REFUSED, TABLE, findings_of, json_values, slot_of, to_found_fact
+from recollect.facts.tables.people import ANSWER
 from recollect.facts.view import command_of
 from recollect.facts.viewers import CHANNEL, PEOPLE, name_for, viewer_of_statement
 from recollect.log.audit import Order

@@ -20,12 +20,12 @@ from recollect.facts import view
 from recollect.facts.profile_changes import keep_statements, read_merge_inputs, restore_statements
 from recollect.facts.prompts import remember
 from recollect.facts.rules.commands import parse_command
-from recollect.facts.rules.model_facts_check import NEAR
+from recollect.facts.rules.grounding import NEAR
 from recollect.facts.tables import people as profiles
-from recollect.facts.tables.command_answers import ANSWER
 from recollect.facts.tables.fact_changes import denied_ids, ids_saying, put_change
 from recollect.facts.tables.facts import facts_of
 from recollect.facts.tables.findings import REFUSED, TABLE, findings_of, id_of, slot_of, to_finding
+from recollect.facts.tables.people import ANSWER
 from recollect.facts.view import FactsView, command_of
 from recollect.facts.viewers import PEOPLE
 from recollect.follow.faults import request_reading

@@ -20,8 +20,7 @@ from recollect.changes.removal.moves import earlier_ids, erase_moves, moves_nami
 from recollect.changes.removal.receipts import drop_receipts
 from recollect.documents.validation_and_filters import names_in
 from recollect.errors import DamagedMessage, NotFound
-from recollect.facts.tables.command_answers import answers_repeating, drop_notes
-from recollect.facts.tables.people import display_name
+from recollect.facts.tables.people import answers_repeating, display_name, drop_notes
 from recollect.facts.view import command_of
 from recollect.facts.viewers import CHANNEL, PEOPLE
 from recollect.log import audit, rules

@@ -1,30 +1,20 @@
-"""Which clause is which fact: a table of verbs, each with a reader of what follows it.
+"""Which clause is which fact: "my X is Y" by what X is, all others by a table of verbs, each with a reader.
 
-A pattern is matched from the first word of a clause, so nothing is found in the middle of another thought. A fact has a
-confidence, from its wording, and an importance: how much it matters later, an allergy more than a taste.
+A pattern is matched from the first word of a clause, so nothing is found in the middle of another thought; an unknown X
+gives nothing. A fact has a confidence, from its wording, and an importance: how much it matters later, an allergy more
+than a taste.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from recollect.facts.english import words
-from recollect.facts.english.attributes import (
-    AGE,
-    CONTRAST,
-    EVERY,
-    PRONOUNS,
-    WHEN,
-    YEAR,
-    ZONE,
-    FactReading,
-    attribute_readings,
-    name_readings,
-)
 from recollect.facts.english.clauses import Clause
 from recollect.facts.english.values import animals, company, condition, languages, name, place, thing, things, trade
-from recollect.facts.english.words import any_of
+from recollect.facts.english.words import WORDS, any_of, load_patterns
+from recollect.facts.rules.keys import normalise_key
 from recollect.model import FactCategory
 from recollect.text.dates import strip_final_time
 from recollect.text.english import (
@@ -39,22 +29,135 @@ from recollect.text.english import (
 )
 from recollect.text.packs import lazy_pattern
 
-Finder = Callable[[str, Clause], Iterator[FactReading]]
+_ATTRIBUTES = load_patterns(__package__, "attributes")
 
-_THE_NO_COUNTRY = lazy_pattern(rf"the\s(?!{any_of(words.COUNTRIES_WITH_THE)})")
-_TRAIT_END = lazy_pattern(rf"\s*[,.!;(]|\s{any_of(words.TRAIT_ENDS)}\b")
-_NAME_END = lazy_pattern(rf"\s*$|\s*[,.!;(–—-]|\s{any_of(words.NAME_ENDS)}\b")
-_BUT_NOT = lazy_pattern(rf",?\s(?:but|and)\snot\s(?!{any_of(words.AFTER_BUT_NOT)}\b)(.+)$")
-_PREFERENCE_END = lazy_pattern(rf"[.!?;:(,]|\s{any_of(words.PREFERENCE_ENDS)}\b")
-_NO_LANGUAGE = lazy_pattern(rf"{any_of(words.NO_LANGUAGE)}\b")
-_ALLERGY = lazy_pattern(
-    rf"(?:an?\s)(?:{any_of(words.ALLERGY_DEGREES)}\s)*(?:allergy\sto\s(.+)|(\w+(?:\s\w+)?)\sallergy\b)"
-)
-_CHILDREN = lazy_pattern(
-    rf"({any_of(words.NUMBERS_TO_SIX)}|\d{{1,2}}|one)\s(?:\w+\s)?(?:kids|children)\b", re.IGNORECASE
-)
-_RARELY = lazy_pattern(rf"\b{any_of(words.RARELY)}\b")
-_NO_STUDIES = lazy_pattern(rf"{any_of(words.NO_STUDIES)}\b")
+EVERY = ""
+"""The value that means all of a key: "I have no pets"."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactReading:
+    """One fact in a clause, before it is known whose it is and whether it holds.
+
+    `changes` marks a wording that reports a change ("moved to"), `over` one that reports an end ("quit"), `is_denied` a
+    value that is denied ("not Bern"), and `timeless` what does not end by being past ("was born in").
+    """
+
+    category: FactCategory
+    key: str
+    value: str
+    confidence: float = 0.95
+    importance: float = 0.7
+    changes: bool = False
+    over: bool = False
+    is_denied: bool = False
+    timeless: bool = False
+    survives_negation: bool = False
+    """Whether a negated clause still states it: "I don't eat meat" avoids meat."""
+
+
+_PLACE_KEYS = ("origin", "location", "birthplace")
+_NAME_KEYS = {"name": 1.0, "surname": 0.95, "nickname": 0.95}
+
+
+def attribute_readings(clause: Clause) -> Iterator[FactReading]:
+    """The facts in a clause that says what something of somebody is; "Rob, not Bob" denies one too."""
+    attribute = clause.attribute.casefold()
+    value = clause.text
+    contrast = _ATTRIBUTES.contrast.search(value)
+    value = value[: contrast.start()] if contrast else value
+    readings = list(_value_readings(attribute, value, clause))
+    yield from readings
+    if contrast and readings:
+        for reading in _value_readings(attribute, contrast[1], clause):
+            yield FactReading(
+                reading.category, reading.key, reading.value, reading.confidence, reading.importance, is_denied=True
+            )
+
+
+def _value_readings(attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
+    choice = _ATTRIBUTES.choice.fullmatch(attribute)
+    if choice:
+        favourite = thing(value)
+        sort = re.sub(r"^(?:type|kind|sort|genre)s?\sof\s", "", choice[1])
+        if favourite and clause.subject is None and len(sort.split()) <= 3 and not _ATTRIBUTES.no_choice.match(sort):
+            yield FactReading("preference", sort, favourite, 0.95, 0.6)
+        return
+    called_match = _ATTRIBUTES.called.match(value)
+    name_of = _ATTRIBUTES.name_of.match(attribute)
+    kind = name_of[1] if name_of else attribute if called_match or _is_relation(attribute) else ""
+    if kind and not (
+        name_of and kind in ("full", "first", "last", "family", "real", "given", "middle", "user", "second")
+    ):
+        yield from name_readings(kind, value[called_match.end() :] if called_match else value)
+        return
+    key = normalise_key("identity", attribute)
+    if key in _NAME_KEYS and attribute != "middle name":
+        given_name = name(value, lowercase=clause.lowercase or clause.text.islower())
+        if given_name and not (clause.holds == "not" and given_name.islower()):
+            confidence = 0.95 if attribute == "full name" else _NAME_KEYS[key]
+            yield FactReading("identity", key, given_name, confidence, 1.0 if key == "name" else 0.8)
+    elif key in ("birthday", "anniversary"):
+        day = _ATTRIBUTES.when.match(value)
+        if day:
+            yield FactReading("identity", key, day[1], 0.95, 0.8)
+    elif key in _PLACE_KEYS and attribute not in ("home", "address", "place", "country", "town", "city"):
+        if place_name := place(value, lowercase=clause.lowercase):
+            yield FactReading("identity", key, place_name, 0.95, 0.8)
+    else:
+        yield from _simple_value_readings(key, attribute, value, clause)
+
+
+def _simple_value_readings(key: str, attribute: str, value: str, clause: Clause) -> Iterator[FactReading]:
+    if key == "job" and (work := trade(value, loose=True)[0]):
+        yield FactReading("identity", "job", work, 0.95, 0.8)
+    elif key == "employer" and (firm := company(value)):
+        yield FactReading("identity", "employer", firm, 0.9, 0.7)
+    elif key == "native language" or (key == "languages" and attribute.startswith(("first", "native"))):
+        yield from (
+            FactReading("identity", "native language", language, 0.95, 0.8) for language in languages(value)[:1]
+        )
+    elif key == "pronouns" and (forms := _ATTRIBUTES.pronouns.match(value)):
+        yield FactReading("identity", "pronouns", forms[1], 1.0, 0.9)
+    elif key == "time zone" and (zone := _ATTRIBUTES.zone.match(value)):
+        yield FactReading("identity", "time zone", zone[1], 0.95, 0.8)
+    elif key == "email" and (mail := _ATTRIBUTES.mail.match(value)):
+        yield FactReading("identity", "email", mail[0], 1.0, 0.7)
+    elif key == "phone" and (phone := _ATTRIBUTES.phone.match(value)):
+        yield FactReading("identity", "phone", phone[0], 1.0, 0.7)
+    elif key == "age" and (years := _ATTRIBUTES.age.match(value)):
+        yield FactReading("identity", "age", years[1], 0.95, 0.6)
+    elif key == "nationality" and (people := _first_word(value).strip(".,!")).casefold() in DEMONYMS:
+        yield FactReading("identity", "nationality", people, 0.95, 0.6)
+    elif attribute in ("hobby", "hobbies", "interests", "passion", "passions"):
+        yield from (FactReading("preference", "likes", hobby, 0.95, 0.5) for hobby in things(value))
+
+
+def name_readings(kind: str, value: str) -> Iterator[FactReading]:
+    """A person or an animal, by name."""
+    given_name = name(value, lowercase=False)
+    relation = RELATIONS.get(kind.casefold()) or RELATIONS.get(_last_word(kind.casefold()))
+    if given_name and relation:
+        yield FactReading("identity", relation, given_name, 0.95, 0.7)
+    elif given_name and species(kind):
+        yield FactReading("identity", "pets", f"{given_name} ({species(kind)})", 0.95, 0.6)
+
+
+def _is_relation(attribute: str) -> bool:
+    return attribute in RELATIONS or _last_word(attribute) in RELATIONS
+
+
+def _first_word(text: str) -> str:
+    return "".join(text.split()[:1])
+
+
+def _last_word(text: str) -> str:
+    return "".join(text.split()[-1:])
+
+
+_READINGS = load_patterns(__package__, "readings")
+
+Finder = Callable[[str, Clause], Iterator[FactReading]]
 
 
 def readings(clause: Clause) -> Iterator[FactReading]:
@@ -78,7 +181,7 @@ def _place_finder(
             yield FactReading(
                 "identity", key, place_name, 0.95, importance, changes=changes, over=over, timeless=timeless
             )
-            contrast = CONTRAST.search(rest)
+            contrast = _ATTRIBUTES.contrast.search(rest)
             if contrast and (other := place(contrast[1])):
                 yield FactReading("identity", key, other, 0.95, importance, is_denied=True)
 
@@ -86,13 +189,13 @@ def _place_finder(
 
 
 def _be_from(rest: str, clause: Clause) -> Iterator[FactReading]:
-    if not _THE_NO_COUNTRY.match(rest):
+    if not _READINGS.the_no_country.match(rest):
         yield from _place_finder("origin", timeless=True, importance=0.6)(rest, clause)
 
 
 def _be_born(rest: str, clause: Clause) -> Iterator[FactReading]:
-    year = YEAR.match(rest)
-    day = WHEN.match(rest)
+    year = _ATTRIBUTES.year.match(rest)
+    day = _ATTRIBUTES.when.match(rest)
     if year:
         yield FactReading("identity", "birth year", year[1], 0.95, 0.6, timeless=True)
     elif rest.startswith("on ") and day:
@@ -102,7 +205,7 @@ def _be_born(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 
 def _work_at(rest: str, clause: Clause, *, changes: bool = False, over: bool = False) -> Iterator[FactReading]:
-    contrast = CONTRAST.search(rest)
+    contrast = _ATTRIBUTES.contrast.search(rest)
     firm = company(strip_final_time(rest[: contrast.start()] if contrast else rest), lowercase=clause.lowercase)
     if not firm:
         return
@@ -134,7 +237,7 @@ def _employer_after_job(work: str, after: str, clause: Clause) -> Iterator[FactR
 
 def _be(rest: str, clause: Clause) -> Iterator[FactReading]:
     """What somebody is: a name, a trade, a diet, an age, a nationality."""
-    contrast = CONTRAST.search(rest)
+    contrast = _ATTRIBUTES.contrast.search(rest)
     trait = rest[: contrast.start()] if contrast else rest
     own_readings = list(_trait_readings(trait, clause))
     yield from own_readings
@@ -147,7 +250,7 @@ def _be(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 def _trait_readings(rest: str, clause: Clause) -> Iterator[FactReading]:
     plain = re.sub(r"^(?:an?|the)\s", "", rest.casefold().strip(" .!"))
-    first = _TRAIT_END.split(plain)[0]
+    first = _READINGS.trait_end.split(plain)[0]
     if first in DIETS:
         yield FactReading("constraint", "diet", first, 0.95, 0.9)
     elif first in CONDITION_ADJECTIVES:
@@ -158,7 +261,7 @@ def _trait_readings(rest: str, clause: Clause) -> Iterator[FactReading]:
         yield FactReading("identity", "job", "retired", 0.95, 0.8)
     elif first in DEMONYMS and not rest.casefold().startswith("the "):
         yield FactReading("identity", "nationality", re.sub(r"^an?\s", "", rest)[: len(first)], 0.9, 0.6)
-    elif (years := AGE.match(rest)) and clause.subject is None and 3 < int(years[1]) < 120:
+    elif (years := _ATTRIBUTES.age.match(rest)) and clause.subject is None and 3 < int(years[1]) < 120:
         yield FactReading("identity", "age", years[1], 0.95, 0.6)
     elif re.match(r"an?\s", rest) or (clause.subject and re.match(r"the\s", rest)):
         yield from _be_a(rest, clause)
@@ -186,7 +289,7 @@ def _be_named(rest: str, clause: Clause) -> Iterator[FactReading]:
     given_name = name(rest) if clause.holds == "now" and not clause.past else ""
     first = given_name.split()[0].casefold() if given_name else ""
     after = rest[len(given_name) :]
-    follows = _NAME_END.match(after)
+    follows = _READINGS.name_end.match(after)
     is_shouted = given_name.isupper() and len(given_name) > 3
     if not given_name or not follows or is_shouted or first in DEMONYMS | BELIEFS | PROGRAMMING:
         return
@@ -197,7 +300,7 @@ def _be_named(rest: str, clause: Clause) -> Iterator[FactReading]:
             yield FactReading("identity", "origin", home, 0.9, 0.6, timeless=True)
         elif re.match(r"an?\s", part) and (jobs := list(_be_a(part, clause))):
             yield from jobs
-        elif (years := AGE.fullmatch(part.strip(" .!"))) and 3 < int(years[1]) < 120:
+        elif (years := _ATTRIBUTES.age.fullmatch(part.strip(" .!"))) and 3 < int(years[1]) < 120:
             yield FactReading("identity", "age", years[1], 0.95, 0.6)
 
 
@@ -211,7 +314,7 @@ def _things_finder(
             if clause.holds != "now":
                 yield FactReading(category, key, EVERY, 0.95, importance)
             return
-        contrast = _BUT_NOT.search(rest)
+        contrast = _READINGS.but_not.search(rest)
         for item in things(rest[: contrast.start()] if contrast else rest):
             # A long phrase is often of the day; a short one is a taste.
             weight = importance if len(item.split()) <= 3 else importance - 0.1
@@ -230,7 +333,7 @@ def _like(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 
 def _prefer(rest: str, clause: Clause) -> Iterator[FactReading]:
-    end = _PREFERENCE_END.search(rest)
+    end = _READINGS.preference_end.search(rest)
     preference = (rest[: end.start()] if end else rest).strip()
     preference = re.sub(r"^to\s(?:use\s|have\s|be\s)?", "", preference)
     head = re.split(r"\s(?:over|to|rather\sthan|instead\sof)\s", preference)[0]
@@ -240,7 +343,7 @@ def _prefer(rest: str, clause: Clause) -> Iterator[FactReading]:
 
 
 def _speak(rest: str, clause: Clause) -> Iterator[FactReading]:
-    if _NO_LANGUAGE.match(rest):
+    if _READINGS.no_language.match(rest):
         return
     for language in languages(rest):
         yield FactReading("identity", "languages", language, 0.95, 0.7)
@@ -252,7 +355,7 @@ def _have(rest: str, clause: Clause) -> Iterator[FactReading]:
     if absence and (rest.casefold().startswith(("no ", "not ")) or clause.holds != "now"):
         yield from _have_no(absence)
         return
-    allergy = _ALLERGY.match(rest)
+    allergy = _READINGS.allergy.match(rest)
     if allergy:
         yield from (
             FactReading("constraint", "allergies", allergen, 0.95, 0.95)
@@ -262,7 +365,7 @@ def _have(rest: str, clause: Clause) -> Iterator[FactReading]:
     if illness := condition(rest):
         yield FactReading("constraint", "conditions", illness, 0.95, 0.8)
         return
-    count = _CHILDREN.match(rest)
+    count = _READINGS.children.match(rest)
     if count:
         yield FactReading("identity", "number of children", count[1], 0.95, 0.6)
         return
@@ -289,16 +392,13 @@ def _have_no(absence: re.Match[str]) -> Iterator[FactReading]:
         yield FactReading("identity", "number of children", EVERY, 0.95, 0.6, is_denied=True)
 
 
-_AGO = lazy_pattern(r"^(?:\w+\s){1,4}(?:ago|back)$|^(?:last|this)\s\w+$", re.IGNORECASE)
-
-
 def _avoid(rest: str, clause: Clause) -> Iterator[FactReading]:
-    for item in things("" if _AGO.search(rest) else rest):
+    for item in things("" if _READINGS.ago.search(rest) else rest):
         yield FactReading("constraint", "avoids", item, 0.95, 0.8, survives_negation=True)
 
 
 def _eat_or_drink(rest: str, clause: Clause) -> Iterator[FactReading]:
-    if clause.holds == "not" and not clause.past and not _RARELY.search(rest):
+    if clause.holds == "not" and not clause.past and not _READINGS.rarely.search(rest):
         yield from _avoid(rest, clause)
     elif clause.holds == "now" and (diet := _find_diet(rest)) and not clause.past:
         yield FactReading("constraint", "diet", diet, 0.95, 0.9)
@@ -316,13 +416,13 @@ def _find_diet(text: str) -> str:
 
 
 def _use_pronouns(rest: str, clause: Clause) -> Iterator[FactReading]:
-    forms = PRONOUNS.match(rest)
+    forms = _ATTRIBUTES.pronouns.match(rest)
     if forms and ("pronoun" in rest or "/" in forms[1]):
         yield FactReading("identity", "pronouns", forms[1], 0.95, 0.9)
 
 
 def _be_in_zone(rest: str, clause: Clause) -> Iterator[FactReading]:
-    zone = ZONE.match(re.sub(r"^the\s", "", rest))
+    zone = _ATTRIBUTES.zone.match(re.sub(r"^the\s", "", rest))
     if zone and clause.subject is None:
         yield FactReading("identity", "time zone", zone[1], 0.95, 0.8)
 
@@ -334,7 +434,7 @@ def _study(rest: str, clause: Clause) -> Iterator[FactReading]:
             yield FactReading("identity", "school", school_name, 0.9, 0.6)
         return
     subject = thing(re.split(r"\s(?:at|in|for|with)\s", rest)[0])
-    if subject and len(subject.split()) <= 3 and not _NO_STUDIES.match(rest):
+    if subject and len(subject.split()) <= 3 and not _READINGS.no_studies.match(rest):
         yield FactReading("identity", "studies", subject, 0.9, 0.6)
         where_at = re.search(r"\sat\s(.+)$", rest)
         if where_at and (school_name := company(where_at[1])):
@@ -406,10 +506,10 @@ def _suffer_from(rest: str, clause: Clause) -> Iterator[FactReading]:
 _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
     (lazy_pattern(rf"(?:{pattern})(?:\s+|$)", re.IGNORECASE), finder)
     for pattern, finder in (
-        (rf"(?:live|reside)\s(?:{any_of(words.LIVE_WHERE)}\s)?in"
+        (rf"(?:live|reside)\s(?:{any_of(WORDS.LIVE_WHERE)}\s)?in"
          r"|be\s(?:living|residing|based|located)\sin", _place_finder("location")),
         (r"lived\sin", _past_place),
-        (rf"(?:moved|relocated)(?:\s{any_of(words.MOVED_WHERE)})?\s(?:from\s[\w\s]{{2,30}}\s)?to",
+        (rf"(?:moved|relocated)(?:\s{any_of(WORDS.MOVED_WHERE)})?\s(?:from\s[\w\s]{{2,30}}\s)?to",
          _place_finder("location", changes=True)),
         (r"be\sfrom|come\sfrom|hail\sfrom", _be_from),
         (r"grew\sup\sin|be\sraised\sin", _place_finder("origin", timeless=True, importance=0.6)),
@@ -434,12 +534,12 @@ _VERBS: tuple[tuple[re.Pattern[str], Finder], ...] = tuple(
         (r"quit|left", _leave),
         (r"eat|drink|smoke", _eat_or_drink),
         (r"(?:like|love|enjoy|adore)", _like),
-        (rf"be\s(?:an?\s)?(?:{any_of(words.FAN_DEGREES)}\s)?{any_of(words.FOND_OF)}", _like),
-        (any_of(words.DISLIKING), _things_finder("preference", "dislikes", 0.5)),
+        (rf"be\s(?:an?\s)?(?:{any_of(WORDS.FAN_DEGREES)}\s)?{any_of(WORDS.FOND_OF)}", _like),
+        (any_of(WORDS.DISLIKING), _things_finder("preference", "dislikes", 0.5)),
         (r"prefer", _prefer),
         (r"speak|be\s(?:fluent|proficient|bilingual)\sin", _speak),
         (r"use(?=\s\w+/)|go\sby(?=\s\w+/)", _use_pronouns),
-        (rf"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{{2,4}}\b|{any_of(words.NAMED_ZONES)}))", _be_in_zone),
+        (rf"be\s(?:in|on)(?=\s(?:the\s)?(?:UTC|GMT|[A-Z]{{2,4}}\b|{any_of(WORDS.NAMED_ZONES)}))", _be_in_zone),
         (r"be\s(?:studying|majoring\sin|reading\sfor)|study|major\sin", _study),
         (r"be\smarried\sto", _be_married_to),
         (r"turned|be\sturning", _turn_age),

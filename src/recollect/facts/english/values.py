@@ -10,19 +10,7 @@ from __future__ import annotations
 import re
 
 from recollect.facts.english.words import (
-    AFTER_THING_COMMA,
-    ANIMAL_ENDS,
-    BEFORE_THINGS,
-    KNOWN_TO_ALL,
-    LANGUAGE_ENDS,
-    NUMBERS_TO_SIX,
-    NUMBERS_TO_TEN,
-    THING_ADVERBS,
-    THING_CONJUNCTIONS,
-    THING_LEADS,
-    THING_PRONOUNS,
-    THING_TIMES,
-    any_of,
+    load_patterns,
 )
 from recollect.text.detect import function_words
 from recollect.text.english import (
@@ -37,9 +25,9 @@ from recollect.text.english import (
     species,
     wordlist,
 )
-from recollect.text.packs import lazy_pattern
 
-_WORD = lazy_pattern(r"[\w'’&.+/-]+(?<!\.)|\S")
+_VALUES = load_patterns(__package__, "values")
+
 _PARTICLES = wordlist("de del della di da dos du la le van von der den bin ibn al el y e ten ter zu af")
 _PLACE_JOINTS = wordlist("de del la le of upon am on sur the do da dos das los las el di")
 _LOOKED_AT = 600  # characters of a text: a value has some words, and stands at its beginning
@@ -56,7 +44,7 @@ _AFTERWORDS = wordlist("btw by though and but here too now so")
 def name(text: str, *, lowercase: bool = False) -> str:
     """The name a text begins with: words with capitals, particles between them; in small letters, a word or two."""
     text = text[:_LOOKED_AT]
-    words = _WORD.findall(text.strip().strip('"“”'))
+    words = _VALUES.word.findall(text.strip().strip('"“”'))
     name_words: list[str] = []
     for word in words[:_MAX_NAME]:
         if _is_capital(word) or (name_words and word in _PARTICLES):
@@ -79,7 +67,7 @@ def name(text: str, *, lowercase: bool = False) -> str:
 def place(text: str, *, lowercase: bool = False) -> str:
     """The place a text begins with: "the Netherlands", "Portland, Oregon", "san francisco"."""
     text = text[:_LOOKED_AT]
-    words = _WORD.findall(
+    words = _VALUES.word.findall(
         re.sub(r"^(?:the\s(?:city|town|village|state)\sof\s|the\s)", "", text.strip(), flags=re.IGNORECASE)
     )
     place_words: list[str] = []
@@ -116,7 +104,7 @@ def company(text: str, *, lowercase: bool = False) -> str:
     text = re.sub(
         r"^(?:a\s(?:company|firm|startup|start-up)\s(?:called|named)\s|the\s)", "", text.strip(), flags=re.IGNORECASE
     )
-    words = _WORD.findall(text)
+    words = _VALUES.word.findall(text)
     company_words: list[str] = []
     for number, word in enumerate(words[:6]):
         following = words[number + 1] if number + 1 < len(words) else ""
@@ -141,7 +129,7 @@ def trade(text: str, *, loose: bool = False) -> tuple[str, str]:
     """What somebody is by trade, and the words after it; empty if it is none we know. `loose` takes any "-er"."""
     text = text[:_LOOKED_AT]
     text = re.sub(r"^(?:an?|the|your|one\sof\sthe)\s", "", text.strip(), flags=re.IGNORECASE)
-    words = _WORD.findall(text)
+    words = _VALUES.word.findall(text)
     trade_words: list[str] = []
     for word in words[:6]:
         plain = word.casefold()
@@ -179,11 +167,11 @@ def things(text: str) -> list[str]:
     parts = re.split(r"\s*,\s*(?:and\s|or\s)?|\s+(?:and|or|as\swell\sas)\s+|\s*&\s*", text)
     if not last and any(len(part.split()) > 2 for part in parts):
         parts = parts[:1]
-    if _DOING.match(parts[0]) and not any(part.split(" ", 1)[0].endswith("ing") for part in parts[1:]):
+    if _VALUES.doing.match(parts[0]) and not any(part.split(" ", 1)[0].endswith("ing") for part in parts[1:]):
         parts = [text]  # what is done with several things: "mending bikes and scooters"
-    elif _OF_SEVERAL.search(parts[0]) and not _DOING.match(parts[0]):
+    elif _VALUES.of_several.search(parts[0]) and not _VALUES.doing.match(parts[0]):
         parts = [text]  # "books about history and art"
-    if len(parts) > 1 and _KIND_OF.fullmatch(parts[0]) and (head := _HEAD_NOUN.search(parts[-1])):
+    if len(parts) > 1 and _VALUES.kind_of.fullmatch(parts[0]) and (head := _VALUES.head_noun.search(parts[-1])):
         parts[0] += head[0]  # "classic and rock music"
     if parts[0].startswith("to "):
         parts = [f"to {part}" if part.partition(" ")[0] in PLAIN_VERBS else part for part in parts]
@@ -196,19 +184,13 @@ def things(text: str) -> list[str]:
     return [item for item in items if item] if items[0] else []
 
 
-_DOING = lazy_pattern(r"\s*\w+ing\s\w")
-_KIND_OF = lazy_pattern(r"\s*(?!music)\w+(?:ic|ical)", re.IGNORECASE)
-_HEAD_NOUN = lazy_pattern(r"(?<=\w)\s(?:music|songs|films|movies|novels|books|games)$", re.IGNORECASE)
-_OF_SEVERAL = lazy_pattern(r"\w\s(?:about|on|like|such\sas)\s\w", re.IGNORECASE)
-
-
 def thing(text: str) -> str:
     """One thing as it is liked, eaten or owned; empty for what only points at something: "it", "your answer"."""
     text = text[:_LOOKED_AT]
-    end = _THING_END.search(text)
+    end = _VALUES.thing_end.search(text)
     text, after = (text[: end.start()], end[0].strip().casefold()) if end else (text, "")
     text = " ".join(text.split())
-    lead = _LEAD.match(text)
+    lead = _VALUES.lead.match(text)
     text = (text[lead.end() :] if lead else text).strip(" .,!?-–—:;\"'“”")
     verb, space, rest = text.partition(" ")
     if lead and lead[0].split()[-1].casefold() == "to" and (rest or verb.casefold() in PLAIN_VERBS):
@@ -219,9 +201,9 @@ def thing(text: str) -> str:
     if words[0] in _POINTING or (words[0] == "the" and not (len(words) > 1 and _is_capital(text.split()[1]))):
         return ""
     if (
-        _POINTS_ELSEWHERE.search(text)
+        _VALUES.points_elsewhere.search(text)
         or words[-1] in _HANGING
-        or _DOES_TO_ONE.fullmatch(text)
+        or _VALUES.does_to_one.fullmatch(text)
         or _PERSONS & set(words)
         or _TALK & set(words)
         or all(word in function_words("en") for word in words)
@@ -232,22 +214,11 @@ def thing(text: str) -> str:
     return text.removeprefix("the ")
 
 
-_POINTS_ELSEWHERE = lazy_pattern(rf"\b{any_of(BEFORE_THINGS)}\s(?:this|that|these|those)\b", re.IGNORECASE)
-_DOES_TO_ONE = lazy_pattern(  # "polishing the trophy": which trophy stands elsewhere
-    rf"\w+ing\sthe\s(?!{any_of(KNOWN_TO_ALL)}\b)[a-z]+", re.IGNORECASE
-)
 _HANGING = wordlist(
     "them it him her me us what that how about to of with for by in at and or the a an this these those is are you're"
 )
 _OBJECTS = frozenset({"it", "you", "myself"})
 _PERSONS = frozenset({"him", "she", "he", "you", "your"})
-_THING_END = lazy_pattern(
-    r"[.!?;:()…\n]|\s[–—-]+\s|\s"
-    + any_of(THING_CONJUNCTIONS, THING_ADVERBS, THING_TIMES, THING_PRONOUNS)
-    + rf"\b|,\s(?={any_of(AFTER_THING_COMMA)}\b)",
-    re.IGNORECASE,
-)
-_LEAD = lazy_pattern(rf"^(?:{any_of(THING_LEADS)}\s+)+(?=\S)", re.IGNORECASE)
 _POINTING = wordlist(
     """it its that this these those them him her you your yours his their our my mine me us what how when where why
     who which the one both everything anything nothing something someone everyone nobody people being to
@@ -262,31 +233,16 @@ _TALK = wordlist(
 
 
 def _cut_at_thing_end(text: str) -> str:
-    end = _THING_END.search(text)
+    end = _VALUES.thing_end.search(text)
     return text[: end.start()] if end else text
-
-
-_LANGUAGE_END = lazy_pattern(rf"[.!?;:(]|\s{any_of(LANGUAGE_ENDS)}\b")
 
 
 def languages(text: str) -> list[str]:
     """The languages a text names before another thought begins."""
     text = text[:_LOOKED_AT]
-    end = _LANGUAGE_END.search(text)
+    end = _VALUES.language_end.search(text)
     part = text[: end.start()] if end else text
     return [match[0] for match in LANGUAGE.finditer(part)]
-
-
-_NAMED_ANIMAL = lazy_pattern(
-    r"(?:an?\s|my\s|our\s|the\s)?(?:[\w-]+\s){0,2}?(\w+)(?:,)?\s(?:who\sis\s|which\sis\s)?(?:named|called"
-    r"|whose\sname\sis)\s(.+)$",
-    re.IGNORECASE,
-)
-_PLAIN_ANIMAL = lazy_pattern(
-    rf"(?:(an?|one|my|our)|({any_of(NUMBERS_TO_SIX, NUMBERS_TO_TEN)}|\d{{1,2}}|several|some))"
-    rf"\s(?:[a-z-]+\s){{0,2}}?(\w+)(?=$|[.!?;:(]|\s{any_of(ANIMAL_ENDS)}\b)",
-    re.IGNORECASE,
-)
 
 
 def animals(text: str) -> list[str]:
@@ -294,13 +250,13 @@ def animals(text: str) -> list[str]:
     text = text[:_LOOKED_AT]
     descriptions: list[str] = []
     for part in re.split(r"\s*,\s*(?:and\s)?|\s+and\s+", text):
-        named_animal = _NAMED_ANIMAL.match(part)
+        named_animal = _VALUES.named_animal.match(part)
         if named_animal and species(named_animal[1]):
             animal_name = name(named_animal[2], lowercase=True)
             if animal_name:
                 descriptions.append(f"{animal_name} ({species(named_animal[1])})")
                 continue
-        plain_animal = _PLAIN_ANIMAL.match(part.strip())
+        plain_animal = _VALUES.plain_animal.match(part.strip())
         if plain_animal and species(plain_animal[3]):
             descriptions.append(
                 f"{plain_animal[2]} {plain_animal[3]}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from recollect.errors import ModelNonsense
 from recollect.facts.prompts import reading
 from recollect.facts.prompts.reading import LineReader, RefusedInLine, Reply, numbered_lines, read_entries, shown_lines
-from recollect.facts.rules.model_facts_check import NEAR
+from recollect.facts.rules.grounding import NEAR
 from recollect.follow.task import DATA, build_request, repair_request
 from recollect.ports import Request
 from recollect.text.fences import Fenced, escape_line, section

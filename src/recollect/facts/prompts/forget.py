@@ -10,8 +10,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.errors import ModelNonsense
-from recollect.facts.rules.forgetting import matching_statements, means_everything, target_statement
-from recollect.facts.rules.remembered_statements import parse_statement
+from recollect.facts.rules.statements import matching_statements, means_everything, parse_statement, target_statement
 from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, build_request, object_schema, repair_request
 from recollect.ports import Request

@@ -2,7 +2,7 @@
 
 A model is shown the new lines with numbers, names and days, the lines before them, and what is known of the people, so
 that it updates instead of repeating. One call reads a batch: the instructions cost as much for one line as for forty.
-Its answer is checked against the lines (`model_facts_check`). If the rules know better whom a value is about, or
+Its answer is checked against the lines (`rules.grounding`). If the rules know better whom a value is about, or
 whether it still holds, the rules decide. What an assistant says is shown, and is no source of facts. A fact that the
 lines do not say is refused, with the reason.
 """
@@ -16,12 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect.errors import ModelNonsense
-from recollect.facts.english.answers import complete_answer
-from recollect.facts.english.finder import FactText, find_facts, read_facts, read_facts_of_messages, reconcile_facts
+from recollect.facts.english.finder import complete_answer, find_facts, is_echo, read_facts, reconcile_facts
 from recollect.facts.rules.deciding import refusal, tidy_fact
-from recollect.facts.rules.echoes import is_echo
+from recollect.facts.rules.grounding import Evidence, ReadLine, settle_time
 from recollect.facts.rules.keys import category_of
-from recollect.facts.rules.model_facts_check import Evidence, ReadLine, settle_time
 from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, build_request, object_schema, repair_request
 from recollect.model import FACT_CATEGORIES, FactRefusal, FoundFact, Holds
@@ -158,16 +156,14 @@ def repair(inputs: Inputs, text: str, error: ModelNonsense) -> Request:
 
 
 def offline(inputs: Inputs) -> Reply:
-    lines = inputs.lines
-    places = [place for place, line in enumerate(lines) if line.may_state and not is_small_talk(line.text)]
-    messages = [
-        FactText(lines[place].text, lines[place].day, lines[place].shown, question_before(lines, place))
-        for place in places
-    ]
     facts: list[FactInLine] = []
-    for place, message, found in zip(places, messages, read_facts_of_messages(messages), strict=True):
-        is_answer = bool(message.question and found) and bool(complete_answer(message.text, message.question))
-        alone = read_facts(message.text, message.today, message.shown_texts) if is_answer else found
+    for place, line in enumerate(inputs.lines):
+        if not line.may_state or is_small_talk(line.text):
+            continue
+        question = question_before(inputs.lines, place)
+        found = read_facts(line.text, line.day, line.shown, question)
+        is_answer = bool(question and found) and bool(complete_answer(line.text, question))
+        alone = read_facts(line.text, line.day, line.shown) if is_answer else found
         facts += [FactInLine(place, fact, None if fact in alone else place - 1) for fact in found]
     return Reply(tuple(facts))
 

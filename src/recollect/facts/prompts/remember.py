@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.errors import ModelNonsense
-from recollect.facts.rules.first_to_third_person import MAX_STATEMENT, MAX_STATEMENTS, statements_about
 from recollect.facts.rules.grounding import Grounds
-from recollect.facts.rules.remembered_statements import (
+from recollect.facts.rules.statements import (
     AuthoredMessage,
     ProfileMerge,
     contradicts,
@@ -27,6 +26,7 @@ from recollect.facts.rules.remembered_statements import (
     recent_statements,
     says_same,
 )
+from recollect.facts.rules.third_person import MAX_STATEMENT, MAX_STATEMENTS, statements_about
 from recollect.follow import task_answers as answers
 from recollect.follow.task import DATA, build_request, object_schema, repair_request
 from recollect.ports import Request

@@ -16,11 +16,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from recollect.facts.english.finder import find_facts
+from recollect.facts.english.words import load_patterns
 from recollect.text.detect import function_words
 from recollect.text.english import LANGUAGES, PLACES, PROGRAMMING
 from recollect.text.fences import strip_invisible
-from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import split_sentences
+
+_COMMANDS = load_patterns(__package__, "commands")
 
 CommandKind = Literal["remember", "forget", "ask", "none"]
 MAX_COMMAND = 2_000
@@ -71,35 +73,17 @@ def is_addressed(text: str, names: Sequence[str]) -> bool:
     return any(names_bot for _, names_bot in _sentences(text[:MAX_COMMAND], names))
 
 
-_HINT = lazy_pattern(
-    r"rem[em]{1,3}ber|memor|forget|4get|\bknow|recall|profile|delete|erase|wipe|unlearn|\bnote\b|in\smind|write\sdown|jot"
-    r"|\bstore|\bsave|\bgot\b|[^\x00-\x7f]",
-    re.IGNORECASE,
-)
-
-
 def may_be_command(text: str) -> bool:
     """Whether it is worth asking a model: a cheap test without false negatives."""
-    return len(text) <= MAX_COMMAND and _HINT.search(text) is not None
-
-
-_TALK = lazy_pattern(
-    r"\b(?:i|we|he|she|they|people|nobody|everyone|you)(?:['’]ll|['’]d)?\s(?:\w+\s){0,2}?(?:remember(?:ed|s)?|forgot(?:ten)?|forgets?|recall(?:ed)?)\b"
-    r"|\bremember\s(?:to|when|how|who|why|where|what|me|us|him|them|those|these|the\stime|that\stime|\w+ing|not\sto)\b"
-    r"|\b(?:don['’]?t|do\snot|never|didn['’]t)\sforget\s(?:to|about)\b|\bforget\s(?:to|it|about\s(?:it|that)|the)\b"
-    r"|\bremember\s[^.!?]{0,400}\?\s*$|\b(?:previous|prior|above)\sinstructions?\b",
-    re.IGNORECASE,
-)
+    return len(text) <= MAX_COMMAND and _COMMANDS.hint.search(text) is not None
 
 
 def is_talk(text: str) -> bool:
     """Whether a text uses the words of commands as ordinary talk does."""
-    return _TALK.search(text) is not None
+    return _COMMANDS.talk.search(text) is not None
 
 
 # Who is spoken to
-
-_GREETING = r"(?:(?:hey|hi|hello|hiya|yo|ok|okay|dear|so|um|oh|and|please|pls|plz|well|now|thanks|thx)\b[\s,!.]*)*"
 
 
 def _sentences(text: str, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
@@ -111,7 +95,11 @@ def _sentences(text: str, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _strip_bot_name(sentence: str, names_pattern: str) -> tuple[str, bool]:
-    start = re.match(rf"(?P<greeting>{_GREETING})@?(?:{names_pattern})(?![\w'’])[\s,:;!.–—-]*", sentence, re.IGNORECASE)
+    start = re.match(
+        rf"(?P<greeting>{_COMMANDS.greeting.pattern})@?(?:{names_pattern})(?![\w'’])[\s,:;!.–—-]*",
+        sentence,
+        re.IGNORECASE,
+    )
     if start:
         return f"{start['greeting']}{sentence[start.end() :]}".strip(), True
     name_last = rf"(?:{names_pattern})(?P<stop>[\s.!?]*)$"
@@ -126,102 +114,53 @@ def _strip_bot_name(sentence: str, names_pattern: str) -> tuple[str, bool]:
 
 # One sentence
 
-_POLITE = lazy_pattern(
-    r"(?:(?:please|pls|plz|kindly|hey|hi|hello|yo|ok|okay|so|and|also|now|well|btw|by\sthe\sway|oh|thanks|thx|great|cool|yes|yeah|actually"
-    r"|just|then|fyi|but|one\smore\sthing|alright|sorry)\b[\s,!.:;–—-]*)+",
-    re.IGNORECASE,
-)
-_ASKED = lazy_pattern(
-    r"(?:(?:can|could|would|will)\s(?:you|u|ya)\s(?:(?:please|pls|plz|kindly|also|just|now|maybe|perhaps)\s)*"
-    r"|i(?:['’]d|\swould)\slike\s(?:you|u)\sto\s|i\s(?:want|need)\s(?:you|u)\sto\s|would\syou\smind\s"
-    r"|(?:you|u)\s(?:can|may|should|must|need\sto|have\sto)\s(?:(?:now|also|just|please)\s)*"
-    r"|(?:make\ssure|be\ssure)\s(?:to|(?:that\s)?you)\s|go\sahead\sand\s|try\sto\s)",
-    re.IGNORECASE,
-)
-_REMEMBER = lazy_pattern(r"(?:remember|rember|remeber|rememeber|memori[sz]e)\b\s*", re.IGNORECASE)
-_KEEP = lazy_pattern(
-    r"(?:(?:take\s|make\s)?(?:a\s)?note\b(?:\sof\sthis|\sdown)?|(?:keep|bear)\sin\smind\b|(?:do\snot|don['’]?t)\sforget\b|never\sforget\b"
-    r"|(?:write|jot|note)\s(?:this\s|it\s)?down\b|(?:save|store)\b(?:\sin\syour\smemory)?|for\sthe\srecord\b|know\b)\s*",
-    re.IGNORECASE,
-)
-_FORGET = lazy_pattern(
-    r"(?:(?:forget|4get|unlearn)\b|(?:stop|no\slonger)\sremember(?:ing)?\b(?=\s(?:that|my)\b))\s*", re.IGNORECASE
-)
-_ENDING = lazy_pattern(
-    r"(?:[\s,]{1,8}(?:please|pls|plz|thanks|thank\syou|thx|ty|ok|okay|k|will\s(?:you|ya)|would\syou|can\syou|for\sme|for\slater|from\snow\son"
-    r"|too|as\swell|so\sfar|at\sall|right\snow|already|anyway|next\stime|for\sthe\sfuture|alright))*[\s.!?…]*$",
-    re.IGNORECASE,
-)
-
-
-_SAID_BEFORE = lazy_pattern(r"(?:what|who|when|how|it)\b", re.IGNORECASE)
-
 
 def _command(sentence: str, names: Sequence[str], people: frozenset[str]) -> Command:
     text = sentence.strip(" \"'“”")
     is_question = text.endswith(("?", "？"))
-    polite = _POLITE.match(text)
+    polite = _COMMANDS.polite.match(text)
     text = text[polite.end() :] if polite else text
-    question = _ask(_ENDING.sub("", text), people)
+    question = _ask(_COMMANDS.ending.sub("", text), people)
     if question.kind != "none":
         return question
-    request = _ASKED.match(text)
+    request = _COMMANDS.asked.match(text)
     if request:
         text = text[request.end() :]
     # "Remember the film?" asks; "could you remember that …?" does not.
     if is_question and not request:
         return NO_COMMAND
-    text = _ENDING.sub("", text)
-    for verb, reader in ((_REMEMBER, _remember), (_FORGET, _forget), (_KEEP, _keep)):
+    text = _COMMANDS.ending.sub("", text)
+    for verb, reader in ((_COMMANDS.remember, _remember), (_COMMANDS.forget, _forget), (_COMMANDS.keep, _keep)):
         match = verb.match(text)
         if match:
             content = text[match.end() :].strip()
             # "Can you remember what I said?" asks whether.
-            if is_question and verb is _REMEMBER and _SAID_BEFORE.match(content):
+            if is_question and verb is _COMMANDS.remember and _COMMANDS.said_before.match(content):
                 return NO_COMMAND
             command = reader(content)
-            is_read = command.kind != "none" or verb is _KEEP
-            return command if is_read else _about_member(verb is _FORGET, content, people)
+            is_read = command.kind != "none" or verb is _COMMANDS.keep
+            return command if is_read else _about_member(verb is _COMMANDS.forget, content, people)
     return _delete(text)
 
 
 # remember …
 
-_WHOM = r"(?P<whom>me|myself|us|<@!?\w{1,40}>|@?[^\s,:;.!?]+(?:\s[^\s,:;.!?a-z][^\s,:;.!?]*){0,3})"
-_BACK = lazy_pattern(
-    r"(?:this|that|it|these|all\s(?:this|that)|what\si(?:['’]ve)?\s(?:just\s)?(?:said|told\syou|wrote)|what\s(?:he|she|they)\sjust\ssaid"
-    r"|my\slast\smessage|the\slast\s(?:message|thing))",
-    re.IGNORECASE,
-)
-_ABOUT = lazy_pattern(
-    rf"(?:(?:this|that|it|the\sfollowing|something)\s)?(?:about|for|regarding)\s{_WHOM}"
-    r"(?:\s*[:,–—-]+\s*(?:that\s)?(?P<said>\S.*)|\sthat\s(?P<clause>\S.*))?",
-    re.IGNORECASE,
-)
-_GIVEN = lazy_pattern(r"(?:(?:this|that|the\sfollowing|it)\s*)?[:–—]\s*(?P<said>\S.*)", re.IGNORECASE)
-_NOT_TOLD = lazy_pattern(
-    r"(?:i\s(?:told|said|asked|mentioned|promised)|to|not|when|whenever|who|whom|what|where|why|how|if|whether|those|these|all|you|your|u|ur|me|us|him|them|everything|nothing"
-    r"|\w+ing|(?:the|that)\s(?:time|day|night|one|ones|guy|girl|movie|film|song|show|thing|place|person|man|woman|kid|game|book|video|story"
-    r"|joke|trip|party|week|year|moment|dude|episode|scene|part|line|summer|winter|evening|weekend))\b",
-    re.IGNORECASE,
-)
-
 
 def _remember(text: str) -> Command:
     if not text:
         return NO_COMMAND
-    if _BACK.fullmatch(text):
+    if _COMMANDS.back.fullmatch(text):
         return Command("remember", refers_back=True)
-    about = _ABOUT.fullmatch(text)
+    about = _COMMANDS.about.fullmatch(text)
     if about and _is_person(about["whom"]):
         content = about["said"] or about["clause"] or ""
         return Command("remember", _me_or_name(about["whom"]), content, refers_back=not content)
-    quote = _GIVEN.fullmatch(text)
+    quote = _COMMANDS.given.fullmatch(text)
     if quote:
         return _remember_clause(quote["said"])
     opener = re.match(r"(?:that|,|this)\s*,?\s*(?=\S)", text, re.IGNORECASE)
     clause = text[opener.end() :] if opener else text
-    if _NOT_TOLD.match(text) or _NOT_TOLD.match(clause) or not _is_clause(clause):
+    if _COMMANDS.not_told.match(text) or _COMMANDS.not_told.match(clause) or not _is_clause(clause):
         return NO_COMMAND
     command = _remember_clause(clause)
     # "Remember the Titans" may be a title, "remember, the exam is hard" a manner of speaking.
@@ -233,7 +172,7 @@ def _keep(text: str) -> Command:
     """Softer words, which people also use for other things: "note that the list is sorted". Their content must be a
     fact about somebody."""
     clause = re.sub(r"^(?:that|this|[:,–—-])\s*[:,]?\s*", "", text, flags=re.IGNORECASE)
-    if _NOT_TOLD.match(clause) or not _is_clause(clause):
+    if _COMMANDS.not_told.match(clause) or not _is_clause(clause):
         return NO_COMMAND
     command = _remember_clause(clause)
     return command if command.about is not None and find_facts(clause[:1].upper() + clause[1:]) else NO_COMMAND
@@ -246,53 +185,26 @@ def _remember_clause(clause: str) -> Command:
 
 # forget …
 
-_BACK_FORGET = lazy_pattern(
-    r"(?:this|(?:about\s)?(?:what|the\s(?:last\s)?(?:thing|part|bit)(?:\sthat)?)\si(?:['’]ve)?\s(?:just\s)?(?:said|told\syou|wrote|mentioned)"
-    r"(?:\sjust\snow)?|(?:about\s)?(?:my|the|that)\slast\s(?:message|thing|part|bit|fact)|that\slast\sone)",
-    re.IGNORECASE,
-)
-_TOPIC = lazy_pattern(
-    r"(?:about\s)?(?:everything|anything|all(?:\sof\sit)?|all\sthat|whatever|what|the\s(?:thing|stuff|things)|stuff|things|that)\s?"
-    r"(?:that\s)?(?:(?:i|we|you|u)(?:['’]ve|\shave)?\s(?:just\s|ever\s)?(?:said|told\syou|mentioned|wrote|know|knew|remember(?:ed)?|heard|learned|learnt"
-    r"|saved|stored|have|noted|got)\s)?(?:about|on|of|regarding|concerning)\s(?P<topic>\S.*)",
-    re.IGNORECASE,
-)
-_EVERYTHING = lazy_pattern(
-    r"(?:absolutely\s)?(?:everything|it\sall|all\sof\sit|all)(?:\s(?:that\s)?(?:i|you|u)(?:['’]ve|\shave)?\s(?:ever\s)?(?:said|told\syou|know|remember(?:ed)?"
-    r"|saved|stored|learned))?(?:\sso\sfar)?",
-    re.IGNORECASE,
-)
-_OWN = lazy_pattern(
-    r"(?:about\s)?(?P<what>(?P<whose>my|our|<@!?\w{1,40}>['’]s|@?[^\s,:;.!?]+['’]s)\s\S.*)", re.IGNORECASE
-)
-_OF_THE_CHAT = lazy_pattern(
-    r"\b(?:questions?|requests?|instructions?|prompts?|answer|reply|idea|plan|problem|worries|troubles|manners|point|sake"
-    r"|comment|suggestion|advice|above|previous|before)\b",
-    re.IGNORECASE,
-)
-_IDIOM = lazy_pattern(r"(?:that\s)?i\s(?:ever\s)?(?:said|asked|mentioned|brought|exist)\b", re.IGNORECASE)
-_ASKING = lazy_pattern(r"(?:where|when|how\sold|who|what)\s(?:i|i['’]m|my)\b.+", re.IGNORECASE)
-
 
 def _forget(text: str) -> Command:
-    if _BACK_FORGET.fullmatch(text):
+    if _COMMANDS.back_forget.fullmatch(text):
         return Command("forget", refers_back=True)
-    if _OF_THE_CHAT.search(text) or _IDIOM.match(text):
+    if _COMMANDS.of_the_chat.search(text) or _COMMANDS.idiom.match(text):
         return NO_COMMAND
-    if _EVERYTHING.fullmatch(text):
+    if _COMMANDS.everything.fullmatch(text):
         return Command("forget", "me", "everything")
-    topic = _TOPIC.fullmatch(text)
+    topic = _COMMANDS.topic.fullmatch(text)
     if topic:
         return _forget_topic(topic["topic"])
-    possession = _OWN.fullmatch(text)
+    possession = _COMMANDS.own.fullmatch(text)
     if possession and not _is_clause(text):
         whose = possession["whose"]
         about = "me" if whose.casefold() in ("my", "our") else whose[:-2]
         return Command("forget", about, possession["what"]) if about == "me" or _is_person(about) else NO_COMMAND
-    if _ASKING.fullmatch(text):
+    if _COMMANDS.asking.fullmatch(text):
         return Command("forget", "me", text)
     clause = re.sub(r"^(?:the\sfact\sthat|that|about)\s+(?=\S)", "", text, flags=re.IGNORECASE)
-    if _NOT_TOLD.match(clause) or not _is_clause(clause):
+    if _COMMANDS.not_told.match(clause) or not _is_clause(clause):
         return NO_COMMAND
     about, back = _find_subject(clause)
     return Command("forget", about, clause, refers_back=back)
@@ -312,16 +224,8 @@ def _forget_topic(topic: str) -> Command:
     return Command("forget", "me", topic)
 
 
-_DELETE = lazy_pattern(
-    r"(?:delete|erase|remove|wipe|clear|drop|scrub)\s(?:(?P<what>.+?)\s(?:from|out\sof)\s(?:your|my|the)\s(?:memory|memories|profile|notes)"
-    r"|(?:everything|all(?:\sof)?|anything|whatever|what)(?:\sthat)?\s(?:you|u)(?:['’]ve|\shave)?\s(?:know|knew|remember(?:ed)?|have|stored|saved|got)"
-    r"\s(?:about|on|of)\s(?P<topic>\S.*)|(?:my\s(?:profile|memory|memories|data)|your\smemor(?:y|ies)\s(?:of|about)\s(?P<whose>\S.*)))",
-    re.IGNORECASE,
-)
-
-
 def _delete(text: str) -> Command:
-    match = _DELETE.fullmatch(text)
+    match = _COMMANDS.delete.fullmatch(text)
     if match is None:
         return NO_COMMAND
     if match["what"]:
@@ -331,30 +235,18 @@ def _delete(text: str) -> Command:
 
 # what do you know about …
 
-_KNOW = r"(?:know|remember|recall|got|have|gather(?:ed)?|learn(?:ed|t)?|store[d]?|save[d]?|remembered|note[d]?|keep)"
-_ASK = lazy_pattern(
-    rf"(?:(?:so\s)?what(?:\sall|\selse|\sexactly|\sother\s(?:things|stuff)|\sstuff|\sthings)?\s(?:do|did|have|dya|d['’]you)\s(?:you|u|ya)?\s?"
-    rf"(?:(?:actually|even|really|already|still|currently)\s)?{_KNOW}(?:\sdown|\sin\s(?:your\s)?memory)?\s(?:about|on|of|regarding)\s(?P<one>\S.*)"
-    rf"|(?:(?:can|could|would)\s(?:you|u)\s)?(?:(?:please|pls)\s)?(?:tell|show|list|give|remind)\s?(?:me|us)?\s(?:(?:a\slist\sof|about)\s)?"
-    rf"(?:everything|all|anything|what|whatever|the\s(?:things|facts|stuff))(?:\sthat)?\s(?:you|u)(?:['’]ve|\shave)?\s{_KNOW}\s(?:about|on|of"
-    rf"|regarding)\s(?P<two>\S.*)"
-    rf"|(?:do|did|have)\s(?:you|u)\s{_KNOW}\s(?:anything|something|stuff|much|a\slot|things)\s(?:about|on|of|regarding)\s(?P<three>\S.*)"
-    r"|(?:what['’]?s|what\sis|show(?:\sme)?|open|print|list|read(?:\sme)?)\s(?:in\s|on\s)?(?P<whose>my|\S+['’]s)\s(?:profile|memory|memories))",
-    re.IGNORECASE,
-)
 _SELF = frozenset({"me", "myself", "us", "i"})
 _OTHERS = frozenset({"him", "her", "them", "it", "this", "that"})
-_FILLING = lazy_pattern(r"[\s,]+(?:then|again|exactly|specifically|personally|huh|btw|in\sparticular)$", re.IGNORECASE)
 
 
 def _ask(text: str, people: frozenset[str]) -> Command:
-    match = _ASK.fullmatch(text)
+    match = _COMMANDS.ask.fullmatch(text)
     if match is None:
         return NO_COMMAND
     if match["whose"]:
         whose = match["whose"]
         return Command("ask", "me" if whose.casefold() == "my" else whose[:-2])
-    topic = _FILLING.sub("", match["one"] or match["two"] or match["three"]).strip()
+    topic = _COMMANDS.filling.sub("", match["one"] or match["two"] or match["three"]).strip()
     low = topic.casefold()
     if low in _SELF:
         return Command("ask", "me")
@@ -372,12 +264,11 @@ def _ask(text: str, people: frozenset[str]) -> Command:
 # Whom it is about
 
 _PERSON_LIMIT = 4  # words
-_MENTION = lazy_pattern(r"<@!?\w{1,40}>|@[\w.-]{1,40}")
 
 
 def _is_person(name: str) -> bool:
     """Whether this may be the name of a person: a mention, or a few words that are not function words."""
-    if _MENTION.fullmatch(name) or name.casefold() in _SELF:
+    if _COMMANDS.mention.fullmatch(name) or name.casefold() in _SELF:
         return True
     words = name.split()
     plain = function_words("en")
@@ -386,7 +277,7 @@ def _is_person(name: str) -> bool:
 
 def _is_name(name: str) -> bool:
     """Whether this looks like a name: capitals, and no place, language or country."""
-    if _MENTION.fullmatch(name):
+    if _COMMANDS.mention.fullmatch(name):
         return True
     if not _is_person(name) or not all(word[:1].isupper() or not word[:1].isalpha() for word in name.split()):
         return False
@@ -398,9 +289,6 @@ def _me_or_name(name: str) -> str:
     return "me" if name.casefold() in _SELF else name
 
 
-_THIRD_PERSON = lazy_pattern(r"[a-z]+(?:[^s\W]s|ed)", re.IGNORECASE)
-
-
 def _about_member(forgets: bool, text: str, people: frozenset[str]) -> Command:
     """A command about a member, with a verb that no list has: "that Dana steers on Fridays"."""
     words = text.split()
@@ -410,21 +298,9 @@ def _about_member(forgets: bool, text: str, people: frozenset[str]) -> Command:
     for count in range(min(_PERSON_LIMIT, len(words) - 3), 0, -1):
         name = " ".join(words[1 : count + 1])
         is_member = name.casefold().removeprefix("@") in names and not name.isdigit()
-        if is_member and _THIRD_PERSON.fullmatch(words[count + 1]):
+        if is_member and _COMMANDS.third_person.fullmatch(words[count + 1]):
             return Command("forget" if forgets else "remember", name, " ".join(words[1:]))
     return NO_COMMAND
-
-
-_FIRST = lazy_pattern(r"(?:i|i['’](?:m|ve|d|ll)|im|ive|we|we['’](?:re|ve)|my|our|call\sme)\b", re.IGNORECASE)
-_PRONOUN = lazy_pattern(r"(?:he|she|they|his|her|their|it|its|(?:he|she|they|it)['’](?:s|re|ve))\b", re.IGNORECASE)
-_BE = (
-    r"(?:is|are|was|were|am|has|have|had|does|do|did|can|cannot|will|would|should|must|isn['’]t|aren['’]t|wasn['’]t|doesn['’]t|don['’]t|can['’]t"
-    r"|won['’]t|hasn['’]t|never|always|used\sto|moved|got|went|=|:"
-    r"|(?:live|work|like|love|hate|prefer|speak|play|drink|eat|drive|own|use|enjoy|dislike|collect|write|read|need|want|know|believe|support"
-    r"|travel|cook|bake|run|swim|ride|wear|keep|train|start|leave|begin|end|mean|come|owe|call|go|arrive|close|open|happen)(?:e?s)"
-    r"|studies|teaches|watches|married|bought|died|born|turned|became|started|said|told)"
-)
-_SUBJECT = lazy_pattern(rf"(?P<who>\S+(?:\s\S+){{0,5}}?)\s+(?P<verb>{_BE})(?=\s|$)\s*(?P<rest>.*)", re.IGNORECASE)
 
 
 def _is_clause(text: str) -> bool:
@@ -439,7 +315,7 @@ def _is_clause(text: str) -> bool:
         return True
     if re.match(r"(?:my|our)\s[\w ]{2,40}?\s?[:=]\s?\S", text, re.IGNORECASE):
         return True
-    subject = _SUBJECT.match(text)
+    subject = _COMMANDS.subject.match(text)
     return (
         subject is not None
         and bool(subject["rest"].strip())
@@ -449,14 +325,14 @@ def _is_clause(text: str) -> bool:
 
 def _find_subject(clause: str) -> tuple[str | None, bool]:
     """The person a clause is about, as said, and whether that person is named in earlier messages only."""
-    if _FIRST.match(clause):
+    if _COMMANDS.first.match(clause):
         return "me", False
-    if _PRONOUN.match(clause):
+    if _COMMANDS.pronoun.match(clause):
         return None, True
-    mention = _MENTION.match(clause)
+    mention = _COMMANDS.mention.match(clause)
     if mention:
         return mention[0], False
-    subject = _SUBJECT.match(clause)
+    subject = _COMMANDS.subject.match(clause)
     if subject is None:
         return None, False
     words = subject["who"].split()

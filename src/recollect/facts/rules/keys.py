@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 
 from recollect.model import FACT_CATEGORIES, FactCategory
 from recollect.text.english import PROGRAMMING, RELATIONS
@@ -178,7 +178,7 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
         # A preference needs no word that says so: "favourite colour" is "colour".
         topic_words = tuple(word for word in words if word not in _CHOICE)
         words = topic_words or words
-    canonical = _keys_by_stems(category).get(_key_stems(words))
+    canonical = _keys_by_stems().get(category, {}).get(_key_stems(words))
     if canonical is None:
         canonical = " ".join(_singular(word) for word in words)[:MAX_KEY].strip()
         if category == "identity" and canonical in RELATIONS:
@@ -188,27 +188,18 @@ def normalise_key(category: FactCategory, key: str, value: str = "") -> str:
     return canonical
 
 
-@lru_cache(maxsize=16_384)
 def keys_named(word: str) -> tuple[str, Mapping[str, str]]:
     """What `normalise_key` makes of a word that has no value: in most categories the first, in some of them others."""
     words = _plain_words(word)
-    knowing: Sequence[FactCategory] = _categories_by_stems().get(_key_stems(words), ())
+    knowing: Sequence[FactCategory] = [
+        category for category, keys in _keys_by_stems().items() if _key_stems(words) in keys
+    ]
     usual = " ".join(_singular(part) for part in words)[:MAX_KEY].strip()
     if len(words) == 1 and not knowing:  # as most words: no category has a key with its stem
         return usual, {IDENTITY: RELATIONS[usual]} if RELATIONS.get(usual, usual) != usual else {}
     categories = FACT_CATEGORIES if len(words) > 1 else (*knowing, IDENTITY)
     others = {category: normalise_key(category, word) for category in categories}
     return usual, {category: key for category, key in others.items() if key != usual}
-
-
-@cache
-def _categories_by_stems() -> dict[tuple[str, ...], list[FactCategory]]:
-    """The categories that have a key with a name of these stems."""
-    categories: dict[tuple[str, ...], list[FactCategory]] = {}
-    for category in _KEYS:
-        for stems in _keys_by_stems(category):
-            categories.setdefault(stems, []).append(category)
-    return categories
 
 
 def is_known(category: FactCategory, key: str) -> bool:
@@ -229,7 +220,6 @@ def holds_several_values(category: FactCategory, key: str) -> bool:
 _RELATION_KEYS = frozenset(RELATIONS.values())
 
 
-@lru_cache(maxsize=16_384)
 def _plain_words(key: str) -> tuple[str, ...]:
     if key.isalpha() and key.isascii() and key.islower() and len(key) <= MAX_KEY:  # there is nothing to normalise
         return tuple(_SPELLINGS.get(key, key).split())
@@ -245,7 +235,6 @@ def _plain_words(key: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _NOISE) or words
 
 
-@lru_cache(maxsize=16_384)
 def _key_stems(words: tuple[str, ...]) -> tuple[str, ...]:
     """What keys are compared by: stems, in any order. Function words count here ("born in"), so each is taken alone."""
     return tuple(sorted(term for word in words for term in word_terms(word, "en") or (word,)))
@@ -258,14 +247,16 @@ def _singular(word: str) -> str:
 
 
 @cache
-def _keys_by_stems(category: FactCategory) -> dict[tuple[str, ...], str]:
-    """The keys of a category by the stems of every name they have."""
-    keys: dict[tuple[str, ...], str] = {}
-    for key, aliases in _KEYS.get(category, {}).items():
-        keys[_key_stems(_plain_words(key))] = key
-        for alias in filter(None, map(str.strip, aliases.split(";"))):
-            words = _plain_words(alias)
-            if category == "preference":
-                words = tuple(word for word in words if word not in _CHOICE) or words
-            keys.setdefault(_key_stems(words), key)
-    return keys
+def _keys_by_stems() -> dict[FactCategory, dict[tuple[str, ...], str]]:
+    """The keys of each category by the stems of every name they have."""
+    by_stems: dict[FactCategory, dict[tuple[str, ...], str]] = {}
+    for category, aliases_by_key in _KEYS.items():
+        keys = by_stems.setdefault(category, {})
+        for key, aliases in aliases_by_key.items():
+            keys[_key_stems(_plain_words(key))] = key
+            for alias in filter(None, map(str.strip, aliases.split(";"))):
+                words = _plain_words(alias)
+                if category == "preference":
+                    words = tuple(word for word in words if word not in _CHOICE) or words
+                keys.setdefault(_key_stems(words), key)
+    return by_stems

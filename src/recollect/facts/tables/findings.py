@@ -13,13 +13,11 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
-from functools import lru_cache
 from typing import Any
 
 from recollect.errors import StoreError
 from recollect.facts.rules import deciding as rules
-from recollect.facts.rules.slot_facts import SlotFacts
-from recollect.facts.rules.values import fold
+from recollect.facts.rules.values import SlotFacts, fold
 from recollect.facts.tables.facts import facts_with_keys
 from recollect.model import Fact, FactRefusal, FoundFact, Message, RefusalKind, RefusedFact
 from recollect.ports import Tx
@@ -63,7 +61,6 @@ def slot_of(fact: FoundFact | Fact) -> str:
     return slot_name(fact.subject, fact.category, fact.key)
 
 
-@lru_cache(maxsize=1024)
 def slot_name(subject: str | None, category: str, key: str) -> str:
     return json.dumps([fold(subject) if subject else "", category, OPPOSITES.get(key, key)], ensure_ascii=False)
 

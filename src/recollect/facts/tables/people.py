@@ -2,17 +2,20 @@
 
 A profile is the active statements about one person, in the order they were first said. A request to forget is a row
 too, so that facts that are rebuilt from the log stay forgotten.
+
+The memory's own answers to commands repeat what people said elsewhere. A row names the messages that an answer repeats:
+whoever removes such a message removes the answer with it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.facts.rules.remembered_statements import contradicts, facts_not_restated, parse_statement, says_same
+from recollect.facts.rules.statements import contradicts, facts_not_restated, parse_statement, says_same
 from recollect.facts.tables.facts import facts_with_keys
 from recollect.facts.tables.findings import keys_of_slots, slot_of
 from recollect.facts.viewers import (
@@ -25,7 +28,8 @@ from recollect.facts.viewers import (
     viewer_of_statement,
 )
 from recollect.log.access import Viewer, is_claim
-from recollect.model import Fact, Member, Message, Name, Statement
+from recollect.log.tables import warn_of_damage
+from recollect.model import Answer, Fact, Member, Message, Name, Statement
 from recollect.model.clean_names import clean_name
 from recollect.ports import Tx
 
@@ -254,3 +258,51 @@ def put_name(
 
 def name_row(space: str, person: str, kind: str, name: str, since: datetime) -> dict[str, Any]:
     return {"space": space, "user_id": person, "kind": kind, "name": name, "since": since}
+
+
+ANSWER = "answer"
+AT_ONCE = 500  # authors in one query
+
+
+def ids_repeated(answer: Answer) -> set[str]:
+    """The messages that an answer may repeat: the command itself, and what the memory knows by."""
+    outcome = answer.forgotten
+    knowledge: list[Statement | Fact] = [*answer.statements, *answer.facts]
+    knowledge += [] if outcome is None else [*outcome.statements, *outcome.facts]
+    return {answer.message.id, *(id for item in knowledge for id in item.sources)}
+
+
+def note_repeated(tx: Tx, space: str, id: str, now: datetime, message_ids: Collection[str]) -> None:
+    """Note that the answer with an id repeats these messages."""
+    by_author: dict[str, list[str]] = {}
+    for message in tx.find_messages(space, ids=sorted(message_ids), damaged=warn_of_damage):
+        if not message.erased:
+            by_author.setdefault(message.author, []).append(message.id)
+    rows = [Statement(space, author, id, "", author, now, tuple(ids)) for author, ids in sorted(by_author.items())]
+    put_statements(tx, rows, ANSWER)
+
+
+def answers_repeating(tx: Tx, space: str, messages: Iterable[Message]) -> list[Message]:
+    """The answers that repeat one of these messages, and are still there."""
+    message_list = list(messages)
+    ids = {message.id for message in message_list}
+    authors = sorted({message.author for message in message_list if message.author})
+    answer_ids = {
+        row["id"]
+        for start in range(0, len(authors), AT_ONCE)
+        for row in tx.rows(
+            TABLE, where={"space": space, "speaker": tuple(authors[start : start + AT_ONCE]), "kind": ANSWER}
+        )
+        if not ids.isdisjoint(row["sources"])
+    }
+    answers = tx.find_messages(space, ids=sorted(answer_ids), damaged=warn_of_damage) if answer_ids else []
+    return [message for message in answers if not message.erased]
+
+
+def drop_notes(tx: Tx, space: str, messages: Iterable[Message]) -> None:
+    """Drop what is noted of answers that are removed."""
+    ids = [message.id for message in messages if message.id and message.role == "assistant"]
+    for start in range(0, len(ids), AT_ONCE):
+        where = {"space": space, "kind": ANSWER, "id": tuple(ids[start : start + AT_ONCE])}
+        for row in tx.rows(TABLE, where=where):
+            tx.remove(TABLE, {name: row[name] for name in ("space", "user_id", "id")})

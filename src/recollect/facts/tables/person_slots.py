@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 from weakref import WeakKeyDictionary, ref
 
 from recollect.facts.rules import deciding as rules
-from recollect.facts.rules.slot_facts import ConnectedValues, SlotFacts, is_compared_by_words
-from recollect.facts.rules.validity import place_in_time
+from recollect.facts.rules.deciding import place_in_time
+from recollect.facts.rules.values import ConnectedValues, SlotFacts, is_compared_by_words
 from recollect.facts.tables import findings
 from recollect.facts.tables.facts import facts_with_keys
 from recollect.facts.tables.findings import (

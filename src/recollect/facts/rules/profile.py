@@ -1,26 +1,26 @@
-"""How much facts have to do with a query: by the words they share and, if there are vectors, by their meaning.
+"""Facts as they are looked for and shown: how much they have to do with a query, and the lines of a profile.
 
-A fact is short, and a question often asks for its key and not its value: "what does she like", "where does she live".
-So a word of the query also counts if it is another name of the fact's key, and question words count for the keys that
-answer them. A rare word counts more than one that many facts have. The result is on the scale of
-`recall.rules.selection`: from 0.5 on, a fact is relevant. A fact has few words, so one that it shares with the query is
-enough for that.
+A question often asks for the key of a fact and not for its value ("where does she live"), so a word of the query also
+counts if it is another name of the key, or if the key answers it; a rare word counts more than one that many facts
+have. From 0.5 on, a fact is relevant. In a profile each key stands once with all its values, the most important first.
+Dates are shown only if somebody told them, and a fact that somebody else told names the speaker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.facts.rules.keys import keys_named
-from recollect.facts.rules.remembered_lists import remember_fact_lists
-from recollect.model import Fact
+from recollect.log.access import is_claim
+from recollect.model import FACT_CATEGORIES, Fact
 from recollect.recall.rules.selection import rarity, relevance
+from recollect.text.fences import person_byline
 from recollect.text.packs import lazy_pattern
 from recollect.text.terms import analyse, query_groups
 
@@ -33,7 +33,7 @@ HALF = 0.4
 """
 
 # Words of questions, with the categories and keys that answer them.
-_ANSWERS: dict[str, frozenset[str]] = {
+_ANSWERED_BY: dict[str, frozenset[str]] = {
     word: frozenset(answers.split("; "))
     for words, answers in (
         ("where", "place; location; origin; birthplace; home"),
@@ -63,21 +63,21 @@ def fact_text(fact: Fact) -> str:
 
 
 def fact_relevances(
-    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None, *, will_repeat: bool = False
+    query: str, facts: Sequence[Fact], deviations: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """For each fact its relevance to a query, from 0 to 1. `deviations` tell how near each is to the query in meaning,
-    in standard deviations above unrelated texts. `will_repeat`: the same objects are asked for again."""
-    words = shared_words(query, facts, will_repeat=will_repeat)
+    in standard deviations above unrelated texts."""
+    words = shared_words(query, facts)
     nearness = np.zeros(len(facts)) if deviations is None else deviations
     by_chance = relevance(words, nearness, len(facts), personal=False)
     return np.asarray(np.maximum(by_chance, words / (words + HALF)))
 
 
-def shared_words(query: str, facts: Sequence[Fact], *, will_repeat: bool = False) -> NDArray[np.float64]:
+def shared_words(query: str, facts: Sequence[Fact]) -> NDArray[np.float64]:
     """For each fact how many words it shares with a query, each counted by how rare it is among the facts."""
     if not facts:
         return np.zeros(0)
-    fact_words = _remembered_fact_words(facts) if will_repeat else _read_fact_words(facts)
+    fact_words = _read_fact_words(facts)
     word_places = [_word_places(group, fact_words) for group in query_groups(query, ("en",))]
     key_places = _key_places(query, fact_words)
     all_places = word_places + key_places
@@ -122,9 +122,6 @@ def _read_fact_words(facts: Sequence[Fact]) -> FactWords:
     return FactWords(by_term, by_key, keys, categories)
 
 
-_remembered_fact_words = remember_fact_lists(_read_fact_words)
-
-
 def _word_places(group: tuple[str, ...], fact_words: FactWords) -> Collection[int]:
     """The facts that have a word of a query."""
     known_terms = [term for term in group if term in fact_words.by_term]
@@ -151,7 +148,7 @@ def _asked_places(word: str, fact_words: FactWords) -> Collection[int]:
         (category, usual_key) for category in fact_words.categories.get(usual_key, ()) if category not in other_keys
     }
     asked_keys.update(other_keys.items())
-    for answer in _ANSWERS.get(word, ()):
+    for answer in _ANSWERED_BY.get(word, ()):
         asked_keys.update((category, answer) for category in fact_words.categories.get(answer, ()))
         asked_keys.update((answer, key) for key in fact_words.keys.get(answer, ()))
     by_key = fact_words.by_key
@@ -159,6 +156,77 @@ def _asked_places(word: str, fact_words: FactWords) -> Collection[int]:
     return {place for asked in known_keys for place in by_key[asked]} if known_keys else ()
 
 
-@lru_cache(maxsize=1_024)
 def _month_text(year: int, month: int) -> str:
     return f"{date(year, month, 1):%B %Y}"
+
+
+HEADINGS = {
+    "identity": "Identity",
+    "relationship": "Relationships",
+    "work": "Work",
+    "place": "Places",
+    "health": "Health",
+    "possession": "Possessions",
+    "preference": "Preferences",
+    "constraint": "Constraints",
+    "instruction": "Instructions",
+    "plan": "Plans",
+    "event": "Events",
+    "other": "Other",
+}
+
+SINCE = {"event": "on", "plan": "from"}
+"""How the beginning of a fact is told, if it is not "since"."""
+
+
+def profile_lines(facts: Iterable[Fact]) -> list[str]:
+    """The active facts as lines under headings. The text is as it was said: fence it before a model sees it."""
+    active = [fact for fact in facts if fact.active]
+    lines: list[str] = []
+    for category in FACT_CATEGORIES:
+        own_facts = [fact for fact in active if fact.category == category and fact.subject is None]
+        lines += _section(HEADINGS[category], own_facts)
+    subjects = {fact.subject.casefold(): fact.subject for fact in active if fact.subject}
+    for folded_subject, subject in subjects.items():
+        subject_facts = [fact for fact in active if fact.subject and fact.subject.casefold() == folded_subject]
+        lines += _section(f"About {subject}", subject_facts)
+    return lines
+
+
+def value_with_source(fact: Fact) -> str:
+    """A fact's value, with its dates if they were said, and with who said it if it was somebody else."""
+    value = value_with_dates(fact)
+    return f"{value} (says {person_byline(fact.speaker)})" if is_claim(fact) else value
+
+
+def value_with_dates(fact: Fact) -> str:
+    """A fact's value, with its dates if they were said."""
+    notes = []
+    if fact.valid_from is not None and fact.valid_from != fact.recorded_at and fact.valid_from != fact.said_at:
+        notes.append(f"{SINCE.get(fact.category, 'since')} {format_moment(fact.valid_from)}")
+    if fact.valid_to is not None:
+        notes.append(f"until {format_moment(fact.valid_to)}")
+    return f"{fact.value} ({', '.join(notes)})" if notes else fact.value
+
+
+def format_moment(moment: datetime) -> str:
+    """A time as closely as it is known: what begins a year is the year, what begins a month the month."""
+    if (moment.hour, moment.minute, moment.second, moment.day) != (0, 0, 0, 1):
+        return f"{moment.day} {moment:%B %Y}"
+    return f"{moment.year}" if moment.month == 1 else f"{moment:%B %Y}"
+
+
+def _section(title: str, facts: Sequence[Fact]) -> list[str]:
+    facts_by_key: dict[str, list[Fact]] = {}
+    for fact in sorted(facts, key=_rank):
+        facts_by_key.setdefault(fact.key, []).append(fact)
+    lines: list[str] = []
+    for key, facts_of_key in facts_by_key.items():
+        values = [value_with_source(fact) for fact in facts_of_key]
+        is_statement = facts_of_key[0].key == facts_of_key[0].category
+        lines += [f"- {value}" for value in values] if is_statement else [f"- {key}: {', '.join(values)}"]
+    return [title, *lines] if lines else []
+
+
+def _rank(fact: Fact) -> tuple[float, float, str]:
+    return -fact.importance, -fact.said_at.timestamp(), fact.id

@@ -1,30 +1,163 @@
-"""What somebody said, as statements about them in the third person, and back.
+"""What somebody says of themselves, told in the third person, and back: the one place where persons are shifted.
 
-"I live in Rome and my dog is called Rex", said by Alex, is two statements: "Alex lives in Rome." and "Alex's dog is
-called Rex." The name replaces every pronoun: a statement is read alone, years later. Nothing else is changed: a clause
-about a thing, or in the third person already, stays as it was said. Verbs are known in English only; words in another
-language are quoted. A question states nothing.
+With a name it is a statement about them: "I live in Rome and my dog is called Rex", said by Alex, is "Alex lives in
+Rome." and "Alex's dog is called Rex."; the name replaces every pronoun, since a statement is read alone, years later.
+Without a name it is the value of a fact, which says whose it is: "I lost my keys" is "lost their keys"; nobody's gender
+is known, so it is "they". Only verbs and pronouns change. What cannot be told for certain is not told at all, words in
+another language are quoted, and a question states nothing.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 from recollect.facts.english.values import trade
+from recollect.facts.english.words import STATEMENT_WORDS, load_patterns
 from recollect.text.detect import detect, function_words
 from recollect.text.english import (
     COMMON_VERBS,
     CONDITION_ADJECTIVES,
     DIETS,
     FORMS_AFTER_I,
+    PAST_FORMS,
     PERSON_FORMS,
+    SAME_IN_THE_PAST,
     form_after_i,
     form_after_name,
+    is_past,
 )
 from recollect.text.fences import strip_invisible
 from recollect.text.packs import lazy_pattern
 from recollect.text.sentences import split_sentences
+
+_RETELLING = load_patterns(__package__, "retelling")
+
+Tense = Literal["past", "perfect", "present", "progressive", "future"]
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """What is said of a person, from the verb on. `verb` is the main verb as it was said, `rest` what follows it.
+
+    `text` is all of it in the third person; the main verb of "is going to visit Rome" is "visit".
+    """
+
+    text: str
+    tense: Tense
+    verb: str
+    rest: str
+    is_negated: bool = False
+
+
+def retell_predicate(predicate: str) -> Predicate | None:
+    """What follows "I" or "we", in the third person; None if it says only what may be."""
+    predicate = _RETELLING.use_to.sub("used to ", _strip_adverbs(predicate), count=1)
+    habit = _RETELLING.kept_adverbs.match(predicate)
+    adverb = habit[0] if habit else ""
+    predicate = _strip_adverbs(predicate[len(adverb) :])
+    negation = _RETELLING.not_word.match(predicate)
+    if negation:
+        return _retell_negation(negation, predicate[negation.end() :])
+    future = _RETELLING.future.match(predicate)
+    if future:
+        action = _strip_adverbs(predicate[future.end() :])
+        begins = "will" if future[0].casefold().startswith("will") else "is going to"
+        return _build(f"{begins} {adverb}{action}", "future", action)
+    predicate = _RETELLING.emphasis.sub("", predicate)
+    verb = _RETELLING.word.match(predicate)
+    if verb is None or verb[0].casefold() in STATEMENT_WORDS.POSSIBLE:
+        return None
+    first = verb[0].casefold()
+    rest = _strip_adverbs(predicate[verb.end() :].lstrip())
+    if first in ("am", "are", "was", "were", "have", "had"):
+        inner_habit = _RETELLING.kept_adverbs.match(rest)  # "am still looking", "have always had"
+        adverb += inner_habit[0] if inner_habit else ""
+        rest = _strip_adverbs(rest[inner_habit.end() :]) if inner_habit else rest
+    if first in ("am", "are", "was", "were"):
+        is_progressive = re.match(r"[a-z]{2,}ing\b", rest, re.IGNORECASE) and first in ("am", "are")
+        tense: Tense = "progressive" if is_progressive else "past" if first.startswith("w") else "present"
+        main = rest if is_progressive or is_participle(rest.partition(" ")[0]) else f"{first} {rest}"
+        return _build(f"{form_after_name(first)} {adverb}{rest}", tense, main)
+    if first in ("have", "had"):
+        participle = rest.partition(" ")[0].casefold()
+        if is_participle(participle):
+            begins = "has" if first == "have" else "had"
+            main = _strip_adverbs(rest.partition(" ")[2]) if participle == "been" else rest
+            return _build(f"{begins} {adverb}{rest}", "perfect", main)
+    reads = first == "read" and _RETELLING.reads.match(rest) is not None
+    if (first in SAME_IN_THE_PAST and not adverb and not reads) or is_past(first):
+        adverb = "" if adverb.casefold().strip() == "still" else adverb
+        return _build(f"{adverb}{verb[0]} {rest}", "past", f"{verb[0]} {rest}")
+    if first in SAME_IN_THE_PAST:
+        return _build(f"{adverb}{verb[0]}s {rest}", "present", f"{verb[0]} {rest}")
+    told = _RETELLING.second_verb.sub(lambda second: f"{second[1]}{form_after_name(second[2])}", rest)
+    return _build(f"{adverb}{form_after_name(verb[0])} {told}", "present", f"{verb[0]} {rest}")
+
+
+def is_participle(word: str) -> bool:
+    """Whether a word can stand after "have": "gone", "started"."""
+    plain = word.casefold()
+    return (
+        plain in STATEMENT_WORDS.PARTICIPLES
+        or plain in SAME_IN_THE_PAST
+        or (is_past(plain) and plain not in _NO_PARTICIPLES)
+    )
+
+
+_NO_PARTICIPLES = PAST_FORMS.difference(STATEMENT_WORDS.PAST_PARTICIPLES)
+
+
+def _retell_negation(negation: re.Match[str], action: str) -> Predicate | None:
+    helper = negation["do"].casefold()
+    action = _strip_adverbs(action)
+    tense: Tense = (
+        "past"
+        if helper in ("did", "was", "were")
+        else "perfect"
+        if helper in ("have", "had", "has")
+        else "future"
+        if helper == "will"
+        else "present"
+    )
+    word = "never" if "never" in negation[0].casefold() else "not"
+    helper = "had" if helper == "had" else form_after_name(helper)
+    predicate = _build(f"{helper} {word} {action}", tense, action)
+    return predicate and Predicate(predicate.text, tense, predicate.verb, predicate.rest, is_negated=True)
+
+
+def _build(text: str, tense: Tense, main: str) -> Predicate | None:
+    verb, _, rest = main.strip(" .!,").partition(" ")
+    if not verb or not text.strip():
+        return None
+    return Predicate(retell_pronouns(text).strip(" .!,;:-–—"), tense, verb.casefold().strip(".,!"), rest.strip())
+
+
+def _strip_adverbs(text: str) -> str:
+    adverbs = _RETELLING.adverbs.match(text)
+    return text[adverbs.end() :] if adverbs else text
+
+
+# Pronouns
+
+_PRONOUNS = {
+    "i": "they", "we": "they", "my": "their", "our": "their", "me": "them", "us": "them", "myself": "themself",
+    "ourselves": "themselves", "mine": "theirs", "ours": "theirs",
+}  # fmt: skip
+
+
+def retell_pronouns(text: str) -> str:
+    """A text with "they" and "their" where the speaker is meant."""
+    text = _RETELLING.be_after.sub(
+        lambda be: f"they {be[1] or ''}{'were' if be[2].casefold() == 'was' else 'are'}", text
+    )
+    text = _RETELLING.pronoun.sub(lambda word: word[0] if word["numeral"] else _PRONOUNS[word[0].casefold()], text)
+    return _RETELLING.space.sub(lambda space: space[1] or " ", text)
+
+
+_THIRD_PERSON = load_patterns(__package__, "third_person")
 
 MAX_STATEMENT = 300
 """Characters of one statement; a longer one is cut between two words."""
@@ -59,7 +192,7 @@ def first_person(name: str, statement: str) -> str:
     predicate = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "me", predicate, flags=re.IGNORECASE)
     if start["own"]:
         return f"My {predicate}"
-    adverbs = _ADVERBS_FIRST.match(predicate)
+    adverbs = _THIRD_PERSON.adverbs_first.match(predicate)
     before, predicate = (adverbs[0], predicate[adverbs.end() :]) if adverbs else ("", predicate)
     verb, _, tail = predicate.partition(" ")
     stop = "." if verb.endswith(".") else ""
@@ -97,46 +230,17 @@ def _finish_statement(text: str) -> str:
 
 # A sentence is cut where a clause with its own subject begins.
 
-_OWN_SUBJECT = r"(?=(?:i|i['’]m|im|i['’]ve|i['’]d|i['’]ll|my|we|we['’]re|we['’]ve|our)\s+\w)"
-_JOINT = lazy_pattern(
-    rf"\s*;\s+|,?\s+(?:and|but|also|plus)\s+(?:also\s+)?{_OWN_SUBJECT}|,\s+{_OWN_SUBJECT}", re.IGNORECASE
-)
-_STATED = lazy_pattern(
-    r"^(?:(?:i|we)\s+\S+\s+\S|(?:i['’]?m|i['’]ve|we['’]re|we['’]ve)\s+\S"
-    r"|(?:my|our|his|her|their|[\w'’.@-]+['’]s)\s.*\b(?:is|are|was|were|has|have|does|\w{3,}s)\b\s+\S"
-    r"|\S+(?:\s\S+)?\s(?:is|are|was|has|does|\w{3,}s)\b\s+\S)",
-    re.IGNORECASE,
-)
-_LEANS = lazy_pattern(
-    r"\b(?:if|when|whenever|while|because|unless|since|before|after|until|think|thinks|that)\b", re.IGNORECASE
-)
-_LEAD = lazy_pattern(
-    r"^(?:(?:that|and|also|but|so|well|btw|by\sthe\sway|fyi|please|actually|just)[,:]?\s+)+(?=\S+\s)"
-    r"(?!(?:that\s)?(?:is|was)\b)",
-    re.IGNORECASE,
-)
-
 
 # Verbs that begin another clause after "and". Words that may also be nouns count only before words that follow no noun.
-_NEXT = lazy_pattern(
-    r",?\s+(?:and|but)\s+(?P<again>(?:(?:also|now|currently|really)\s+)?"
-    r"(?:(?:live|speak|own|prefer|enjoy|dislike|hate|believe|have|eat|drive|teach|adore|avoid|write|read|watch|collect)s?"
-    r"|am|is|has|teaches|watches|(?:work|play|travel|train|volunteer|love|like|study|studie)s?(?=\s(?:at|for|as|in|from|with"
-    r"|the|on|my|a|to)\b))\s+\S)",
-    re.IGNORECASE,
-)
-_INFINITIVE = lazy_pattern(
-    r"\bto\s+[a-z]|\b(?:can|could|will|would|should|must|may|might|do|does|don['’]?t|doesn['’]t|not)\b"
-)
 
 
 def _clauses(sentence: str, name: str) -> Iterator[str]:
-    lead = _LEAD.match(sentence)
+    lead = _THIRD_PERSON.lead.match(sentence)
     sentence = sentence[lead.end() :] if lead else sentence
     start = 0
-    for joint in _JOINT.finditer(sentence):
+    for joint in _THIRD_PERSON.joint.finditer(sentence):
         piece = sentence[start : joint.start()]
-        if _STATED.match(piece) and not _LEANS.search(piece):
+        if _THIRD_PERSON.stated.match(piece) and not _THIRD_PERSON.leans.search(piece):
             yield from _split_predicates(piece, name)
             start = joint.end()
     yield from _split_predicates(sentence[start:], name)
@@ -146,11 +250,11 @@ def _split_predicates(clause: str, name: str) -> Iterator[str]:
     """The predicates of a clause, each with the subject: "I live in Rome and work at Globex" has two."""
     subject = re.match(rf"(?:i|we|he|she|they|{re.escape(name)})(?=\s)|i(?=['’]m\s)", clause, re.IGNORECASE)
     start = 0
-    for cut in _NEXT.finditer(clause) if subject else ():
+    for cut in _THIRD_PERSON.next.finditer(clause) if subject else ():
         if (
             subject is None
-            or _INFINITIVE.search(clause, start, cut.start())
-            or _LEANS.search(clause, start, cut.start())
+            or _THIRD_PERSON.infinitive.search(clause, start, cut.start())
+            or _THIRD_PERSON.leans.search(clause, start, cut.start())
         ):
             break
         yield clause[start : cut.start()] if not start else f"{subject[0]} {clause[start : cut.start()]}"
@@ -160,11 +264,6 @@ def _split_predicates(clause: str, name: str) -> Iterator[str]:
 
 # Whom the pronouns mean
 
-_ADVERBS = (
-    r"also|always|never|really|still|just|now|currently|often|usually|sometimes|only|mostly|already|both|hardly|once"
-    r"|ever|actually|kinda|kind\sof|sort\sof|so|recently|rarely|mainly|absolutely|\w+ly"
-)
-_ADVERBS_FIRST = lazy_pattern(rf"(?:(?:{_ADVERBS})\s+)+", re.IGNORECASE)
 _SHORT = tuple(
     (lazy_pattern(pattern, re.IGNORECASE), full)
     for pattern, full in (
@@ -182,26 +281,11 @@ _SHORT = tuple(
         (r"\b(?P<who>he|she|they)['’]ll\b", r"\g<who> will"),
     )
 )
-_WITH_ME = lazy_pattern(r"^(?P<other>(?:my\s)?[\w'’-]+(?:\s[\w'’-]+)?)\s+(?P<and>and|or)\s+i\b", re.IGNORECASE)
-_I = lazy_pattern(
-    rf"\b(?:i|we)\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?)\b(?!['’])", re.IGNORECASE
-)
-_NOT_PAST_I = lazy_pattern(r"\b(?:i|I)\b(?![.'’]\w)|\b[Ww]e\b")
-_SOMEBODY = lazy_pattern(
-    rf"^(?:(?P<they>they)|he|she|the\suser|this\s(?:person|user))\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)"
-    r"(?P<verb>[a-z]+(?:['’]t)?)\b",
-    re.IGNORECASE,
-)
-_THEIRS = lazy_pattern(r"^(?:his|her|their|the\suser['’]s)\s+(?=\w)", re.IGNORECASE)
-_MENTION = lazy_pattern(r"^<@!?\w{1,40}>(?P<own>['’]s)?(?=\s)")
-_CALL_ME = lazy_pattern(
-    r"^(?:please\s+)?(?:(?:you\s(?:can|may)|always)\s+)?call\sme\s+(?P<called>\S.*)$", re.IGNORECASE
-)
 
 
 def _third_person(clause: str, name: str, speaker_name: str) -> str:
     """A clause with names instead of pronouns."""
-    nickname = _CALL_ME.match(clause)
+    nickname = _THIRD_PERSON.call_me.match(clause)
     if nickname:
         return f"{speaker_name} goes by {nickname['called']}"
     plain = clause
@@ -224,14 +308,14 @@ def _third_person(clause: str, name: str, speaker_name: str) -> str:
 
 def _name_subject(clause: str, name: str) -> str:
     """The clause with the name where it begins with a pronoun, a mention, or the name in other case."""
-    mention = _MENTION.match(clause)
+    mention = _THIRD_PERSON.mention.match(clause)
     if mention:
         return f"{possessive(name) if mention['own'] else name}{clause[mention.end() :]}"
-    somebody = _SOMEBODY.match(clause)
+    somebody = _THIRD_PERSON.somebody.match(clause)
     if somebody:
         verb = form_after_name(somebody["verb"]) if somebody["they"] else somebody["verb"]
         return f"{name} {somebody['adverbs']}{verb}{clause[somebody.end() :]}"
-    theirs = _THEIRS.match(clause)
+    theirs = _THIRD_PERSON.theirs.match(clause)
     if theirs and not re.match(r"her\s+(?:and|or|is|was)\b", clause, re.IGNORECASE):
         return f"{possessive(name)} {clause[theirs.end() :]}"
     own_name = re.match(rf"@?{re.escape(name)}(?=['’]s\b|\s|$)", clause, re.IGNORECASE) if name else None
@@ -240,7 +324,7 @@ def _name_subject(clause: str, name: str) -> str:
 
 def _name_speaker(clause: str, speaker_name: str) -> str:
     """The clause with the speaker's name where they spoke of themselves."""
-    together = _WITH_ME.match(clause)
+    together = _THIRD_PERSON.with_me.match(clause)
     if together and not _is_verb(together["other"].split()[-1]):
         clause = f"{together['other']} {together['and']} {speaker_name}{clause[together.end() :]}"
         clause = re.sub(rf"(?<={re.escape(speaker_name)})\sam\b", " are", clause, count=1)
@@ -248,51 +332,37 @@ def _name_speaker(clause: str, speaker_name: str) -> str:
     def name_and_verb(match: re.Match[str]) -> str:
         return f"{speaker_name} {match['adverbs']}{form_after_name(match['verb'])}"
 
-    clause = _I.sub(name_and_verb, clause)
+    clause = _THIRD_PERSON.i.sub(name_and_verb, clause)
     clause = re.sub(r"\b(?:myself|ourselves)\b", "themself", clause, flags=re.IGNORECASE)
     clause = re.sub(r"\b(?:[Mm]ine|[Oo]urs)\b(?!\s*[-:])", lambda _: possessive(speaker_name), clause)
     clause = re.sub(r"\b(?:[Mm]y|MY|[Oo]ur)\b(?=\s+\S)", lambda _: possessive(speaker_name), clause)
     clause = re.sub(r"\b(?:[Mm]e|us)\b(?!['’])", lambda _: speaker_name, clause)
-    return _NOT_PAST_I.sub(lambda _: speaker_name, clause)
+    return _THIRD_PERSON.not_past_i.sub(lambda _: speaker_name, clause)
 
 
 # A clause without a subject is about the person, if it begins as a statement about a person does.
 
-_THIRD_BEGINS = lazy_pattern(
-    r"^(?:is|was|has|does|doesn['’]t|isn['’]t|goes|can|cannot|can['’]t|used\sto|moved|\w{2,}s)\s", re.IGNORECASE
-)
-_BARE_BEGINS = lazy_pattern(
-    r"^(?:(?P<adverbs>(?:(?:also|really|still|now|never|always)\s)*)(?P<verb>am|don['’]?t|have\s(?:a|an|two|three|no)"
-    r"|live\s(?:in|with|near|on)|work\s(?:at|for|as|in|from)|love|like|hate|prefer|speak)\s)",
-    re.IGNORECASE,
-)
-_ADJECTIVE = lazy_pattern(
-    r"^(?:allergic\sto|born\s(?:in|on)|married|divorced|single|retired|from|afraid\sof|intolerant)\s", re.IGNORECASE
-)
 _OF_ADJECTIVES = DIETS | CONDITION_ADJECTIVES
-_ATTRIBUTE = lazy_pattern(
-    r"^(?P<what>(?:(?:favou?rite|preferred|first|last|full|real|middle|home|work|e-?mail|phone|date\sof)\s)?"
-    r"(?:name|nickname|birthday|birth(?:\sdate)?|age|job|email|e-mail|phone(?:\snumber)?|address|pronouns|time\s?zone|height|diet"
-    r"|hometown|employer|wife|husband|partner|dog|cat|sister|brother|mother|father|mum|mom|dad|boss|number)"
-    r"|favou?rite\s[\w ]{2,30}?)(?:\s*[:=]\s*|\s+(?P<is>is|are|was)\s+)(?P<value>\S.*)$",
-    re.IGNORECASE,
-)
 
 
 def _add_subject(clause: str, name: str) -> str:
-    attribute = _ATTRIBUTE.match(clause)
+    attribute = _THIRD_PERSON.attribute.match(clause)
     if attribute:
         verb = attribute["is"] or ("are" if attribute["what"].casefold() == "pronouns" else "is")
         return f"{possessive(name)} {attribute['what'].lower()} {verb} {attribute['value']}"
-    bare = _BARE_BEGINS.match(clause)
+    bare = _THIRD_PERSON.bare_begins.match(clause)
     if bare:
         verb, *rest = bare["verb"].split()
         return " ".join([name, *bare["adverbs"].split(), form_after_name(verb), *rest, clause[bare.end() :]])
     first = clause.split(" ", 1)[0].casefold().strip(".,")
-    opens = _THIRD_BEGINS.match(f"{clause} ")
+    opens = _THIRD_PERSON.third_begins.match(f"{clause} ")
     if opens and (first in _CLOSED or form_after_i(first) in COMMON_VERBS):
         return f"{name} {clause[0].lower()}{clause[1:]}"
-    if _ADJECTIVE.match(f"{clause} ") or first in _OF_ADJECTIVES or clause.casefold().strip(". ") in _OF_ADJECTIVES:
+    if (
+        _THIRD_PERSON.adjective.match(f"{clause} ")
+        or first in _OF_ADJECTIVES
+        or clause.casefold().strip(". ") in _OF_ADJECTIVES
+    ):
         # A clause with a verb of its own is about something else: "vegan food is dear".
         if not re.search(r"\b(?:is|are|was|were|has|have|will|can)\b", clause) and not any(
             map(_is_verb, clause.split()[1:])
