@@ -63,7 +63,9 @@ class Version:
 def opened_version(checkout: Path, kind: str, options: argparse.Namespace) -> Iterator[Version]:
     """A version that has kept its messages, or is about to."""
     size = options.turns if kind == "turn" else options.size
-    command = [sys.executable, __file__, "--work", kind, "--size", str(size), "--count", str(options.count)]
+    # Its own program: it imports modules where they lie in that version.
+    program = checkout / "benchmarks" / Path(__file__).name
+    command = [sys.executable, str(program), "--work", kind, "--size", str(size), "--count", str(options.count)]
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
